@@ -75,7 +75,7 @@ def fill(engine: Engine, library: Library) -> None:
 
 def _records(engine: Engine, library: Library, folder: Path, rounds: int) -> list[Result]:
     from armarium_exports.bundles import write_jsonl, write_parquet
-    from armarium_exports.schemas import ParquetParams, RecordsParams
+    from armarium_exports.records import ParquetParams, RecordsParams
 
     lines, bundle, bare = folder / "records.jsonl", folder / "bundle", folder / "bare"
 

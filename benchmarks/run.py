@@ -58,6 +58,7 @@ SCRIPTS = (
     "recipe_facts",
     "recipe_runs",
     "bakeoffs",
+    "workbench",
     "training_loop",
     "teaching",
     "reading_hands",

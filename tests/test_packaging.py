@@ -125,7 +125,11 @@ def test_third_party_plugins_are_found_when_installed_and_gone_when_not(clean: P
         run(bootstrap.UV, "pip", "uninstall", "--quiet", "--python", clean / "python", *names)
     assert not with_examples["refused"]
     assert not with_examples["refused_drivers"]
-    assert {plugin["name"] for plugin in with_examples["items"]} >= {"reading_room", "french_cues"}
+    assert {plugin["name"] for plugin in with_examples["items"]} >= {
+        "reading_room",
+        "french_cues",
+        "panel_words",
+    }
     drivers = {
         name for plugin in with_examples["items"] for names in plugin["drivers"].values() for name in names
     }

@@ -5,6 +5,7 @@ Run by `make docs`; tests/test_docs.py fails when a page differs from the code o
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import importlib
 import inspect
@@ -54,9 +55,19 @@ OPENING = "<!-- Made by `make docs` from the code. Do not edit. -->\n"
 
 
 def public_names(module_name: str) -> list[tuple[str, object]]:
-    """Return names and values of a module's `__all__`; of a module that is itself one entry of a plugin's api, one."""
+    """Return names and values of what a module offers: its `__all__`, else what it imports under the same name
+    (`import page as page`, by which type checkers know it too) and what it names itself.
+    """
     module = importlib.import_module(module_name)
-    return [(name, getattr(module, name)) for name in sorted(module.__all__)]
+    names = set(getattr(module, "__all__", ()))
+    for node in () if names else ast.parse(inspect.getsource(module)).body:
+        if isinstance(node, ast.ImportFrom):
+            names |= {one.name for one in node.names if one.name == one.asname}
+        elif isinstance(node, ast.Assign):
+            names |= {one.id for one in ast.walk(node.targets[0]) if isinstance(one, ast.Name)}
+        elif isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            names.add(node.name)
+    return [(name, getattr(module, name)) for name in sorted(names)]
 
 
 def explains(value: object) -> str:

@@ -8,7 +8,7 @@ import pytest
 from pydantic import Field, ValidationError
 from sqlalchemy import Boolean, Column, Float, Index, Integer, MetaData, Text, create_engine, inspect
 
-from armarium.api import HIDDEN, Json, NotFound, Params, Record, record, reference, tracked
+from armarium.api import HIDDEN, Computed, Json, NotFound, Params, Record, Sent, record, reference, tracked
 
 metadata = MetaData()
 
@@ -87,3 +87,48 @@ def test_rows_are_answered_and_an_unknown_id_is_refused_in_the_words_of_the_reco
             Box.rows.require(conn, "x")
         assert refused.value.code == "box_not_found"
         assert inspect(conn).get_table_names() == ["box"]
+
+
+class Label(Sent):
+    """A label, as it is sent: checked part by part."""
+
+    text: Annotated[str, Field(min_length=1)]
+
+
+class CrateCreate(Params):
+    labels: list[Label] = []
+
+
+@record(MetaData(), "crate", tracked(label="crate"), hint="Count the crates.")
+class Crate(CrateCreate, Record):
+    """A crate, with what is computed when it is answered."""
+
+    count: Computed[Annotated[int, Field(description="How many boxes it holds")]]
+    place: str
+
+
+def test_what_is_computed_has_no_column_and_stands_at_the_end_of_an_answer() -> None:
+    assert list(Crate.table.columns.keys()) == ["id", "labels", "place"]
+    schema = Crate.model_json_schema()
+    assert schema["required"] == ["id", "labels", "place", "count"]
+    assert schema["properties"]["count"]["description"] == "How many boxes it holds"
+
+
+def test_what_is_sent_as_a_model_is_answered_as_the_stored_json() -> None:
+    kind = Crate.model_json_schema()["properties"]["labels"]
+    assert kind == {
+        "title": "Labels",
+        "type": "array",
+        "items": {"type": "object", "additionalProperties": True},
+    }
+
+
+def test_a_row_is_changed_by_its_id_and_by_no_values_not_at_all() -> None:
+    engine = create_engine("sqlite://")
+    Crate.table.metadata.create_all(engine)
+    with engine.begin() as conn:
+        one, other = (Crate.rows.insert(conn, {"labels": [], "place": place}) for place in ("a", "b"))
+        Crate.rows.change(conn, one["id"], {"place": "c", "labels": [{"text": "old"}]})
+        Crate.rows.change(conn, other["id"], {})
+        assert Crate.rows.require(conn, one["id"]) == {**one, "place": "c", "labels": [{"text": "old"}]}
+        assert Crate.rows.require(conn, other["id"]) == other

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from importlib.metadata import EntryPoint
+from types import ModuleType
 from typing import Any
 
 import pytest
 from fastapi import APIRouter
 from sqlalchemy import Column, ForeignKey, MetaData, Table, Text
 
+from armarium.api import actions_in, queries_in
 from armarium.engine import Engine
 from armarium.errors import NotFound
 from armarium.plugin import Plugin, hookimpl
@@ -252,3 +254,13 @@ def test_a_plugin_whose_distribution_needs_a_refused_one_is_refused_too(monkeypa
     assert [refused.why for refused in registry.refused][1:] == [
         "It depends on the plugin base, which was refused."
     ]
+
+
+def test_a_module_contributes_what_it_declares_and_not_what_it_imports() -> None:
+    from armarium_testing import shelf
+
+    assert set(actions_in(shelf)) == set(shelf_plugin().actions)
+    importing = ModuleType("importing")
+    vars(importing).update({name: value for name, value in vars(shelf).items() if name != "__name__"})
+    assert actions_in(importing) == ()
+    assert queries_in(importing) == ()

@@ -20,6 +20,7 @@ from armarium.runtimes import installer, tethered_process
 from armarium.runtimes.commands import CommandStopped
 from armarium.runtimes.installer import pinned_versions
 from armarium.runtimes.registry import MARKER, Runtimes
+from armarium_testing.fixtures import http_client
 from armarium_testing.processes import has_ended
 from armarium_worker import Runtime
 
@@ -276,3 +277,30 @@ def test_pins_are_read_past_comments_and_markers(tmp_path: Path) -> None:
     path = tmp_path / "pins.txt"
     path.write_text("# pins\nA_b.C==1.0  # why\ntorch==2.13.0; python_version >= '3.11'\n\nloose>=1\n")
     assert pinned_versions(path) == {"a-b-c": "1.0", "torch": "2.13.0"}
+
+
+def test_a_runtime_is_listed_installed_and_removed_over_http_by_the_owner_alone(
+    make_engine: Any, monkeypatch: pytest.MonkeyPatch, shop: Path
+) -> None:
+    given = Drivers()
+    given.give("test.readers", "tiny", Tiny)
+    engine = make_engine(plugins=[Plugin("test", "For tests.", driver_groups=("test.readers",))])
+    monkeypatch.setattr(engine, "drivers", given)
+    client = next(clients := http_client(engine))
+    (found,) = client.get("/api/runtimes").json()["items"]
+    assert (found["name"], found["installed"], found["expected_size_mb"]) == ("tiny", False, 1)
+    started = client.post("/api/runtimes/tiny/install")
+    assert started.status_code == 200, started.text
+    assert started.json()["job_id"]
+    engine.jobs.run_until_idle(None)
+    assert client.get("/api/runtimes").json()["items"][0]["installed"]
+    assert client.post("/api/runtimes/tiny/install").json()["state"] == "done"
+    code = client.post("/api/pair/code", json={"role": "editor"}).json()["code"]
+    token = client.post("/api/pair", json={"code": code}).json()["device_token"]
+    device = {"Authorization": f"Bearer {token}"}
+    for method, path in (("POST", "/api/runtimes/tiny/install"), ("DELETE", "/api/runtimes/tiny")):
+        refused = client.request(method, path, headers=device)
+        assert (refused.status_code, refused.json()["code"]) == (403, "owner_only")
+    assert client.delete("/api/runtimes/tiny").json()["freed_bytes"] > 0
+    assert client.post("/api/runtimes/mlx/install").json()["code"] == "unknown_runtime"
+    clients.close()

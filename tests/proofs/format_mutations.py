@@ -22,7 +22,7 @@ from typing import Any
 
 from armarium.errors import ServiceError
 from armarium_formats.api import FormatDriver, ReadContext
-from armarium_formats.exercise import HOSTILE_XML, NOT_IT, NOW, _pages, sound
+from armarium_testing.formats import HOSTILE_XML, NOT_IT, NOW, _pages, sound
 
 SIZE = (1000, 1400)
 COMPANIONS = {"classes.txt": b"line\nregion\nword\n"}

@@ -8,7 +8,7 @@ import pytest
 
 from armarium.errors import ServiceError
 from armarium_formats.api import FormatDriver, PageModel, ReadContext
-from armarium_formats.exercise import NOW
+from armarium_testing.formats import NOW
 from proofs.format_mutations import COMPANIONS, SIZE, all_drivers, mutate, seeds
 
 DRIVERS = all_drivers()

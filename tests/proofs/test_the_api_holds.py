@@ -73,6 +73,7 @@ NEVER_MET = {
     "GET /api/georeference/documents/{doc_id}/map": "few maps here have the points it needs; tried in "
     "plugins/georeference/tests/test_maps_and_annotations.py",
     "GET /api/georeference/passes/{pass_id}/map": "as the one before",
+    "GET /api/georeference/passes/{pass_id}/on-picture": "as the one before",
     "GET /api/georeference/segments/{segment_id}/world-shape": "as the one before",
     "GET /api/likeness": "no picture is described by vectors here; tried in plugins/paleography/tests/test_likeness.py",
     "GET /api/sync-folders/{folder_id}/arrangement": "no folder on this disk is tied here for long; tried in plugins/sync/tests",

@@ -1,338 +1,183 @@
 """Every name a plugin may import from the core; re-exports only."""
 
-from armarium.actions import (
-    Action,
-    ActionContext,
-    Example,
-    Outcome,
-    Params,
-    Route,
-    RowLaw,
-    RowRule,
-    SourceText,
-    Step,
-    action,
-)
-from armarium.actions.conducting import Conductor
-from armarium.actions.query import query
-from armarium.actions.rights import refuse_bound
-from armarium.actions.undo import UndoContext
-from armarium.auth.secret_files import read_private, write_private
-from armarium.engine import Engine
-from armarium.errors import (
-    BadRequest,
-    Broken,
-    Conflict,
-    FileUnreadable,
-    Forbidden,
-    Invalid,
-    NotAFile,
-    NotFound,
-    ServiceError,
-    TooLarge,
-    Unavailable,
-    missing,
-)
-from armarium.file_names import plain_name
-from armarium.fonts import (
-    BundledFont,
-    PictureFont,
-    bundled_fonts,
-    carried_font,
-    font_faces,
-    fonts_for,
-    is_unusual,
-    pen_font,
-)
-from armarium.guard import (
-    TAKEN_IMAGES,
-    IsClosed,
-    OpenedImage,
-    PathNotAllowed,
-    check_archive,
-    image_info,
-    image_kind,
-    names_are_guessed,
-    names_in,
-    open_image,
-    open_pages,
-    open_plain,
-    parse_html,
-    parse_xml,
-    read_member,
-)
-from armarium.guard.named_paths import MaterialPath, NameOrMaterialPath, PackagePath, RecipePath, ShownPath
-from armarium.history.audit import audit as steps
-from armarium.history.capture import make_permanent, purging, versions
-from armarium.history.locks import refuse_locked
-from armarium.history.schema import alter_tracked
-from armarium.history.visibility import (
-    Rights,
-    Use,
-    WithheldAlong,
-    WithheldRows,
-    find_withheld,
-    refuse_withheld,
-    withheld_nodes,
-    withheld_pages,
-)
-from armarium.ids import new_id, now, parse_timestamp, timestamp
-from armarium.jobs.activity import read_activity, record_activity
-from armarium.jobs.context import AfterChildren, JobContext, RetryLater
-from armarium.jobs.kinds import JobKind
-from armarium.jobs.log import log_span, thread_lines
-from armarium.jobs.models import FINISHED, GOING, JobRow
-from armarium.jobs.models import job as jobs
-from armarium.jobs.models import job_hold as job_holds
-from armarium.jobs.origin import Origin, origin_of
-from armarium.jobs.queue import NewJob
-from armarium.jobs.queue_view import shown_state
-from armarium.jobs.recipe_jobs import (
-    PageSkipped,
-    PageWithheld,
-    PageWork,
-    Placement,
-    RecipeJob,
-    RecipeJobs,
-    nothing_done,
-    page_kind,
-)
-from armarium.jobs.start_action import QueuedJob, start_action
-from armarium.jobs.undoing import cancel_with_undo
-from armarium.messages import Message, Sent, written
-from armarium.network.egress import Egress, forget_partial
-from armarium.network.limits import Limits
-from armarium.plugin import Migration, Plugin, Site, hookimpl, hookspec
-from armarium.principals import Principal, asking
-from armarium.projects.libraries import Library, project_setting
-from armarium.records.record import Record, record
-from armarium.runs.jobs import (
-    find_job,
-    is_held,
-    is_waiting,
-    list_beneath,
-    list_jobs,
-    require_job,
-)
-from armarium.runs.steps import (
-    StepRow,
-    count_in_effect,
-    find_step,
-    first_of_chain,
-    in_effect_of_chain,
-    last_step,
-    list_steps,
-    targets_of_set,
-)
-from armarium.runtimes.commands import run_command
-from armarium.settings import Settings
-from armarium.store.database import Database, raw_of
-from armarium.store.durable import flush, flush_path
-from armarium.store.objects import ObjectStore
-from armarium.store.rows import HIDDEN, Rows, answer_of, is_among, listed, paged
-from armarium.store.swapping import exchange, put_where_nothing_is
-from armarium.store.tables import (
-    Json,
-    Tree,
-    Whole,
-    append_only,
-    derived,
-    derived_index,
-    foreign_table,
-    json_text,
-    operational,
-    provenance_columns,
-    reference,
-    rules_of,
-    tracked,
-)
-from armarium.web.http import (
-    REFUSALS,
-    CurrentEngine,
-    CurrentLibrary,
-    CurrentOwner,
-    CurrentPrincipal,
-    OptionalLibrary,
-    act,
-    json_response,
-    takes_upload,
-)
-from armarium.web.stored_files import STORED_FILE, stored_file
+from armarium.actions import Action as Action
+from armarium.actions import ActionContext as ActionContext
+from armarium.actions import Example as Example
+from armarium.actions import Outcome as Outcome
+from armarium.actions import Params as Params
+from armarium.actions import Route as Route
+from armarium.actions import RowLaw as RowLaw
+from armarium.actions import RowRule as RowRule
+from armarium.actions import SourceText as SourceText
+from armarium.actions import Step as Step
+from armarium.actions import action as action
+from armarium.actions import actions_in as actions_in
+from armarium.actions.conducting import Conductor as Conductor
+from armarium.actions.query import queries_in as queries_in
+from armarium.actions.query import query as query
+from armarium.actions.rights import refuse_bound as refuse_bound
+from armarium.actions.undo import UndoContext as UndoContext
+from armarium.auth.secret_files import read_private as read_private
+from armarium.auth.secret_files import write_private as write_private
+from armarium.engine import Engine as Engine
+from armarium.errors import BadRequest as BadRequest
+from armarium.errors import Broken as Broken
+from armarium.errors import Conflict as Conflict
+from armarium.errors import FileUnreadable as FileUnreadable
+from armarium.errors import Forbidden as Forbidden
+from armarium.errors import Invalid as Invalid
+from armarium.errors import NotAFile as NotAFile
+from armarium.errors import NotFound as NotFound
+from armarium.errors import ServiceError as ServiceError
+from armarium.errors import TooLarge as TooLarge
+from armarium.errors import Unavailable as Unavailable
+from armarium.errors import missing as missing
+from armarium.file_names import plain_name as plain_name
+from armarium.fonts import BundledFont as BundledFont
+from armarium.fonts import PictureFont as PictureFont
+from armarium.fonts import bundled_fonts as bundled_fonts
+from armarium.fonts import carried_font as carried_font
+from armarium.fonts import font_faces as font_faces
+from armarium.fonts import fonts_for as fonts_for
+from armarium.fonts import is_unusual as is_unusual
+from armarium.fonts import pen_font as pen_font
+from armarium.guard import TAKEN_IMAGES as TAKEN_IMAGES
+from armarium.guard import IsClosed as IsClosed
+from armarium.guard import OpenedImage as OpenedImage
+from armarium.guard import PathNotAllowed as PathNotAllowed
+from armarium.guard import check_archive as check_archive
+from armarium.guard import image_info as image_info
+from armarium.guard import image_kind as image_kind
+from armarium.guard import names_are_guessed as names_are_guessed
+from armarium.guard import names_in as names_in
+from armarium.guard import open_image as open_image
+from armarium.guard import open_pages as open_pages
+from armarium.guard import open_plain as open_plain
+from armarium.guard import parse_html as parse_html
+from armarium.guard import parse_xml as parse_xml
+from armarium.guard import read_member as read_member
+from armarium.guard.named_paths import MaterialPath as MaterialPath
+from armarium.guard.named_paths import NameOrMaterialPath as NameOrMaterialPath
+from armarium.guard.named_paths import PackagePath as PackagePath
+from armarium.guard.named_paths import RecipePath as RecipePath
+from armarium.guard.named_paths import ShownPath as ShownPath
+from armarium.history import audit
+from armarium.history.capture import make_permanent as make_permanent
+from armarium.history.capture import purging as purging
+from armarium.history.capture import versions as versions
+from armarium.history.locks import refuse_locked as refuse_locked
+from armarium.history.schema import alter_tracked as alter_tracked
+from armarium.history.visibility import Rights as Rights
+from armarium.history.visibility import Use as Use
+from armarium.history.visibility import WithheldAlong as WithheldAlong
+from armarium.history.visibility import WithheldRows as WithheldRows
+from armarium.history.visibility import find_withheld as find_withheld
+from armarium.history.visibility import refuse_withheld as refuse_withheld
+from armarium.history.visibility import withheld_nodes as withheld_nodes
+from armarium.history.visibility import withheld_pages as withheld_pages
+from armarium.ids import new_id as new_id
+from armarium.ids import now as now
+from armarium.ids import parse_timestamp as parse_timestamp
+from armarium.ids import timestamp as timestamp
+from armarium.jobs import models
+from armarium.jobs.activity import read_activity as read_activity
+from armarium.jobs.activity import record_activity as record_activity
+from armarium.jobs.context import AfterChildren as AfterChildren
+from armarium.jobs.context import JobContext as JobContext
+from armarium.jobs.context import RetryLater as RetryLater
+from armarium.jobs.kinds import JobKind as JobKind
+from armarium.jobs.kinds import LaneName as LaneName
+from armarium.jobs.log import log_span as log_span
+from armarium.jobs.log import thread_lines as thread_lines
+from armarium.jobs.models import FINISHED as FINISHED
+from armarium.jobs.models import GOING as GOING
+from armarium.jobs.models import JobRow as JobRow
+from armarium.jobs.origin import Origin as Origin
+from armarium.jobs.origin import origin_of as origin_of
+from armarium.jobs.queue import NewJob as NewJob
+from armarium.jobs.queue_view import shown_state as shown_state
+from armarium.jobs.recipe_jobs import PageSkipped as PageSkipped
+from armarium.jobs.recipe_jobs import PageWithheld as PageWithheld
+from armarium.jobs.recipe_jobs import PageWork as PageWork
+from armarium.jobs.recipe_jobs import Placement as Placement
+from armarium.jobs.recipe_jobs import RecipeJob as RecipeJob
+from armarium.jobs.recipe_jobs import RecipeJobs as RecipeJobs
+from armarium.jobs.recipe_jobs import nothing_done as nothing_done
+from armarium.jobs.recipe_jobs import page_kind as page_kind
+from armarium.jobs.start_action import QueuedJob as QueuedJob
+from armarium.jobs.start_action import start_action as start_action
+from armarium.jobs.undoing import cancel_with_undo as cancel_with_undo
+from armarium.messages import Message as Message
+from armarium.messages import Sent as Sent
+from armarium.messages import written as written
+from armarium.network.egress import Egress as Egress
+from armarium.network.egress import forget_partial as forget_partial
+from armarium.network.limits import Limits as Limits
+from armarium.plugin import Migration as Migration
+from armarium.plugin import Panel as Panel
+from armarium.plugin import Plugin as Plugin
+from armarium.plugin import Site as Site
+from armarium.plugin import hookimpl as hookimpl
+from armarium.plugin import hookspec as hookspec
+from armarium.principals import Principal as Principal
+from armarium.principals import asking as asking
+from armarium.projects.libraries import Library as Library
+from armarium.projects.libraries import project_setting as project_setting
+from armarium.records.record import Computed as Computed
+from armarium.records.record import Record as Record
+from armarium.records.record import record as record
+from armarium.runs.jobs import find_job as find_job
+from armarium.runs.jobs import is_held as is_held
+from armarium.runs.jobs import is_waiting as is_waiting
+from armarium.runs.jobs import list_beneath as list_beneath
+from armarium.runs.jobs import list_jobs as list_jobs
+from armarium.runs.jobs import require_job as require_job
+from armarium.runs.steps import StepRow as StepRow
+from armarium.runs.steps import count_in_effect as count_in_effect
+from armarium.runs.steps import find_step as find_step
+from armarium.runs.steps import first_of_chain as first_of_chain
+from armarium.runs.steps import in_effect_of_chain as in_effect_of_chain
+from armarium.runs.steps import last_step as last_step
+from armarium.runs.steps import list_steps as list_steps
+from armarium.runs.steps import targets_of_set as targets_of_set
+from armarium.runtimes.commands import run_command as run_command
+from armarium.settings import Settings as Settings
+from armarium.store.database import Database as Database
+from armarium.store.database import raw_of as raw_of
+from armarium.store.durable import flush as flush
+from armarium.store.durable import flush_path as flush_path
+from armarium.store.objects import ObjectStore as ObjectStore
+from armarium.store.rows import HIDDEN as HIDDEN
+from armarium.store.rows import Rows as Rows
+from armarium.store.rows import answer_of as answer_of
+from armarium.store.rows import is_among as is_among
+from armarium.store.rows import listed as listed
+from armarium.store.rows import paged as paged
+from armarium.store.swapping import exchange as exchange
+from armarium.store.swapping import put_where_nothing_is as put_where_nothing_is
+from armarium.store.tables import Json as Json
+from armarium.store.tables import Tree as Tree
+from armarium.store.tables import Whole as Whole
+from armarium.store.tables import append_only as append_only
+from armarium.store.tables import derived as derived
+from armarium.store.tables import derived_index as derived_index
+from armarium.store.tables import foreign_table as foreign_table
+from armarium.store.tables import json_text as json_text
+from armarium.store.tables import operational as operational
+from armarium.store.tables import provenance_columns as provenance_columns
+from armarium.store.tables import reference as reference
+from armarium.store.tables import rules_of as rules_of
+from armarium.store.tables import tracked as tracked
+from armarium.web.http import REFUSALS as REFUSALS
+from armarium.web.http import CurrentEngine as CurrentEngine
+from armarium.web.http import CurrentLibrary as CurrentLibrary
+from armarium.web.http import CurrentOwner as CurrentOwner
+from armarium.web.http import CurrentPrincipal as CurrentPrincipal
+from armarium.web.http import OptionalLibrary as OptionalLibrary
+from armarium.web.http import act as act
+from armarium.web.http import json_response as json_response
+from armarium.web.http import takes_upload as takes_upload
+from armarium.web.stored_files import STORED_FILE as STORED_FILE
+from armarium.web.stored_files import stored_file as stored_file
 
-__all__ = [
-    "FINISHED",
-    "GOING",
-    "HIDDEN",
-    "REFUSALS",
-    "STORED_FILE",
-    "TAKEN_IMAGES",
-    "Action",
-    "ActionContext",
-    "AfterChildren",
-    "BadRequest",
-    "Broken",
-    "BundledFont",
-    "Conductor",
-    "Conflict",
-    "CurrentEngine",
-    "CurrentLibrary",
-    "CurrentOwner",
-    "CurrentPrincipal",
-    "Database",
-    "Egress",
-    "Engine",
-    "Example",
-    "FileUnreadable",
-    "Forbidden",
-    "Invalid",
-    "IsClosed",
-    "JobContext",
-    "JobKind",
-    "JobRow",
-    "Json",
-    "Library",
-    "Limits",
-    "MaterialPath",
-    "Message",
-    "Migration",
-    "NameOrMaterialPath",
-    "NewJob",
-    "NotAFile",
-    "NotFound",
-    "ObjectStore",
-    "OpenedImage",
-    "OptionalLibrary",
-    "Origin",
-    "Outcome",
-    "PackagePath",
-    "PageSkipped",
-    "PageWithheld",
-    "PageWork",
-    "Params",
-    "PathNotAllowed",
-    "PictureFont",
-    "Placement",
-    "Plugin",
-    "Principal",
-    "QueuedJob",
-    "RecipeJob",
-    "RecipeJobs",
-    "RecipePath",
-    "Record",
-    "RetryLater",
-    "Rights",
-    "Route",
-    "RowLaw",
-    "RowRule",
-    "Rows",
-    "Sent",
-    "ServiceError",
-    "Settings",
-    "ShownPath",
-    "Site",
-    "SourceText",
-    "Step",
-    "StepRow",
-    "TooLarge",
-    "Tree",
-    "Unavailable",
-    "UndoContext",
-    "Use",
-    "Whole",
-    "WithheldAlong",
-    "WithheldRows",
-    "act",
-    "action",
-    "alter_tracked",
-    "answer_of",
-    "append_only",
-    "asking",
-    "bundled_fonts",
-    "cancel_with_undo",
-    "carried_font",
-    "check_archive",
-    "count_in_effect",
-    "derived",
-    "derived_index",
-    "exchange",
-    "find_job",
-    "find_step",
-    "find_withheld",
-    "first_of_chain",
-    "flush",
-    "flush_path",
-    "font_faces",
-    "fonts_for",
-    "foreign_table",
-    "forget_partial",
-    "hookimpl",
-    "hookspec",
-    "image_info",
-    "image_kind",
-    "in_effect_of_chain",
-    "is_among",
-    "is_held",
-    "is_unusual",
-    "is_waiting",
-    "job_holds",
-    "jobs",
-    "json_response",
-    "json_text",
-    "last_step",
-    "list_beneath",
-    "list_jobs",
-    "list_steps",
-    "listed",
-    "log_span",
-    "make_permanent",
-    "missing",
-    "names_are_guessed",
-    "names_in",
-    "new_id",
-    "nothing_done",
-    "now",
-    "open_image",
-    "open_pages",
-    "open_plain",
-    "operational",
-    "origin_of",
-    "page_kind",
-    "paged",
-    "parse_html",
-    "parse_timestamp",
-    "parse_xml",
-    "pen_font",
-    "plain_name",
-    "project_setting",
-    "provenance_columns",
-    "purging",
-    "put_where_nothing_is",
-    "query",
-    "raw_of",
-    "read_activity",
-    "read_member",
-    "read_private",
-    "record",
-    "record_activity",
-    "reference",
-    "refuse_bound",
-    "refuse_locked",
-    "refuse_withheld",
-    "require_job",
-    "rules_of",
-    "run_command",
-    "shown_state",
-    "start_action",
-    "steps",
-    "stored_file",
-    "takes_upload",
-    "targets_of_set",
-    "thread_lines",
-    "timestamp",
-    "tracked",
-    "versions",
-    "withheld_nodes",
-    "withheld_pages",
-    "write_private",
-    "written",
-]
+steps, jobs, job_holds = audit.audit, models.job, models.job_hold

@@ -17,22 +17,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from armarium_fonts import bidi, shaping
-from armarium_fonts.catalogue import BundledFont, bundled_fonts, fonts_for, pen_font
-from armarium_fonts.subsets import carried_font, font_faces, is_unusual
+from armarium_fonts.catalogue import BundledFont as BundledFont
+from armarium_fonts.catalogue import bundled_fonts as bundled_fonts
+from armarium_fonts.catalogue import fonts_for as fonts_for
+from armarium_fonts.catalogue import pen_font as pen_font
+from armarium_fonts.subsets import carried_font as carried_font
+from armarium_fonts.subsets import font_faces as font_faces
+from armarium_fonts.subsets import is_unusual as is_unusual
 
 if TYPE_CHECKING:
     from PIL import Image, ImageFont
 
-__all__ = [
-    "BundledFont",
-    "PictureFont",
-    "bundled_fonts",
-    "carried_font",
-    "font_faces",
-    "fonts_for",
-    "is_unusual",
-    "pen_font",
-]
 
 SYSTEM_FONTS = ("DejaVuSans.ttf", "NotoSans-Regular.ttf", "LiberationSans-Regular.ttf", "Arial Unicode.ttf")
 _FINE = 44

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pluggy
 from sqlalchemy import Connection, MetaData
@@ -63,6 +63,28 @@ class Site:
         return (self.folder / "index.html").is_file()
 
 
+PanelPlace = Literal["page", "entity", "work", "figures"]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A panel in the web application: a script of the plugin's own, shown in a sandboxed frame beside a page, an entity,
+    the work or the figures.
+
+    The frame has an origin of its own, without cookies. It loads its folder's files only and asks the engine with a token
+    that reaches `routes` only, in the project shown, with the rights of whoever is signed in, an editor's at most, and
+    for as long as the session lasts. What happens in it is written by a machine of the plugin's name.
+    """
+
+    name: str
+    title: str
+    place: PanelPlace
+    folder: Path
+    """Its files, flat: `panel.js`, a module, and what that loads; `panel.css` where there is one."""
+    routes: tuple[str, ...] = ()
+    """What it may ask for, as the published description spells it: `GET /api/segments/document/{document_id}/text`."""
+
+
 @dataclass(frozen=True)
 class Plugin:
     """All that one plugin contributes; a new kind of contribution is a new field with a default."""
@@ -110,6 +132,8 @@ class Plugin:
     """The records that say who may see what of a project (`history.visibility`); a project has one such plugin."""
     site: Site | None = None
     """The web application at `/`; an engine has one, that of the plugin loaded first."""
+    panels: tuple[Panel, ...] = ()
+    """Panels that it adds to the web application, whoever's that is."""
     names: Callable[[Connection, Sequence[str]], Mapping[str, str]] | None = None
     """Returns the names of the documents among these ids, for the history; called once for a whole page of steps."""
     withheld_along: tuple[WithheldAlong, ...] = ()

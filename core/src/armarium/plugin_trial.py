@@ -31,7 +31,7 @@ from armarium.history.capture import key_columns, quote_name
 from armarium.history.schema import Schema
 from armarium.plugin import Plugin
 from armarium.plugins.drivers import Drivers
-from armarium.plugins.offers import COMMANDS, PLUGINS, Offer, find_offers, unit_of
+from armarium.plugins.offers import COMMANDS, PLUGINS, Offer, commands_of, find_offers, unit_of
 from armarium.plugins.points import plugin_of
 from armarium.plugins.registry import PluginRegistry, core_plugins
 from armarium.principals import LOCAL_OWNER
@@ -119,7 +119,7 @@ class Trial:
         try:
             found = entry.load()
             if entry.group == COMMANDS:
-                found()
+                commands_of(found)
             elif entry.group == PLUGINS:
                 plugin_of(found)
         except BaseException:
@@ -135,7 +135,7 @@ class Trial:
                 self._say((offer.key, unit_of(entry)), "when it was examined")
                 try:
                     if entry.group == COMMANDS:
-                        typer.main.get_command(_with_a_group(entry.load()()))
+                        typer.main.get_command(_with_a_group(commands_of(entry.load())))
                     else:
                         drivers.load(entry.group, entry.name)
                 except BaseException as error:

@@ -6,12 +6,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 Role = Literal["owner", "editor", "viewer"]
+"""What a caller may do: each may also do what the roles after it may."""
+
+AgentRole = Literal["editor", "viewer"]
+"""The roles that a token of an agent may have."""
+
 PrincipalKind = Literal["person", "machine"]
 
-_RANK: dict[str, int] = {"viewer": 0, "editor": 1, "owner": 2}
+_RANK: dict[str, int] = {role: -place for place, role in enumerate(get_args(Role))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +27,7 @@ class Principal:
     name: str
     role: Role
     token_id: str | None = None
-    token_kind: Literal["owner", "device", "session", "agent", "run", "none"] = "none"
+    token_kind: Literal["owner", "device", "session", "agent", "run", "panel", "none"] = "none"
     libraries: frozenset[str] | None = None
     """Paths of the projects the token is bound to; None for every project."""
     folders: frozenset[str] | None = frozenset()
@@ -37,6 +42,9 @@ class Principal:
 
     device_id: str | None = None
     """The token with which a browser session was opened."""
+
+    routes: tuple[str, ...] | None = None
+    """The only routes it may ask, as `GET /api/documents/{doc_id}`; None for all that its role permits."""
 
     @property
     def reader_ids(self) -> frozenset[str]:

@@ -177,3 +177,50 @@ def test_old_finished_jobs_are_purged_unless_their_parent_is_kept(chores: Any) -
             kept
         ]
         assert old not in [row[0] for row in conn.exec_driver_sql("SELECT row_id FROM job_log")]
+
+
+def test_a_pause_is_told_of_what_lies_below_and_of_what_rests_with_it(chores: Any) -> None:
+    parent = chores.put("chore-unknown-yet", kinds=None)
+    with chores.library.db.write() as conn:
+        (folder,) = enqueue_many(conn, [NewJob("chore-unknown-yet", {}, "folder")], parent_id=parent)
+        pages = enqueue_many(
+            conn, [NewJob("chore-items", {"items": n + 1}, "page") for n in range(2)], parent_id=folder
+        )
+
+    def states_told_by(step: Any) -> dict[str, str]:
+        before = chores.engine.events.seq
+        step()
+        return told_since(chores, before)
+
+    each = (parent, folder, *pages)
+    assert states_told_by(lambda: chores.act("job.pause", job_id=parent, paused=True)) == dict.fromkeys(
+        each, "paused"
+    )
+    assert states_told_by(lambda: chores.act("job.pause", job_id=parent, paused=False)) == dict.fromkeys(
+        each, "waiting"
+    )
+    paused = chores.act("job.pause", job_id=parent, paused=True)["audit_id"]
+    assert states_told_by(lambda: chores.undo(paused)) == dict.fromkeys(each, "waiting")
+
+
+def test_what_rests_above_the_item_in_progress_is_told_once_that_is_finished(chores: Any) -> None:
+    parent = chores.put("chore-unknown-yet", kinds=None)
+    with chores.library.db.write() as conn:
+        (page,) = enqueue_many(conn, [NewJob("chore-gated", {"items": 3}, "page")], parent_id=parent)
+        raw_of(conn).execute("UPDATE job SET state = 'running', body_done = 1 WHERE id = ?", (parent,))
+    chores.engine.jobs.start()
+    assert chores.gate.reached.wait(10)
+    before = chores.engine.events.seq
+    chores.act("job.pause", job_id=parent, paused=True)
+    assert told_since(chores, before) == {parent: "running", page: "running"}
+    before = chores.engine.events.seq
+    chores.gate.open.set()
+    chores.work()
+    assert told_since(chores, before) == {parent: "paused", page: "paused"}
+    assert tree(chores, parent)["state"] == "paused"
+
+
+def told_since(chores: Any, number: int) -> dict[str, str]:
+    """Return the state that was last published of each job."""
+    events = (one for one in chores.engine.events.since(number) if one.kind == "job")
+    return {one.data["id"]: one.data["state"] for one in events}

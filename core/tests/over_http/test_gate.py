@@ -114,6 +114,9 @@ def test_no_route_is_exempt_from_the_host_check(whole: AppClient) -> None:
 def test_no_route_serves_a_foreign_page(whole: AppClient) -> None:
     for method, path in every_route(whole.app):
         for origin in FOREIGN_ORIGINS:
+            if origin == "null" and path.startswith("/panels/"):
+                # The files of panels, which contain nothing of a project, are loaded by frames without an origin.
+                continue
             reply = whole(method, path, headers={"Origin": origin})
             assert (reply.status, reply.code) == (403, "origin_refused"), (method, path, origin)
             assert not [name for name in reply.headers if name.startswith("access-control-")]

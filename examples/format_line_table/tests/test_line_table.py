@@ -16,7 +16,7 @@ from types import ModuleType
 
 import pytest
 
-from armarium_formats.api import exercise_format
+from armarium_testing.formats import exercise_format
 
 HERE = Path(__file__).resolve().parents[1]
 ROOT = HERE.parents[1]

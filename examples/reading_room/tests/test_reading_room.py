@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from armarium.api import Engine, Library
+from armarium.cli.declared import SESSIONS
 from armarium.principals import LOCAL_OWNER
 from armarium_documents.plugin import armarium_plugin as documents_plugin
 from armarium_testing.conformance import exercise_plugin
@@ -142,9 +143,8 @@ def test_its_command_lists_the_visits_of_a_document(
         yield Questions()
 
     monkeypatch.setattr("armarium.cli.output.wants_json", lambda: False)
-    monkeypatch.setattr(cli, "project_session", session)
-    monkeypatch.setattr(cli, "document_id", lambda _, text: text)
-    cli.visits(letter)
+    monkeypatch.setitem(SESSIONS, "project", session)
+    cli.visits(document=letter)
     told = capsys.readouterr().out
     assert "looked for the seal" in told
     assert "1 visit." in told

@@ -10,6 +10,7 @@ import pytest
 from documents_fixtures import EDITOR, OWNER, Run
 
 from armarium.api import Conflict, Engine, Forbidden, Invalid, Library, NotFound, Outcome, raw_of
+from armarium_documents.api import FLAGS
 
 Make = Callable[..., str]
 
@@ -266,3 +267,14 @@ def test_update_is_taken_back_to_the_letter(
     done = act("document.update", {"document_id": made, "name": "Wills", "attributes": {}, "date_iso": None})
     engine.undo(library, [done.audit_id], OWNER)
     assert table_digests(library.db, engine.library_schema) == before
+
+
+@pytest.mark.parametrize("flag", FLAGS)
+def test_a_flag_is_sent_stored_asked_for_and_cleared(do: Run, client: Any, flag: str) -> None:
+    made = do("document.create", {"name": "Wills", flag: True})
+    do("document.create", {"name": "Letters"})
+    assert made[flag] is True
+    asked = {"attr": f"document.{flag}", "op": "eq", "value": True, "type": "checkbox"}
+    rows = client.post("/api/documents/dataset/query", json={"filters": [asked]}).json()["rows"]
+    assert [row["id"] for row in rows] == [made["id"]]
+    assert do("document.update", {"document_id": made["id"], flag: None})[flag] is False

@@ -175,3 +175,26 @@ def test_json_in_the_database_goes_out_as_it_is(do: Run, client: Any, library: L
     made = do("document.create", {"name": "A", "attributes": value})
     assert client.get(f"/api/documents/{made['id']}").json()["attributes"] == value
     assert rows(library, "SELECT attributes FROM document WHERE id = ?", made["id"]) == [(json_text(value),)]
+
+
+def test_a_document_says_what_comes_before_and_after_it_in_its_folder(
+    folder: Make, note: Make, client: Any
+) -> None:
+    box = folder("Box")
+    first, second = note("first", box), note("second", box)
+    folder("Between", box)
+    third = note("third", box)
+    order = [one["id"] for one in client.get(f"/api/documents?parent_id={box}").json()["items"]]
+    around: dict[str, Any] = {
+        one: client.get(f"/api/documents/{one}/neighbours").json() for one in (first, second, third)
+    }
+    pages = [one for one in order if one in around]
+    assert [around[one]["before_id"] for one in pages] == [None, *pages[:-1]]
+    assert [around[one]["after_id"] for one in pages] == [*pages[1:], None]
+    alone = note("elsewhere", folder("Other"))
+    assert client.get(f"/api/documents/{alone}/neighbours").json() == {
+        "document_id": alone,
+        "before_id": None,
+        "after_id": None,
+    }
+    assert client.get("/api/documents/nowhere/neighbours").status_code == 404

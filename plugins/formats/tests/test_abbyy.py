@@ -6,9 +6,10 @@ import pytest
 
 from armarium.errors import Invalid
 from armarium_formats.abbyy.driver import Abbyy
-from armarium_formats.abbyy.languages import language_of
-from armarium_formats.api import PageModel, ReadContext, Sample, exercise_format
+from armarium_formats.abbyy.values import language_of
+from armarium_formats.api import PageModel, ReadContext
 from armarium_formats.kinds import in_page_words
+from armarium_testing.formats import Sample, exercise_format
 
 TEN = "http://www.abbyy.com/FineReader_xml/FineReader10-schema-v1.xml"
 SIX = "http://www.abbyy.com/FineReader_xml/FineReader6-schema-v1.xml"

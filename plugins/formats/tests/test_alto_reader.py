@@ -9,7 +9,7 @@ import pytest
 from armarium.errors import Invalid, ServiceError
 from armarium_formats.alto.driver import Alto
 from armarium_formats.api import PageModel, ReadContext, WriteContext
-from armarium_formats.exercise import NOT_IT, Sample, exercise_format
+from armarium_testing.formats import NOT_IT, Sample, exercise_format
 
 DRIVER = Alto()
 NOW = WriteContext(created="2026-01-02T03:04:05.678Z", creator="Armarium test")

@@ -14,8 +14,7 @@ from lxml import etree
 from random_pages import WORDS, PageGenerator, seeds, xml_texts
 
 from armarium_formats.alto.driver import Alto
-from armarium_formats.alto.profile import NAMESPACE, elements
-from armarium_formats.alto.schema import fits
+from armarium_formats.alto.profile import NAMESPACE, schema
 from armarium_formats.api import PageModel, PageOrder, PageSegment, PageText, Point, ReadContext
 from armarium_formats.kinds import in_page_words
 from armarium_formats.pagexml.driver import PageXml
@@ -121,7 +120,7 @@ def change_one_thing(content: str, dice: Random) -> str:
     elif act == "attribute" and one.attrib:
         del one.attrib[dice.choice(sorted(map(str, one.attrib)))]
     elif act == "rename":
-        one.tag = f"{{{NAMESPACE}}}{dice.choice(sorted(elements()))}"
+        one.tag = f"{{{NAMESPACE}}}{dice.choice(sorted(schema().elements))}"
     elif act == "double" and parent is not None:
         parent.insert(parent.index(one), etree.fromstring(etree.tostring(one)))
     elif act == "set":
@@ -390,5 +389,5 @@ def test_values_fit_their_types() -> None:
         ("refs", "a b", "1"),
         ("points", "1,2 3,4", "1 2 3"),
     ):
-        assert fits(kind, good), kind
-        assert not fits(kind, bad), kind
+        assert schema().fits(kind, good), kind
+        assert not schema().fits(kind, bad), kind

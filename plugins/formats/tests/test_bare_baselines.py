@@ -7,8 +7,8 @@ import json
 import pytest
 
 from armarium_formats.api import PageModel, PageSegment, Point
-from armarium_formats.heights import LIKELY, MOST, line_height
 from armarium_formats.placing import PlacedSegments, place
+from armarium_formats.shapes import LIKELY, MOST, line_height
 
 SIZE = (1000, 2000)
 NOTE = "lines have a baseline and no outline; they got boxes as high as the page's lines."

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from armarium_formats.clipping import clip_outline, clip_path
+from armarium_formats.shapes import clip_outline, clip_path
 
 shapely = pytest.importorskip("shapely", reason="shapely is not installed (make dev)")
 SIZE = (100, 100)
@@ -47,3 +47,17 @@ def test_a_baseline_is_clipped_into_the_parts_on_the_page(points: list[tuple[int
     runs = [shapely.LineString(run) for run in clip_path(points, SIZE)]
     assert sum(run.length for run in runs) == pytest.approx(expected, abs=1e-6)
     assert all(run.difference(frame.buffer(1e-6)).length < 1e-6 for run in runs)
+
+
+def test_an_outline_that_crosses_itself_is_clipped_to_what_it_encloses() -> None:
+    """A bow tie, its knot on the page and its right half reaching beyond it."""
+    bow = [(20, 20), (140, 80), (140, 20), (20, 80)]
+    expected = shapely.make_valid(shapely.Polygon(bow)).intersection(shapely.box(0, 0, *SIZE))
+    parts = [shapely.Polygon(one) for one in clip_outline(bow, SIZE)]
+    assert all(one.is_valid for one in parts)
+    assert shapely.union_all(parts).symmetric_difference(expected).area < 1e-6
+
+
+def test_a_baseline_along_the_edge_of_the_page_lies_on_it() -> None:
+    assert clip_path([(0, -20), (0, 50)], SIZE) == [[(0, 0), (0, 50)]]
+    assert clip_path([(10, 100), (130, 100)], SIZE) == [[(10, 100), (100, 100)]]

@@ -14,13 +14,12 @@ from armarium_formats.api import (
     PageSegment,
     PageText,
     ReadContext,
-    Sample,
     WriteContext,
     WrittenPage,
-    exercise_format,
 )
 from armarium_formats.pagexml.driver import PageXml
 from armarium_formats.plain_text import PlainText
+from armarium_testing.formats import Sample, exercise_format
 
 SAMPLE = Sample("a.xml", SAMPLE_PAGE.encode(), lines=1, words=0, text="Dear Sir")
 

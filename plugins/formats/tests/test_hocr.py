@@ -9,10 +9,11 @@ import contextlib
 import pytest
 
 from armarium.errors import Invalid
-from armarium_formats.api import PageModel, PageSegment, ReadContext, Sample, exercise_format
+from armarium_formats.api import PageModel, PageSegment, ReadContext
 from armarium_formats.hocr.driver import Hocr
 from armarium_formats.hocr.titles import baseline_of, box_of, polygon_of, properties
-from armarium_formats.markup.language_codes import language_and_script
+from armarium_formats.markup.languages import language_and_script
+from armarium_testing.formats import Sample, exercise_format
 
 XHTML = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" "x.dtd">\n'
 TESSERACT = (

@@ -7,13 +7,14 @@ from __future__ import annotations
 import pytest
 
 from armarium.errors import Invalid
-from armarium_formats.api import FormatDriver, PageModel, ReadContext, Sample, exercise_format
+from armarium_formats.api import FormatDriver, PageModel, ReadContext
 from armarium_formats.batches.names import is_companion
 from armarium_formats.labels.boxes import TesseractBox
 from armarium_formats.labels.names import class_names, is_names_file
 from armarium_formats.labels.points import QgisPoints
 from armarium_formats.labels.yolo import MAX_SHAPES, Yolo
 from armarium_formats.plain_text import PlainText
+from armarium_testing.formats import Sample, exercise_format
 
 CLASSES = {"classes.txt": b"MainZone\nDefaultLine\nword\ndragon\nNumberingZone\n"}
 LABELS = b"0 0.5 0.5 0.8 0.9\n1 0.5 0.1 0.6 0.05 0.93\n2 0.2 0.1 0.1 0.05\n3 0.1 0.1 0.2 0.1 0.2 0.2 0.1 0.2\n4 0.9 0.02 0.05 0.02\n"

@@ -15,13 +15,13 @@ import pytest
 from armarium.errors import Invalid
 from armarium_formats.abbyy.driver import Abbyy
 from armarium_formats.api import FormatDriver, ReadContext
-from armarium_formats.exercise import sound
 from armarium_formats.hocr.driver import Hocr
 from armarium_formats.labels.boxes import TesseractBox
 from armarium_formats.labels.points import QgisPoints
 from armarium_formats.labels.yolo import Yolo
 from armarium_formats.pagexml.driver import PageXml
 from armarium_formats.plain_text import PlainText
+from armarium_testing.formats import sound
 
 DRIVERS: tuple[FormatDriver, ...] = (
     Hocr(),

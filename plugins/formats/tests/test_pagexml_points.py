@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from armarium_formats.markup.points import parse_points
+from armarium_formats.points import parse_points
 
 
 @given(st.lists(st.tuples(st.integers(-(10**20), 10**20), st.integers(-(10**20), 10**20)), min_size=1))

@@ -24,8 +24,7 @@ from armarium_formats.api import (
 )
 from armarium_formats.markup.schema import is_ncname
 from armarium_formats.pagexml.driver import PageXml
-from armarium_formats.pagexml.profile import NAMESPACE, elements, words
-from armarium_formats.pagexml.schema import fits
+from armarium_formats.pagexml.profile import NAMESPACE, schema
 
 DRIVER = PageXml()
 BOX: list[Point] = [(10, 10), (90, 10), (90, 40), (10, 40)]
@@ -75,7 +74,7 @@ def change_one_thing(content: str, dice: Random) -> str:
     elif act == "attribute" and one.attrib:
         del one.attrib[dice.choice(sorted(map(str, one.attrib)))]
     elif act == "rename":
-        one.tag = f"{{{NAMESPACE}}}{dice.choice(sorted(elements()))}"
+        one.tag = f"{{{NAMESPACE}}}{dice.choice(sorted(schema().elements))}"
     elif act == "double" and parent is not None:
         parent.insert(parent.index(one), etree.fromstring(etree.tostring(one)))
     elif act == "set":
@@ -295,20 +294,20 @@ def test_the_check_says_what_is_wrong(spoil: tuple[str, str], words_: str) -> No
 
 
 def test_values_fit_their_types() -> None:
-    assert fits("boolean", "true")
-    assert not fits("boolean", "yes")
-    assert fits("conf", "0.5")
-    assert not fits("conf", "1.5")
-    assert not fits("conf", "NaN")
-    assert fits("dateTime", "2024-02-29T00:00:00Z")
-    assert not fits("dateTime", "2023-02-29T00:00:00Z")
-    assert fits("language", "German")
-    assert not fits("language", "de")
+    assert schema().fits("boolean", "true")
+    assert not schema().fits("boolean", "yes")
+    assert schema().fits("conf", "0.5")
+    assert not schema().fits("conf", "1.5")
+    assert not schema().fits("conf", "NaN")
+    assert schema().fits("dateTime", "2024-02-29T00:00:00Z")
+    assert not schema().fits("dateTime", "2023-02-29T00:00:00Z")
+    assert schema().fits("language", "German")
+    assert not schema().fits("language", "de")
     assert is_ncname("é1-.")
     assert not is_ncname("1é")
     assert not is_ncname("a:b")
     assert not is_ncname("ſe")  # a letter by Unicode, but not for the validator
-    assert len(words()["script"]) == 181
+    assert len(schema().words["script"]) == 181
 
 
 def test_threads_do_not_share_validation_errors() -> None:

@@ -12,11 +12,10 @@ from armarium_formats.api import (
     PageSegment,
     PageText,
     ReadContext,
-    Sample,
     WriteContext,
-    exercise_format,
 )
 from armarium_formats.plain_text import PlainText
+from armarium_testing.formats import Sample, exercise_format
 
 
 def line(text: str) -> PageSegment:

@@ -14,7 +14,7 @@ from armarium.principals import LOCAL_OWNER
 from armarium_formats.actions import importing
 from armarium_formats.batches import staging
 from armarium_formats.jobs import layouts
-from armarium_formats.jobs.pace import Pace
+from armarium_formats.jobs.layout_progress import Pace
 from armarium_testing.kills import KilledContext
 
 

@@ -20,7 +20,7 @@ from armarium.engine import Engine
 from armarium.principals import LOCAL_OWNER
 from armarium.projects.libraries import Library
 from armarium_formats.jobs import layouts, reading_ahead
-from armarium_formats.jobs.pace import MOST, SECONDS, Pace
+from armarium_formats.jobs.layout_progress import MOST, SECONDS, Pace
 from armarium_formats.jobs.reading_ahead import ReadAhead, ReadingAhead
 from armarium_formats.pagexml.driver import PageXml
 from armarium_testing.kills import Killed, KilledContext

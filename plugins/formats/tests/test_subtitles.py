@@ -11,10 +11,11 @@ import pytest
 from batch_files import reasons, rows, send
 
 from armarium.api import Engine, Invalid, Library
-from armarium_formats.api import PageModel, ReadContext, Sample, exercise_format
+from armarium_formats.api import PageModel, ReadContext
 from armarium_formats.file_guess import seems
 from armarium_formats.plain_text import PlainText
 from armarium_formats.subtitles import Subtitles
+from armarium_testing.formats import Sample, exercise_format
 
 SRT = """1
 00:00:00,000 --> 00:00:02,500

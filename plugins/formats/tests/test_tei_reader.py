@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from armarium.errors import Invalid
-from armarium_formats.api import PageModel, PageSegment, ReadContext, Sample, WriteContext, exercise_format
+from armarium_formats.api import PageModel, PageSegment, ReadContext, WriteContext
 from armarium_formats.tei.driver import Tei
 from armarium_formats.tei.reader import without_doctype
+from armarium_testing.formats import Sample, exercise_format
 
 DRIVER = Tei()
 NAMESPACE = "http://www.tei-c.org/ns/1.0"

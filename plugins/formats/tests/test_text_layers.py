@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from armarium.api import Engine, Library, raw_of
+from armarium.api import Engine, Invalid, Library, raw_of
 from armarium.principals import LOCAL_OWNER
 from armarium_documents.api import OpenedPdf
 from armarium_formats.actions.samples import sample_pdf, write_pdf
@@ -201,7 +201,5 @@ def test_a_text_layer_of_unreadable_characters_or_beyond_the_page_is_none(tmp_pa
 
 
 def test_only_a_pdf_has_a_text_layer(engine: Engine, library: Library, page_document: str) -> None:
-    from armarium_formats.errors import NoTextLayer
-
-    with pytest.raises(NoTextLayer, match="not a PDF"):
+    with pytest.raises(Invalid, match="not a PDF"):
         engine.run(library, "format.read_text_layer", {"document_id": page_document}, LOCAL_OWNER)

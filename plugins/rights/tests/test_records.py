@@ -174,3 +174,28 @@ def test_the_rights_command_explains_what_applies(project: RestrictedProject) ->
     assert (
         in_words(effective(project, "document", project.open.id)) == "Seen by: everybody\nModels: not limited"
     )
+
+
+def test_the_records_in_force_are_listed_with_what_they_are_about(project: RestrictedProject) -> None:
+    page = project.hidden_page.id
+
+    def listed(**headers: str) -> dict[str, Any]:
+        found: dict[str, Any] = project.client.get("/api/rights", headers=headers).json()
+        return found
+
+    before = {one["id"] for one in listed()["items"]}
+    given = {"target_kind": "document", "target_id": page, "restricted": True, "readers": ["a"]}
+    made = project.client.post("/api/rights", json=given).json()
+    project.client.post(
+        "/api/rights", json={"target_kind": "library", "target_id": "library", "labels": ["All"]}
+    )
+    newest, mine = [one for one in listed()["items"] if one["id"] not in before]
+    assert (newest["target_kind"], newest["target_name"], newest["labels"]) == ("library", None, ["All"])
+    assert (mine["target_id"], mine["restricted"], mine["readers"]) == (page, True, ["a"])
+    assert mine["target_name"] == project.client.get(f"/api/documents/{page}").json()["name"]
+    code = project.client.post("/api/pair/code", json={"role": "viewer"}).json()["code"]
+    token = project.client.post("/api/pair", json={"code": code}).json()["device_token"]
+    seen = listed(Authorization=f"Bearer {token}")
+    assert mine["id"] not in {one["id"] for one in seen["items"]}
+    project.client.post(f"/api/rights/{made['id']}/withdraw")
+    assert made["id"] not in {one["id"] for one in listed()["items"]}

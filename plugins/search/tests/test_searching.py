@@ -8,6 +8,7 @@ import pytest
 from search_desk import SearchDesk
 
 from armarium.api import raw_of
+from armarium_documents.api import FLAGS
 from armarium_source_model.api import page_facts
 
 
@@ -415,3 +416,14 @@ def test_notes_are_found_by_their_text(desk: SearchDesk) -> None:
     assert [one["document_id"] for one in answer["results"]] == [note]
     assert answer["results"][0]["metadata"]["matched_via"] == "content"
     assert "Querétaro" in answer["results"][0]["content_preview"]
+
+
+@pytest.mark.parametrize("flag", FLAGS)
+def test_every_flag_of_documents_is_a_filter(client: Any, flag: str) -> None:
+    ids = {
+        value: client.post("/api/documents", json={"name": f"Wills {value}", flag: value}).json()["id"]
+        for value in (True, False)
+    }
+    for value, document_id in ids.items():
+        found = client.post("/api/search", json={"query": "name:Wills", "filters": {flag: value}}).json()
+        assert [one["document_id"] for one in found["results"]] == [document_id]

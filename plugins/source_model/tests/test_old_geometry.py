@@ -11,6 +11,7 @@ from armarium.api import Conflict
 from armarium_documents.api import artifacts
 from armarium_source_model.boxes import read_box
 from armarium_source_model.queries.text import page_text
+from armarium_source_model.schemas.lines import PageLines, PageShapes
 from armarium_source_model.schemas.readings import ReadingList
 from armarium_source_model.schemas.segments import SegmentListResponse, SegmentView
 
@@ -94,6 +95,27 @@ def test_provisional_segments_are_narrowed_like_real_ones(
     assert client.get(place, params={"pass_id": "legacy:none"}).status_code == 404
     elsewhere = f"/api/segments/document/{desk.page()}"
     assert client.get(elsewhere, params={"pass_id": "legacy:blob"}).status_code == 404
+
+
+def test_the_lines_and_outlines_of_a_provisional_pass_are_its_boxes(
+    client: Any, desk: Any, old: dict[str, str]
+) -> None:
+    place = f"/api/segments/document/{old['page']}"
+    lines = PageLines.model_validate(client.get(f"{place}/lines", params={"pass_id": old["pass"]}).json())
+    assert [(line.segment_id, line.text) for line in lines.lines] == [
+        ("legacy:blob:0", "Dear Sir"),
+        ("legacy:blob:1", "your letter"),
+    ]
+    assert lines.lines[0].made is not None
+    assert (lines.lines[0].made.by, lines.lines[0].made.name) == ("machine", "m0")
+    assert [one.id for one in lines.passes] == ["legacy:blob"]
+    shapes = PageShapes.model_validate(client.get(f"{place}/shapes", params={"pass_id": old["pass"]}).json())
+    assert {one.id: one.version for one in shapes.shapes} == dict.fromkeys(
+        ("legacy:blob:0", "legacy:blob:1", "legacy:blob:3")
+    )
+    elsewhere = f"/api/segments/document/{desk.page()}"
+    for kind in ("lines", "shapes"):
+        assert client.get(f"{elsewhere}/{kind}", params={"pass_id": old["pass"]}).status_code == 404
 
 
 def test_a_provisional_segment_and_its_reading_can_be_read(client: Any, old: dict[str, str]) -> None:

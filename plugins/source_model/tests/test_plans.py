@@ -205,6 +205,9 @@ def ask_every_route(statement_log: StatementLog, desk: Desk, client: Any) -> int
     ask("POST", f"{own}/readings/{corrected['id']}/retract")
     for query in ({}, {"pass_id": machine, "include_furniture": True}):
         ask("GET", f"{own}/document/{page}/text", **query)
+    for query in ({}, {"pass_id": machine}):
+        ask("GET", f"{own}/document/{page}/lines", words=True, **query)
+        ask("GET", f"{own}/document/{page}/shapes", **query)
     side = {"pass_id": machine}
     ask("POST", f"/api/documents/{page}/readings/compare", {"reference": side, "hypothesis": side})
     for query in ({"segment_id": lines[5]}, {"document_id": page}):
@@ -221,7 +224,8 @@ def ask_every_route(statement_log: StatementLog, desk: Desk, client: Any) -> int
     assert ask("GET", f"{orders}/flows/onto/{page}")["flows"]
     moved = {"segment_id": lines[9], "after_entry_id": entries[1]["id"], "expected_version": 1}
     ask("POST", f"{orders}/{order}/place", moved)
-    ask("GET", f"{own}/document/{page}/text", order=order, pass_id=machine)
+    for what in ("text", "lines"):
+        ask("GET", f"{own}/document/{page}/{what}", order=order, pass_id=machine)
     ask("POST", f"{orders}/{order}/renumber")
     ask("DELETE", f"{orders}/{order}/entries/{entries[3]['id']}")
     ask("DELETE", f"{orders}/{order}")

@@ -91,6 +91,15 @@ def test_two_readers_are_measured_by_the_one_rate(desk: Desk) -> None:
     assert scores["count"] == 1
     assert scores["items"][0]["cer"]["diplomatic"] == 0.05
     assert desk.client.get("/api/evaluation/scores", params={"reader": "vision"}).json()["count"] == 0
+    again = run(desk, candidates=[CAREFUL], held_out_ids=[page])
+    listed = desk.client.get("/api/evaluation/runs").json()["items"]
+    assert [one["job_id"] for one in listed] == [again["job_id"], told["job_id"]]
+    assert (listed[1]["models"], listed[1]["pages"], listed[1]["state"]) == (
+        ["careful", "careless"],
+        1,
+        "done",
+    )
+    assert desk.client.get("/api/evaluation/runs", params={"limit": 1}).json()["items"] == listed[:1]
     assert desk.client.get("/api/training/models").json()["count"] == 0
 
 

@@ -38,6 +38,7 @@ def test_a_training_stops_when_it_no_longer_improves_and_lands(desk: Desk) -> No
     assert [one["phase"] for one in told["history"]] == ["waiting", "preparing", "running", "landing", "done"]
     assert told["reader_id"] == f"linereader-trained-{told['id']}"
     assert told["model_id"] is None
+    assert desk.client.get("/api/training/jobs").json()["items"] == [told]
     # The loopback gets no better after its third epoch; five more are waited for.
     assert told["measured"]["epochs"] == 8
     assert len(told["last_lines"]) == 8

@@ -17,7 +17,7 @@ from armarium_demo.samples import sample_pages
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from served_engine import ServedEngine, write_page
+from served_engine import ARMARIUM, ServedEngine, write_page
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
@@ -60,10 +60,16 @@ class Desk:
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+def program() -> list[str]:
+    """The command that serves; a module may give another."""
+    return [str(ARMARIUM)]
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory, program: list[str]) -> Iterator[Desk]:
     """An engine that serves a project of sample pages with their lines."""
     folder = tmp_path_factory.mktemp("workbench")
-    engine = ServedEngine(folder)
+    engine = ServedEngine(folder, program)
     letter, deed = sample_pages(count=2, scale=0.5)
     texts = {
         "letter.jpg": [line.text for line in letter.lines],

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -27,8 +27,9 @@ ARMARIUM = Path(sys.executable).with_name("armarium")
 class ServedEngine:
     """An engine as `armarium serve` runs it, at one address also after it was killed."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, program: Sequence[str] = (str(ARMARIUM),)) -> None:
         self.folder = folder
+        self.program = program
         self.state = folder / "state"
         self.port = 0
         self.library: str | None = None
@@ -41,7 +42,7 @@ class ServedEngine:
 
     def start(self) -> None:
         """Start it, and read its address and its link from what it prints."""
-        command = [str(ARMARIUM), "serve", "--port", str(self.port), "--no-browser"]
+        command = [*self.program, "serve", "--port", str(self.port), "--no-browser"]
         environment = {**os.environ, "SERVICE_STATE_DIR": str(self.state), "SERVICE_LOCAL_ONLY": "true"}
         environment["SERVICE_LIBRARY_ROOTS"] = f"{self.folder}:{SHARED}"
         self._process = subprocess.Popen(

@@ -16,7 +16,7 @@ from armarium.actions import ActionContext, Params, action
 from armarium.errors import Conflict
 from armarium.ids import new_id
 from armarium.jobs.context import JobContext, RetryLater
-from armarium.jobs.kinds import JobKind
+from armarium.jobs.kinds import JobKind, LaneName
 from armarium.jobs.queue import NewJob
 from armarium.messages import Message
 from armarium.plugin import Plugin
@@ -125,7 +125,7 @@ def chores_plugin(gate: Gate | None = None, told: list[tuple[str, str]] | None =
                 done=item + 1,
             )
 
-    def kind(name: str, lane: str, run: Any, **more: Any) -> JobKind:
+    def kind(name: str, lane: LaneName, run: Any, **more: Any) -> JobKind:
         return JobKind(f"chore-{name}", lane, f"Chores: {name}", run, **more)
 
     return Plugin(

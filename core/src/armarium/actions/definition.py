@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -219,6 +220,16 @@ class Action(Generic[P]):
 
 action = Action
 """The decorator a family puts on the function that performs an action."""
+
+
+def actions_in(*modules: ModuleType) -> tuple[Action[Any], ...]:
+    """Return the actions declared in *modules*, in their order; those that a module only imports are left out."""
+    return tuple(
+        found
+        for module in modules
+        for found in vars(module).values()
+        if isinstance(found, Action) and found.perform.__module__ == module.__name__
+    )
 
 
 def invalid_request(error: ValidationError, what: str) -> Invalid:

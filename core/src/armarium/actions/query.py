@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel
@@ -41,7 +42,7 @@ def query(
 ) -> Callable[[F], F]:
     """Decorate a function of a connection and named parameters so that it is also a GET of *path*.
 
-    The plugin lists it among its `queries`. *name* is the operation id, by default the function's name. *refusals* are
+    The plugin includes it among its `queries` (`queries_in`). *name* is the operation id, by default the function's name. *refusals* are
     the statuses besides those of every route. POST is for questions too long for an address, and writes nothing either.
     A parameter of type `Library`, `Engine` or `Principal` receives the project, the engine or the caller. *prepare* is
     called before, without a connection, and may replace parameters.
@@ -59,3 +60,13 @@ def query_of(function: Callable[..., Any]) -> Query | None:
     """Return the query that *function* was decorated with; None for a function that is no route."""
     found = getattr(function, "query", None)
     return found if isinstance(found, Query) else None
+
+
+def queries_in(*modules: ModuleType) -> tuple[Callable[..., Any], ...]:
+    """Return the queries declared in *modules*, in their order; those that a module only imports are left out."""
+    return tuple(
+        found
+        for module in modules
+        for found in vars(module).values()
+        if callable(found) and query_of(found) is not None and found.__module__ == module.__name__
+    )

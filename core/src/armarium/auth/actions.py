@@ -370,17 +370,3 @@ def _secret(ex: Example) -> str:
 
 def _device(ex: Example) -> str:
     return str(ex.run("pair.device", {"code": ex.run("pair.code", {})["code"]})["device_id"])
-
-
-ACCESS_ACTIONS = (
-    enroll,
-    make_code,
-    pair_device,
-    rotate_secret,
-    create_token,
-    update_token,
-    renew_token,
-    revoke_token,
-    make_session,
-    end_session,
-)

@@ -146,6 +146,27 @@ class Auth:
         self.book.open_run(entry)
         return entry.id, secret
 
+    def make_panel_token(self, principal: Principal, name: str, library: str, routes: tuple[str, ...]) -> str:
+        """Return a machine token for the panel *name* in the session of *principal*, for one project and these routes.
+
+        An editor's rights at most: what only the owner may see or do, code of others may not.
+        """
+        secret = new_secret()
+        self.book.open_run(
+            TokenEntry(
+                id=new_id(),
+                kind="panel",
+                name=name,
+                role="editor" if principal.role == "owner" else principal.role,
+                digest=digest_of(secret),
+                libraries=frozenset({library}),
+                parent_id=principal.token_id,
+                person=False,
+                routes=routes,
+            )
+        )
+        return secret
+
     def close_run_token(self, token_id: str) -> None:
         """End a run token when its job is over."""
         self.book.close_run(token_id)
@@ -172,11 +193,7 @@ class Auth:
         if principal.token_id is None or principal.token_kind == "owner":
             return True
         entry = self.book.by_id(principal.token_id)
-        return (
-            entry is not None
-            and not entry.revoked
-            and (entry.expires is None or entry.expires > self.clock())
-        )
+        return entry is not None and self.book.is_live(entry)
 
     def granted_roots(self) -> list[str]:
         """Return the folders the owner granted besides the usual roots (sandbox grants)."""

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Column, Text
 
-from armarium.auth.actions import ACCESS_ACTIONS
+from armarium.actions import actions_in
+from armarium.auth import actions, sandbox
 from armarium.auth.models import auth_metadata
 from armarium.auth.routes import router
-from armarium.auth.sandbox import grant
 from armarium.plugin import Migration, Plugin, hookimpl
 
 if TYPE_CHECKING:
@@ -30,6 +30,6 @@ def armarium_plugin() -> Plugin:
         engine_metadata=auth_metadata,
         engine_version=2,
         engine_migrations=(Migration(2, "Pairing codes that open a browser session", _add_session_of),),
-        actions=(*ACCESS_ACTIONS, grant),
+        actions=actions_in(actions, sandbox),
         routers=(router,),
     )

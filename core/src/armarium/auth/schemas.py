@@ -10,7 +10,7 @@ from armarium.actions import Params, SourceText
 from armarium.guard.named_paths import FolderToOpen, MaterialPath, PackagePath
 from armarium.messages import Message
 from armarium.names import ShortName
-from armarium.principals import Role
+from armarium.principals import AgentRole, Role
 from armarium.store.rows import paged
 
 LibraryScope = Literal["all"] | list[str]
@@ -81,7 +81,7 @@ class TokenCreateParams(Params):
     """A token for an agent, a machine caller."""
 
     name: ShortName
-    role: Literal["editor", "viewer"] = "editor"
+    role: AgentRole = "editor"
     libraries: WantedScope = "all"
     folders: GrantedFolders = Field(default_factory=list)
     """Folders of this machine in which it may read and write files; without any it can only upload."""

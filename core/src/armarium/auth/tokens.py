@@ -22,7 +22,7 @@ from armarium.ids import now
 from armarium.principals import Principal, Role
 from armarium.store.database import Database
 
-TokenKind = Literal["owner", "device", "session", "agent", "run"]
+TokenKind = Literal["owner", "device", "session", "agent", "run", "panel"]
 
 DAY = 86_400.0
 LIFETIMES: dict[str, float] = {"device": 365 * DAY, "session": 30 * DAY, "agent": 90 * DAY}
@@ -53,6 +53,7 @@ class TokenEntry:
     written: float = 0.0
     run_id: str | None = None
     person: bool = True
+    routes: tuple[str, ...] | None = None
     principals: dict[tuple[str | None, str | None, str], Principal] = field(default_factory=dict)
 
     def principal(
@@ -74,6 +75,7 @@ class TokenEntry:
                 libraries=self.libraries,
                 folders=self.folders,
                 run_id=self.run_id,
+                routes=self.routes,
                 client=client,
                 origin_window=window,
                 transport=transport,
@@ -181,9 +183,15 @@ class TokenBook:
             self._entries = entries
 
     def open_run(self, entry: TokenEntry) -> None:
-        """Add a run token, which lives in memory as long as its job."""
+        """Add a token that lives in memory: of a run as long as its job, of a panel as long as the session it is in, where it
+        replaces that panel's former one.
+        """
         with self._lock:
-            self._runs = {**self._runs, entry.digest: entry}
+            self._runs = {
+                digest: one
+                for digest, one in self._runs.items()
+                if one.kind != "panel" or (one.parent_id, one.name) != (entry.parent_id, entry.name)
+            } | {entry.digest: entry}
 
     def close_run(self, token_id: str) -> None:
         """Remove a run token."""
@@ -205,6 +213,10 @@ class TokenBook:
                 "This token is not known here. Pair this device again, or ask the owner for a token.",
                 code="invalid_token",
             )
+        if entry.kind == "panel" and not self.is_live(entry):
+            raise Unauthorized(
+                "The session in which this panel was shown is over. Sign in again.", code="token_revoked"
+            )
         if entry.revoked:
             raise Unauthorized(
                 "This token was revoked. Pair this device again, or ask the owner for a new token.",
@@ -217,13 +229,22 @@ class TokenBook:
             )
         return entry
 
+    def is_live(self, entry: TokenEntry) -> bool:
+        """Return whether a token is valid now, and with it the session that a panel's is of."""
+        if entry.revoked or (entry.expires is not None and entry.expires <= self.clock()):
+            return False
+        if entry.kind != "panel":
+            return True
+        session = self.by_id(entry.parent_id or "")
+        return session is not None and self.is_live(session)
+
     def saw(self, entry: TokenEntry) -> bool:
         """Record that *entry* was used just now; return whether that is due to be written (once a minute)."""
         moment_ = self.clock()
         entry.last_seen = moment_
         if entry.kind == "session":
             entry.expires = moment_ + LIFETIMES["session"]
-        if entry.kind in ("owner", "run") or moment_ - entry.written < SEEN_EVERY:
+        if entry.kind in ("owner", "run", "panel") or moment_ - entry.written < SEEN_EVERY:
             return False
         entry.written = moment_
         return True

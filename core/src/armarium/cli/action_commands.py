@@ -47,15 +47,15 @@ def list_actions() -> None:
 
 
 @actions.command("show", epilog="Example: armarium action show document.create")
-def show_action(name: Annotated[str, typer.Argument(help="Name of the action.")]) -> None:
+def show_action(name: Annotated[str, "Name of the action."]) -> None:
     """Show the parameters an action takes, as JSON Schema."""
     typer.echo(json.dumps(_describe_action(name), indent=2, ensure_ascii=False))
 
 
 @actions.command("run", epilog="""Example: armarium action run document.create -p '{"name": "Box 3"}'""")
 def run_action(
-    name: Annotated[str, typer.Argument(help="Name of the action.")],
-    params: Annotated[str, typer.Option("--params", "-p", help="Its parameters as JSON.")] = "{}",
+    name: Annotated[str, "Name of the action."],
+    params: Annotated[str, "--params, -p: Its parameters as JSON."] = "{}",
 ) -> None:
     """Run any action; the answer is JSON."""
     given = _json("--params", params)

@@ -8,28 +8,23 @@ from typing import Annotated, Any
 
 import typer
 
+from armarium.cli.declared import BY_ID, Commands
 from armarium.cli.options import Mode, Topic
 from armarium.cli.output import answer, table, wants_json
-from armarium.cli.program import engine_session, work_session
+from armarium.cli.program import work_session
 from armarium.cli.session import Session, id_of
+
+commands = Commands(Topic.work)
+jobs = commands.group("jobs", "Background work.", example="jobs --watch")
 
 EVERY = 0.25
 """Seconds between two requests for the state of the work."""
-
-jobs = typer.Typer(help="Background work.", invoke_without_command=True)
-
-
-def register(program: typer.Typer) -> None:
-    """Add the commands."""
-    program.add_typer(jobs, name="jobs", rich_help_panel=Topic.work, epilog="Example: armarium jobs --watch")
 
 
 @jobs.callback()
 def list_jobs(
     context: typer.Context,
-    watch: Annotated[
-        bool, typer.Option("--watch", "-w", help="Keep showing it until nothing is left.")
-    ] = False,
+    watch: Annotated[bool, "--watch, -w: Keep showing it until nothing is left."] = False,
 ) -> None:
     """List the jobs that run, wait, are paused or failed, each with the reason."""
     if context.invoked_subcommand is not None:
@@ -103,34 +98,28 @@ def _is_planned_snapshot(job: dict[str, Any]) -> bool:
     return job["kind"] == "snapshot" and job.get("reason_code") == "retry-later"
 
 
-JobId = Annotated[str, typer.Argument(help="Id of the job.")]
+JobId = Annotated[str, "Id of the job.", BY_ID]
+AnyJob = Annotated[str | None, "JOB: Id of the job; by default all jobs."]
 
 
-@jobs.command(epilog="Example: armarium jobs log ID")
+@jobs.asks(
+    "log ID",
+    "GET /api/activity/jobs/{job}/log",
+    of="work",
+    says=lambda found: "\n".join(f"{x['at']} {x['level']:7} {x['message']}" for x in found["lines"]),
+)
 def log(job: JobId) -> None:
     """Show the log of a job and of the jobs beneath it."""
-    with work_session() as session:
-        found = session.get(f"/api/activity/jobs/{id_of(job)}/log")
-
-    def words() -> None:
-        for line in found["lines"]:
-            typer.echo(f"{line['at']} {line['level']:7} {line['message']}")
-
-    answer(found, words)
 
 
-@jobs.command(epilog="Example: armarium jobs pause")
-def pause(
-    job: Annotated[str | None, typer.Argument(help="Id of the job; by default all jobs.")] = None,
-) -> None:
+@jobs.example("pause")
+def pause(job: AnyJob = None) -> None:
     """Pause a job, or all background work; items in progress are finished first."""
     _set_paused(job, True)
 
 
-@jobs.command(epilog="Example: armarium jobs resume")
-def resume(
-    job: Annotated[str | None, typer.Argument(help="Id of the job; by default all jobs.")] = None,
-) -> None:
+@jobs.example("resume")
+def resume(job: AnyJob = None) -> None:
     """Resume a job, or all background work."""
     _set_paused(job, False)
 
@@ -142,33 +131,21 @@ def _set_paused(job: str | None, paused: bool) -> None:
     answer(done, f"{job or 'Background work'}: {done.get('state') or done.get('mode')}.")
 
 
-@jobs.command(epilog="Example: armarium jobs cancel ID")
+@jobs.asks("cancel ID", "POST /api/activity/jobs/{job}/cancel", of="work", says="{job}: {state}.")
 def cancel(job: JobId) -> None:
     """Cancel a job; the item in progress is finished first."""
-    with work_session() as session:
-        done = session.post(f"/api/activity/jobs/{id_of(job)}/cancel")
-    answer(done, f"{job}: {done['state']}.")
 
 
-@jobs.command(epilog="Example: armarium jobs retry ID")
+@jobs.asks("retry ID", "POST /api/activity/jobs/{job}/retry", of="work", says="{job}: {state}.")
 def retry(job: JobId) -> None:
     """Retry a failed job from where it stopped."""
-    with work_session() as session:
-        done = session.post(f"/api/activity/jobs/{id_of(job)}/retry")
-    answer(done, f"{job}: {done['state']}.")
 
 
-@jobs.command("clear-failed", epilog="Example: armarium jobs clear-failed")
+@jobs.asks("clear-failed", "POST /api/activity/jobs/clear-failed", of="work", says="Cleared {cleared}.")
 def clear_failed() -> None:
     """Remove failed jobs from the list."""
-    with work_session() as session:
-        done = session.post("/api/activity/jobs/clear-failed")
-    answer(done, f"Cleared {done['cleared']}.")
 
 
-@jobs.command(epilog="Example: armarium jobs mode started")
-def mode(value: Annotated[Mode, typer.Argument(help="Paused: no job starts.")]) -> None:
+@jobs.asks("mode started", "PUT /api/activity/jobs/mode", of="engine", says="Mode: {mode}.")
+def mode(mode: Annotated[Mode, "Paused: no job starts."]) -> None:
     """Set when background work may start."""
-    with engine_session() as session:
-        done = session.put("/api/activity/jobs/mode", {"mode": value.value})
-    answer(done, f"Mode: {done.get('mode', value.value)}.")

@@ -8,15 +8,13 @@ from collections.abc import Callable
 from typing import Annotated
 from urllib.parse import quote
 
-import typer
-
 from armarium.cli.output import answer
 from armarium.cli.refusals import Refused
 from armarium.cli.session import Session
 from armarium.cli.shared_engine import running, this_place, wire_to
 from armarium.engine_card import Reachable
 
-NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Print the link only; open no browser.")]
+NoBrowser = Annotated[bool, "Print the link only; open no browser."]
 
 Place = Callable[[Session], str | None]
 """Returns what the application shows first, as the address it has there; None: its first view."""
@@ -42,7 +40,7 @@ def sign_in_link(card: Reachable, place: Place = lambda session: None) -> str | 
 def show_link(link: str, *, browser: bool) -> None:
     """Print *link*, and open it where *browser* says so and there is a desktop."""
     answer({"link": link}, f"Open the workbench, once and within ten minutes: {link}")
-    if browser and _has_desktop():
+    if browser and has_desktop():
         import webbrowser
 
         webbrowser.open(link)
@@ -65,5 +63,6 @@ def served_engine() -> Reachable | None:
     return None
 
 
-def _has_desktop() -> bool:
+def has_desktop() -> bool:
+    """Return whether a window can be shown here."""
     return sys.platform == "darwin" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated
 
-import typer
-
+from armarium.cli.declared import Commands
 from armarium.cli.options import Topic
 from armarium.cli.output import answer
 from armarium.cli.refusals import Refused
 
-completion = typer.Typer(help="Have the shell complete commands, options and names.", no_args_is_help=True)
+commands = Commands(Topic.engine)
+completion = commands.group("completion", "Have the shell complete commands, options and names.")
 
 
 class Shell(StrEnum):
@@ -22,12 +22,7 @@ class Shell(StrEnum):
     fish = "fish"
 
 
-Which = Annotated[Shell | None, typer.Argument(help="By default the shell in use.")]
-
-
-def register(program: typer.Typer) -> None:
-    """Add the commands."""
-    program.add_typer(completion, name="completion", rich_help_panel=Topic.engine)
+Which = Annotated[Shell | None, "SHELL: By default the shell in use."]
 
 
 def _shell(named: Shell | None) -> Shell:
@@ -44,7 +39,7 @@ def _shell(named: Shell | None) -> Shell:
         ) from None
 
 
-@completion.command(epilog="Example: armarium completion install bash")
+@completion.example("install bash")
 def install(shell: Which = None) -> None:
     """Install completion by a file in your home folder; it works in terminals opened from then on."""
     from typer._completion_shared import install as teach
@@ -57,7 +52,7 @@ def install(shell: Which = None) -> None:
     )
 
 
-@completion.command(epilog="Example: armarium completion show zsh")
+@completion.example("show zsh")
 def show(shell: Which = None) -> None:
     """Print the completion script, to be installed where you like."""
     from typer._completion_shared import get_completion_script

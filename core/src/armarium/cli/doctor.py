@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from armarium.cli.declared import Commands
 from armarium.cli.options import Topic
 from armarium.cli.output import answer
 from armarium.cli.program import engine_session, full_path, plural, project_session
@@ -16,18 +17,14 @@ from armarium.cli.session import in_process
 from armarium.cli.user_settings import settings_of_this_user
 from armarium.engine_card import running_engine
 
-
-def register(program: typer.Typer) -> None:
-    """Add the command."""
-    program.command(rich_help_panel=Topic.projects, epilog="Example: armarium doctor")(doctor)
+commands = Commands(Topic.projects)
 
 
+@commands.example("doctor")
 def doctor(
-    path: Annotated[
-        str | None, typer.Argument(help="The package to examine; by default the current project.")
-    ] = None,
-    files: Annotated[bool, typer.Option(help="Also read every file and compare its bytes.")] = True,
-    rebuild: Annotated[bool, typer.Option(help="Rebuild the derived indexes first.")] = False,
+    path: Annotated[str | None, "PATH: The package to examine; by default the current project."] = None,
+    files: Annotated[bool, "--files/--no-files: Also read every file and compare its bytes."] = True,
+    rebuild: Annotated[bool, "--rebuild/--no-rebuild: Rebuild the derived indexes first."] = False,
 ) -> None:
     """Examine a project: database, history, indexes, audit chain, files; exit code 1 when it has faults.
 

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
+from armarium.cli.declared import Commands
 from armarium.cli.options import Topic
 from armarium.cli.output import answer, table
 from armarium.cli.refusals import Refused
 from armarium.cli.session import Session
 from armarium.cli.shared_engine import GO_WAIT, running, this_place, wait_until_gone
 
-if TYPE_CHECKING:
-    pass
-
-engine = typer.Typer(help="The engine that all commands share.", invoke_without_command=True)
-
-
-def register(program: typer.Typer) -> None:
-    """Add the commands."""
-    program.add_typer(engine, name="engine", rich_help_panel=Topic.engine, epilog="Example: armarium engine")
+commands = Commands(Topic.engine)
+engine = commands.group("engine", "The engine that all commands share.", example="engine")
 
 
 @engine.callback()
@@ -59,7 +53,7 @@ def _show(standing: dict[str, Any]) -> None:
     table("The engine", ("", ""), rows)
 
 
-@engine.command("stop", epilog="Example: armarium engine stop")
+@engine.example("stop")
 def stop_engine() -> None:
     """Stop the engine after the items in progress; remaining work continues with the next command on its project."""
     place = this_place()

@@ -60,7 +60,7 @@ def target_names(ctx: typer.Context, incomplete: str) -> list[str]:
     names: list[str] = []
 
     def ask() -> None:
-        if named := Tree().name_finder():
+        if (named := Tree().name_finder()) and named.complete:
             names.extend(named.complete(ctx, incomplete))
 
     _without_failing(ask)
@@ -70,7 +70,7 @@ def target_names(ctx: typer.Context, incomplete: str) -> list[str]:
 def target_id(session: Session, text: str) -> str:
     """Return the id of the thing called *text*; *text* itself where no plugin resolves names."""
     named = Tree().name_finder()
-    return named.find(session, text) if named else text
+    return str(named.find(session, text)) if named else text
 
 
 def _contexts_upwards(ctx: typer.Context) -> Iterator[typer.Context]:

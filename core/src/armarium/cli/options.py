@@ -8,6 +8,7 @@ import functools
 import importlib
 import inspect
 import os
+import re
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -98,11 +99,64 @@ def add_options(program: typer.Typer) -> None:
         add_options(inner)
 
 
+@dataclass(frozen=True)
+class Finder:
+    """Says of a parameter that what is typed names something: how that is found, and how a shell completes the name."""
+
+    find: Callable[[Any, Any], Any]
+    complete: Callable[[typer.Context, str], list[str]] | None = None
+    whole: bool = False
+    """Whether `find` is called once with all that was typed, which may be nothing, instead of with each text."""
+
+
+_SPELLED = re.compile(
+    r"(?P<typed>--?[a-z][a-z0-9/, -]*?)(?: (?P<metavar>[A-Z][^ :a-z]*))?: (?P<about>.*)", re.DOTALL
+)
+_ARGUMENT = re.compile(r"(?P<metavar>[A-Z][^a-z:]*): (?P<about>.*)", re.DOTALL)
+
+
+def _explain(parameter: inspect.Parameter) -> inspect.Parameter:
+    """Return *parameter* as Typer takes it, where the help is stated beside its type: `Annotated[str, "The page."]`.
+
+    A parameter without a default is an argument, and so is one whose help begins with what stands for it in the usage:
+    `KEY=VALUE …: What to set.` The help of an option may begin with how it is typed, where its name does not say that:
+    `--out, -o: The file to write.`, `--pass ID: The pass.`, `--mask/--no-mask: White outside its outline.`
+    """
+    noted = getattr(parameter.annotation, "__metadata__", ())
+    about = next((one for one in noted if isinstance(one, str)), None)
+    if about is None:
+        return parameter
+    kind = parameter.annotation.__origin__
+    complete = next((one.complete for one in noted if isinstance(one, Finder)), None)
+    more: dict[str, Any] = {}
+    if complete is not None:
+        # Typer goes by the names of the parameters.
+        more["autocompletion"] = lambda ctx, incomplete: complete(ctx, incomplete)
+    info: Any
+    if (spelled := _SPELLED.fullmatch(about)) is not None:
+        more |= {"metavar": spelled["metavar"], "help": spelled["about"]}
+        info = typer.Option(*spelled["typed"].split(", "), **more)
+    elif (shown := _ARGUMENT.fullmatch(about)) is not None:
+        metavar = shown["metavar"]
+        if metavar == parameter.name.upper():
+            metavar = None
+        elif "list" in str(kind):
+            metavar = f"{metavar.removesuffix(' …')}..."
+        info = typer.Argument(metavar=metavar, help=shown["about"], **more)
+    elif parameter.default is inspect.Parameter.empty:
+        info = typer.Argument(help=about, **more)
+    else:
+        only = [f"--{parameter.name.replace('_', '-')}"] if kind is bool else []
+        info = typer.Option(*only, help=about, **more)
+    return parameter.replace(annotation=Annotated[kind, info])
+
+
 def _with_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Return *command* with the common options after its own; an option of the same name stays the command's own."""
     if getattr(command, "has_common_options", False):
         return command
     own = inspect.signature(command, eval_str=True)
+    own = own.replace(parameters=[_explain(one) for one in own.parameters.values()])
     taken = _spellings(own)
     added = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
@@ -161,21 +215,6 @@ _EXAMPLES: dict[str, str] = {
     Topic.work: "undo",
     Topic.engine: "engine",
 }
-
-
-class Role(StrEnum):
-    """Roles a device of a person may have."""
-
-    owner = "owner"
-    editor = "editor"
-    viewer = "viewer"
-
-
-class AgentRole(StrEnum):
-    """Roles an agent may have."""
-
-    editor = "editor"
-    viewer = "viewer"
 
 
 class Mode(StrEnum):

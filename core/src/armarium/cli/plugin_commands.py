@@ -9,34 +9,26 @@ from typing import Annotated, Any
 
 import typer
 
+from armarium.cli.declared import Commands
 from armarium.cli.options import Topic
 from armarium.cli.output import answer, legible, table
 from armarium.cli.program import engine_session
 from armarium.cli.refusals import Refused
 from armarium.cli.user_settings import settings_of_this_user
 
-
-def register(program: typer.Typer) -> None:
-    """Add the command."""
-    program.command(rich_help_panel=Topic.engine, epilog="Example: armarium plugins")(plugins)
+commands = Commands(Topic.engine)
 
 
+@commands.example("plugins")
 def plugins(
     check: Annotated[
         str | None,
-        typer.Option(
-            metavar="WHAT",
-            help="Check a plugin that you are writing (a folder, a wheel, an installed distribution) and list its faults.",
-        ),
+        "--check WHAT: Check a plugin that you are writing (a folder, a wheel, an installed distribution) and list its faults.",
     ] = None,
-    new: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Create a small working plugin of this name.")
-    ] = None,
-    points: Annotated[
-        bool, typer.Option("--points", help="List the extension points, who owns each and who answers it.")
-    ] = False,
+    new: Annotated[str | None, "--new NAME: Create a small working plugin of this name."] = None,
+    points: Annotated[bool, "List the extension points, who owns each and who answers it."] = False,
     folder: Annotated[
-        Path | None, typer.Argument(help="With --new: the folder to create; by default, the plugin's name.")
+        Path | None, "FOLDER: With --new: the folder to create; by default, the plugin's name."
     ] = None,
 ) -> None:
     """List the plugins and drivers that are loaded, and those refused, with the reason."""

@@ -8,11 +8,14 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from armarium.cli.options import Topic
-from armarium.cli.output import answer, table
-from armarium.cli.program import engine_session, full_path, plural, project_session
+from armarium.cli.declared import Commands
+from armarium.cli.options import Finder, Topic
+from armarium.cli.output import answer
+from armarium.cli.program import full_path, plural, project_session
 from armarium.cli.refusals import Refused
 from armarium.cli.work import follow_job
+
+commands = Commands(Topic.projects)
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
@@ -29,76 +32,56 @@ _SHOWN_AS = {
 """Settings whose values are typed as words."""
 
 
-def register(program: typer.Typer) -> None:
-    """Add the commands."""
-    program.command(rich_help_panel=Topic.projects, epilog="Example: armarium create Letters")(create)
-    program.command("projects", rich_help_panel=Topic.projects, epilog="Example: armarium projects")(projects)
-    program.command(rich_help_panel=Topic.projects, epilog="Example: armarium settings --snapshot-every 1d")(
-        settings
-    )
-    program.command(rich_help_panel=Topic.projects, epilog="Example: armarium release")(release)
-    program.command(rich_help_panel=Topic.projects, epilog="Example: armarium snapshot")(snapshot)
-
-
+@commands.asks("create Letters", "POST /api/library", of="engine", says="Made {path}.")
 def create(
     path: Annotated[
-        str, typer.Argument(help="Where: a path that ends in .library (added when it does not).")
+        str,
+        "Where: a path that ends in .library (added when it does not).",
+        Finder(lambda session, path: full_path(path if path.endswith(".library") else f"{path}.library")),
     ],
-    name: Annotated[str | None, typer.Option(help="The name people see.")] = None,
+    name: Annotated[str | None, "The name people see."] = None,
 ) -> None:
     """Create a new, empty project."""
-    place = full_path(path if path.endswith(".library") else f"{path}.library")
-    with engine_session() as session:
-        made = session.post("/api/library", {"path": place, **({"name": name} if name else {})})
-    answer(made, f"Made {made['path']}.")
 
 
+@commands.asks(
+    "projects",
+    "GET /api/registry",
+    of="engine",
+    title="Projects",
+    rows="libraries",
+    columns=(
+        ("name", lambda one: one["name"] or Path(one["path"]).stem),
+        "path",
+        ("", lambda one: one["is_open"] and "open"),
+        "last used=last_accessed",
+    ),
+    nothing="There is no project yet; make one: armarium create NAME.",
+)
 def projects() -> None:
     """List the projects this engine knows."""
-    with engine_session() as session:
-        known = session.get("/api/registry")
-    rows = [
-        (e["name"] or Path(e["path"]).stem, e["path"], "open" if e["is_open"] else "", e["last_accessed"])
-        for e in known["libraries"]
-    ]
-    answer(
-        known,
-        (lambda: table("Projects", ("name", "path", "", "last used"), rows))
-        if rows
-        else "There is no project yet; make one: armarium create NAME.",
-    )
 
 
+@commands.example("settings --snapshot-every 1d")
 def settings(
-    name: Annotated[str | None, typer.Option(help="The name people see.")] = None,
-    reading_rule: Annotated[
-        Literal["strict", "relaxed"] | None, typer.Option(help="Which readings count.")
-    ] = None,
+    name: Annotated[str | None, "The name people see."] = None,
+    reading_rule: Annotated[Literal["strict", "relaxed"] | None, "Which readings count."] = None,
     local_only_ai: Annotated[
         bool | None,
-        typer.Option(
-            "--local-only-ai/--any-ai",
-            help="Whether only models of this machine are used for this project.",
-        ),
+        "--local-only-ai/--any-ai: Whether only models of this machine are used for this project.",
     ] = None,
     compute_place: Annotated[
-        str | None,
-        typer.Option(help="Where very many pages are read: local, dask:local:4, t4-small; off for none."),
+        str | None, "Where very many pages are read: local, dask:local:4, t4-small; off for none."
     ] = None,
     trainer: Annotated[
-        str | None,
-        typer.Option(
-            help="Which trainer trains a reader that begins from nothing; off for the first there is."
-        ),
+        str | None, "Which trainer trains a reader that begins from nothing; off for the first there is."
     ] = None,
     snapshot_every: Annotated[
-        str | None,
-        typer.Option(help="How often a changed project is saved in a snapshot: 30m, 12h, 1d; off for never."),
+        str | None, "How often a changed project is saved in a snapshot: 30m, 12h, 1d; off for never."
     ] = None,
     keep: Annotated[int | None, typer.Option(min=1, max=1000, help="How many snapshots are kept.")] = None,
     copy_to: Annotated[
-        str | None,
-        typer.Option(help="A folder, best on another disk, to which each snapshot is copied; off for none."),
+        str | None, "A folder, best on another disk, to which each snapshot is copied; off for none."
     ] = None,
 ) -> None:
     """Show the settings of the project, or change those given."""
@@ -160,6 +143,7 @@ def _seconds(text: str) -> int:
     return int(found[1]) * _SECONDS[found[2]]
 
 
+@commands.example("release")
 def release() -> None:
     """Close the project in the running engine, so that another engine may open it."""
     with project_session() as session:
@@ -169,7 +153,8 @@ def release() -> None:
     answer(released, f"{released['status'].replace('_', ' ')}: {released['path']}")
 
 
-def snapshot(reason: Annotated[str, typer.Option(help="A note on the reason.")] = "on demand") -> None:
+@commands.example("snapshot")
+def snapshot(reason: Annotated[str, "A note on the reason."] = "on demand") -> None:
     """Take a snapshot of the project: its database and the list of its files. `settings --copy-to` also copies it
     elsewhere.
     """

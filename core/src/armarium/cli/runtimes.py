@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, Any
 
-import typer
-
+from armarium.cli.declared import Commands
 from armarium.cli.options import Topic
 from armarium.cli.output import answer, table
-from armarium.cli.program import engine_session
 from armarium.cli.session import in_process
 from armarium.cli.user_settings import settings_of_this_user
-from armarium.cli.work import follow_job
 
-runtime = typer.Typer(help="Isolated environments of heavy engines.", no_args_is_help=True)
-
-
-def register(program: typer.Typer) -> None:
-    """Add the commands."""
-    program.add_typer(runtime, name="runtime", rich_help_panel=Topic.engine)
+commands = Commands(Topic.engine)
+runtime = commands.group("runtime", "Isolated environments of heavy engines.")
 
 
-@runtime.command("list", epilog="Example: armarium runtime list")
+@runtime.example("list")
 def list_runtimes() -> None:
     """The runtimes plugins declare, and which are installed."""
     found = [asdict(state) for state in in_process().Engine(settings_of_this_user()).runtimes.list()]
@@ -33,24 +26,23 @@ def list_runtimes() -> None:
     answer({"items": found, "count": len(found)}, lambda: table("", ("name", "", "bytes", "what for"), rows))
 
 
-@runtime.command(epilog="Example: armarium runtime install kraken")
-def install(name: Annotated[str, typer.Argument(help="Name of the runtime, kraken say.")]) -> None:
+@runtime.asks(
+    "install kraken",
+    "act runtime.install",
+    of="engine",
+    follows="Install",
+    says=lambda done: f"The runtime {done['name']} is installed{'' if done['job_id'] else ' already'}.",
+)
+def install(name: Annotated[str, "Name of the runtime, kraken say."]) -> None:
     """Make a runtime: an environment of its own with pinned packages."""
-    with engine_session() as session:
-        started = session.act("runtime.install", {"name": name})["result"]
-        done = follow_job(session, started["job_id"], f"Install {name}") if started["job_id"] else started
-    answer(done, f"The runtime {name} is installed{'' if started['job_id'] else ' already'}.")
 
 
-@runtime.command(epilog="Example: armarium runtime remove kraken")
-def remove(name: Annotated[str, typer.Argument(help="Name of the runtime.")]) -> None:
+def _say_freed(done: dict[str, Any]) -> str:
+    if not done["freed_bytes"]:
+        return f"The runtime {done['name']} was not installed."
+    return f"The runtime {done['name']} is removed ({done['freed_bytes'] / 1e6:.1f} MB freed)."
+
+
+@runtime.asks("remove kraken", "act runtime.remove", of="engine", says=_say_freed)
+def remove(name: Annotated[str, "Name of the runtime."]) -> None:
     """Remove a runtime from this machine."""
-    with engine_session() as session:
-        done = session.act("runtime.remove", {"name": name})["result"]
-    freed = done["freed_bytes"]
-    answer(
-        done,
-        f"The runtime {name} is removed ({freed / 1e6:.1f} MB freed)."
-        if freed
-        else f"The runtime {name} was not installed.",
-    )

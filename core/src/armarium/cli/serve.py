@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from armarium.cli.browsing import NoBrowser, Place, show_link, sign_in_link
+from armarium.cli.declared import Commands
 from armarium.cli.options import Topic
 from armarium.cli.output import answer, tell_if_slow, wants_json
 from armarium.cli.refusals import report_failures
@@ -21,17 +22,15 @@ from armarium.cli.shared_engine import STARTING, retire, running, this_place
 from armarium.cli.user_settings import settings_of_this_user
 from armarium.engine_card import Reachable
 
-
-def register(program: typer.Typer) -> None:
-    """Add the command."""
-    program.command(rich_help_panel=Topic.engine, epilog="Example: armarium serve --port 8765")(serve)
+commands = Commands(Topic.engine)
 
 
+@commands.example("serve --port 8765")
 def serve(
     port: Annotated[
         int | None, typer.Option(min=0, max=65535, help="TCP port on 127.0.0.1; 0: any that is free.")
     ] = None,
-    uds: Annotated[str | None, typer.Option(help="Listen on this Unix socket instead.")] = None,
+    uds: Annotated[str | None, "Listen on this Unix socket instead."] = None,
     no_browser: NoBrowser = False,
     background: Annotated[bool, typer.Option("--background", hidden=True)] = False,
 ) -> None:

@@ -129,6 +129,16 @@ class Session:
         """GET with a query; absent values are left out."""
         return self.ask("GET", path, query=query)
 
+    def every(self, path: str, **query: Any) -> dict[str, Any]:
+        """GET a list with the items of all its pages."""
+        found: dict[str, Any] = self.get(path, limit=500, **query)
+        while len(found["items"]) < found["total"]:
+            more = self.get(path, limit=500, offset=len(found["items"]), **query)["items"]
+            if not more:
+                break
+            found["items"] += more
+        return {**found, "count": len(found["items"])}
+
     def post(self, path: str, body: Any = None) -> Any:
         """POST a JSON body."""
         return self.ask("POST", path, body=body)

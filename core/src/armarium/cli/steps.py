@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from armarium.cli.action_commands import actions
+from armarium.cli.declared import Commands
 from armarium.cli.names import target_id, target_names
 from armarium.cli.options import Topic
 from armarium.cli.output import answer, legible, table, wants_json
@@ -17,18 +18,16 @@ from armarium.cli.refusals import Refused
 from armarium.cli.session import Session, id_of
 from armarium.ids import is_id
 
-
-def register(program: typer.Typer) -> None:
-    """Add the commands."""
-    program.command(rich_help_panel=Topic.work, epilog="Example: armarium history --target 0001.jpg")(history)
-    program.command(rich_help_panel=Topic.work, epilog="Example: armarium undo")(undo)
-    program.command(rich_help_panel=Topic.work, epilog="Example: armarium redo")(redo)
-    program.add_typer(actions, name="action", rich_help_panel=Topic.work)
+commands = Commands(Topic.work)
 
 
+commands.add_typer(actions, name="action", rich_help_panel=Topic.work)
+
+
+@commands.example("history --target 0001.jpg")
 def history(
     limit: Annotated[int, typer.Option(min=1, max=1000, help="How many steps.")] = 20,
-    action: Annotated[str | None, typer.Option(help="Only this action.")] = None,
+    action: Annotated[str | None, "Only this action."] = None,
     target: Annotated[
         str | None,
         typer.Option(
@@ -36,7 +35,7 @@ def history(
             autocompletion=target_names,
         ),
     ] = None,
-    verify: Annotated[bool, typer.Option(help="Verify that no row of the log was changed.")] = False,
+    verify: Annotated[bool, "--verify/--no-verify: Verify that no row of the log was changed."] = False,
 ) -> None:
     """List the steps of the project, newest first."""
     with project_session() as session:
@@ -88,10 +87,11 @@ LARGE = 10
 """More steps than this, which nobody named, are undone only once somebody agrees."""
 
 
+@commands.example("undo")
 def undo(
     steps: Steps = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be undone.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Undo a large set without asking.")] = False,
+    dry_run: Annotated[bool, "Only say what would be undone."] = False,
+    yes: Annotated[bool, "--yes, -y: Undo a large set without asking."] = False,
 ) -> None:
     """Undo steps, all or none.
 
@@ -132,6 +132,7 @@ def _words(session: Session, ids: list[str]) -> str:
     return "; ".join([*shown, *([f"and {more} more"] if more > 0 else [])])
 
 
+@commands.example("redo")
 def redo(steps: Steps = None) -> None:
     """Redo what the last undo reverted, or the steps or sets that are named."""
     with project_session() as session:

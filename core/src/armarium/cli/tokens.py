@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import typer
-
-from armarium.cli.options import AgentRole, Role, Topic
+from armarium.cli.declared import BY_ID, Commands
+from armarium.cli.options import Topic
 from armarium.cli.output import answer, table
 from armarium.cli.program import engine_session, named_projects
 from armarium.cli.refusals import Refused
-from armarium.cli.session import Session, id_of
+from armarium.cli.session import id_of
+from armarium.principals import AgentRole, Role
 
-token = typer.Typer(help="Who may reach this engine.", no_args_is_help=True)
-
-
-def register(program: typer.Typer) -> None:
-    """Add the commands."""
-    program.add_typer(token, name="token", rich_help_panel=Topic.engine)
+commands = Commands(Topic.engine)
+token = commands.group("token", "Who may reach this engine.")
 
 
-@token.command("list", epilog="Example: armarium token list")
+@token.example("list")
 def list_tokens() -> None:
     """List the devices, sessions and agents that hold a token."""
     with engine_session() as session:
-        found = _every_token(session)
+        found = session.every("/api/tokens")
     rows = [
         (
             t["id"],
@@ -41,45 +37,30 @@ def list_tokens() -> None:
     answer(found, lambda: table("", ("id", "kind", "name", "role", "folders", "last seen", ""), rows))
 
 
-def _every_token(session: Session) -> dict[str, Any]:
-    """Return all pages of the list of tokens."""
-    found: dict[str, Any] = session.get("/api/tokens", limit=1000)
-    while len(found["items"]) < found["total"]:
-        more = session.get("/api/tokens", limit=1000, offset=len(found["items"]))
-        if not more["items"]:
-            break
-        found["items"] += more["items"]
-    found["count"] = len(found["items"])
-    return found
-
-
-@token.command("create", epilog="Example: armarium token create bot --role viewer")
+@token.example("create bot --role viewer")
 def create_token(
-    name: Annotated[str, typer.Argument(help="What it is for.")],
-    role: Annotated[AgentRole, typer.Option(help="What it may do.")] = AgentRole.editor,
+    name: Annotated[str, "What it is for."],
+    role: Annotated[AgentRole, "What it may do."] = "editor",
     folder: Annotated[
         list[Path] | None,
-        typer.Option(
-            help="A folder whose files it may read and write; repeatable. Without one it can only upload."
-        ),
+        "A folder whose files it may read and write; repeatable. Without one it can only upload.",
     ] = None,
 ) -> None:
     """Make a token for an agent; it is shown once. With --library it reaches that project only."""
     with engine_session() as session:
         only = named_projects(session)
-        body = {"name": name, "role": role.value, "libraries": only or "all", "folders": _full_paths(folder)}
+        body = {"name": name, "role": role, "libraries": only or "all", "folders": _full_paths(folder)}
         made = session.post("/api/tokens", body)
     answer(made, str(made["token"]))
 
 
-@token.command(epilog="Example: armarium token folders ID pages")
+@token.example("folders ID pages")
 def folders(
-    identity: Annotated[str, typer.Argument(metavar="ID", help="Id of the token.")],
+    identity: Annotated[str, "ID: Id of the token."],
     folder: Annotated[
-        list[Path] | None,
-        typer.Argument(help="The folders it has from now on; they replace the former ones."),
+        list[Path] | None, "FOLDER: The folders it has from now on; they replace the former ones."
     ] = None,
-    none: Annotated[bool, typer.Option("--none", help="Remove all of its folders.")] = False,
+    none: Annotated[bool, "Remove all of its folders."] = False,
 ) -> None:
     """Set the folders of this machine a token may read and write; without any, show those it has."""
     with engine_session() as session:
@@ -90,7 +71,7 @@ def folders(
                 body={"folders": [] if none else _full_paths(folder)},
             )
         else:
-            known = [one for one in _every_token(session)["items"] if one["id"] == id_of(identity)]
+            known = [one for one in session.every("/api/tokens")["items"] if one["id"] == id_of(identity)]
             if not known:
                 raise Refused(f"There is no token {identity}; armarium token list shows those there are.")
             (found,) = known
@@ -104,18 +85,15 @@ def _full_paths(folders: list[Path] | None) -> list[str]:
     return [str(folder.expanduser().absolute()) for folder in folders or []]
 
 
-@token.command(epilog="Example: armarium token revoke ID")
-def revoke(identity: Annotated[str, typer.Argument(metavar="ID", help="Id of the token.")]) -> None:
+@token.asks("revoke ID", "DELETE /api/tokens/{identity}", of="engine", says="Revoked {identity}.")
+def revoke(identity: Annotated[str, "ID: Id of the token.", BY_ID]) -> None:
     """Revoke a token at once."""
-    with engine_session() as session:
-        done = session.delete(f"/api/tokens/{id_of(identity)}")
-    answer(done, f"Revoked {identity}.")
 
 
-@token.command(epilog="Example: armarium token pair --role viewer")
-def pair(role: Annotated[Role, typer.Option(help="What the device may do.")] = Role.editor) -> None:
+@token.example("pair --role viewer")
+def pair(role: Annotated[Role, "What the device may do."] = "editor") -> None:
     """Make a one-time code that lets a device in, valid for ten minutes; with --library, for that project only."""
     with engine_session() as session:
         only = named_projects(session)
-        made = session.post("/api/pair/code", {"role": role.value, "libraries": only or "all"})
+        made = session.post("/api/pair/code", {"role": role, "libraries": only or "all"})
     answer(made, f"Code: {made['code']} (until {made['expires_at']})")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from armarium.cli.options import Topic, add_options, global_options
+from armarium.cli.options import Finder, Topic, add_options, global_options
 from armarium.cli.output import tell_if_slow
 from armarium.cli.refusals import Refused
 from armarium.cli.values import read_plainly
 from armarium.engine_card import code_in_place, fingerprint, state_folder
 
 if TYPE_CHECKING:
-    from armarium.cli.session import Session
     from armarium.plugins.offers import Offer
     from armarium.plugins.trial_processes import Failed
 
@@ -64,21 +63,6 @@ class CommandEntry:
         )
 
 
-class Commands(typer.Typer):
-    """Commands of a plugin that also resolves names, so that `history --target` takes such names.
-
-    `find(session, text)` returns the id of the thing called *text*, or raises Refused; `complete(context, incomplete)`
-    returns the names that begin so, for a shell. Of several such plugins the first is asked, ours before third-party
-    ones.
-    """
-
-    def __init__(
-        self, find: Callable[[Session, str], str], complete: Callable[[typer.Context, str], list[str]]
-    ) -> None:
-        super().__init__()
-        self.find, self.complete = find, complete
-
-
 class Tree:
     """The commands of the core and those that plugins name under `armarium.commands`."""
 
@@ -114,14 +98,14 @@ class Tree:
         found = group.commands.get(name)
         return group if found is None and name == one.plugin.replace("_", "-") else found
 
-    def name_finder(self) -> Commands | None:
-        """Return the commands of the plugin that resolves names; None when there is none."""
+    def name_finder(self) -> Finder | None:
+        """Return how the plugin that resolves names does so; None when there is none."""
         self._by_name()
         if not self._named:
             return None
         with _offers().quietly():
-            built = _build_commands(self._named)
-        return built if isinstance(built, Commands) else None
+            named: Finder | None = _build_commands(self._named).names
+        return named
 
     def _by_name(self) -> dict[str, CommandEntry]:
         if self._brought is None:
@@ -137,11 +121,10 @@ class Tree:
                 with _offers().quietly():
                     built = _build_commands(one.source)
                     self._groups[one.source] = group_of(one.plugin, built, hidden=True)
-                if isinstance(built, Commands):
+                if getattr(built, "names", None) is not None:
                     self._named = self._named or one.source
             else:
-                part = typer.Typer()
-                importlib.import_module(f"armarium.cli.{one.source}").register(part)
+                part = importlib.import_module(f"armarium.cli.{one.source}").commands
                 self._groups[one.source] = group_of(one.source, part)
         return self._groups[one.source]
 
@@ -228,9 +211,9 @@ class Tree:
 
 
 def _build_commands(source: str) -> Any:
-    """Build the commands of a plugin with the function at *source* (`module:function`)."""
-    module, _, function = source.partition(":")
-    return getattr(importlib.import_module(module), function)()
+    """Return the commands of a plugin at *source* (`module:name`), built if that is a function."""
+    module, _, name = source.partition(":")
+    return _offers().commands_of(getattr(importlib.import_module(module), name))
 
 
 def _offers() -> ModuleType:

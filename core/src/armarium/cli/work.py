@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,9 @@ from armarium.cli.output import legible, progress
 from armarium.cli.refusals import STOPPED, Refused
 from armarium.cli.session import Session
 from armarium.file_names import fitting_name
+
+_NAMED = 5
+"""How many things of one name a refusal lists."""
 
 PACKAGE = ".library"
 """The suffix of a project's folder."""
@@ -48,6 +51,37 @@ def result_of(session: Session, job_id: str) -> dict[str, Any]:
     """Return the result of a finished job."""
     node = session.get(f"/api/activity/jobs/{job_id}")
     return dict(node.get("result") or {})
+
+
+def carry_out(session: Session, action: str, params: Mapping[str, Any], title: str) -> dict[str, Any]:
+    """Run an action that begins a job, and follow that to its end; return what the action answered and the job's result."""
+    begun = session.act(action, params)["result"]
+    follow_job(session, begun["job_id"], title)
+    return {**begun, **result_of(session, begun["job_id"])}
+
+
+def find_named(
+    items: Iterable[Mapping[str, Any]], text: str, noun: str, see: str, keys: Sequence[str] = ("id", "name")
+) -> Any:
+    """Return the one of *items* that has *text* under one of *keys*; Refused, with the command to *see* them, otherwise."""
+    found = [one for one in items if text in [one[key] for key in keys]]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise Refused(f"There is no {noun} called {text!r}; {see} lists them.")
+    some = ", ".join(str(one[keys[0]]) for one in found[:_NAMED]) + (" …" if len(found) > _NAMED else "")
+    raise Refused(
+        f"{len(found)} of them are called {text!r}: {some}. Name the {noun} that you mean by its id."
+    )
+
+
+def find_begun(items: Iterable[Mapping[str, Any]], key: str, text: str, noun: str, see: str) -> str:
+    """Return the id under *key* that is *text* or the only one to begin with it; Refused otherwise."""
+    found = [str(one[key]) for one in items if str(one[key]).startswith(text)]
+    if text in found or len(found) == 1:
+        return text if text in found else found[0]
+    begins = f"More than one {noun} begins" if found else f"No {noun} begins"
+    raise Refused(f"{begins} with {text!r}; {see} shows them.")
 
 
 def name_each(what: str, outcome: dict[str, Any], key: str, words: Callable[[Any], str]) -> None:

@@ -330,18 +330,3 @@ def withheld_pages(conn: Connection) -> frozenset[str] | None:
 def ids_in_event(body: bytes) -> set[str]:
     """Return the ids that an event of the change stream names."""
     return set(texts_in(orjson.loads(body)))
-
-
-__all__ = [
-    "Rights",
-    "Use",
-    "Visibility",
-    "WithheldRows",
-    "find_withheld",
-    "ids_in_event",
-    "refuse_withheld",
-    "rights_restricted",
-    "texts_in",
-    "withheld_nodes",
-    "withheld_pages",
-]

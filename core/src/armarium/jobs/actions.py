@@ -116,7 +116,7 @@ def _note_jobs(ctx: ActionContext, ids: list[str]) -> None:
         engine.jobs.refresh(library)
         store = engine.jobs.store_of(library)
         if store is not None:
-            engine.jobs.tell(store, ids)
+            engine.jobs.tell(store, ids, with_relatives=True)
 
     ctx.on_commit(tell)
 

@@ -255,15 +255,3 @@ def settle(conn: Connection, job_id: str) -> Changes:
     _settle(raw_of(conn), job_id, changes)
     _tell_failed(conn, changes.failed)
     return changes
-
-
-def job_states(raw: sqlite3.Connection, ids: Iterable[str]) -> list[tuple[str, str, int, int, str | None]]:
-    """Return (id, state, done, total, reason) of each of *ids* that exists."""
-    wanted = list(dict.fromkeys(ids))
-    found: list[tuple[str, str, int, int, str | None]] = []
-    for start in range(0, len(wanted), 500):
-        part = wanted[start : start + 500]
-        found += raw.execute(
-            f"SELECT id, state, done, total, reason FROM job WHERE id IN ({', '.join('?' * len(part))})", part
-        ).fetchall()
-    return found

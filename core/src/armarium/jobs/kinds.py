@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from armarium.jobs.context import JobContext
     from armarium.projects.libraries import Library
 
+LaneName = Literal["local-model", "cpu", "images", "network", "remote", "database", "recipes"]
+"""Where work is done, so that what needs the same means waits for each other; mypy knows a misspelt one."""
+
 LANES: Mapping[str, int] = {
     "local-model": 1,
     "cpu": 2,
@@ -28,10 +31,10 @@ LANES: Mapping[str, int] = {
 }
 """Lane to how many of its jobs run at a time on this machine."""
 
-FAR_LANES = frozenset({"network", "remote"})
+FAR_LANES: frozenset[str] = frozenset({"network", "remote"})
 """Lanes whose work is done elsewhere; this machine only waits for it."""
 
-GROUPING_LANES = frozenset({"cpu", "images", "database"})
+GROUPING_LANES: frozenset[str] = frozenset({"cpu", "images", "database"})
 """Lanes whose quick jobs may be picked up, and their ends written, several at a time: what such a body did is saved by
 itself (`JobContext.act`, `save`) and involves no other machine, so that running it again costs nothing.
 """
@@ -58,7 +61,7 @@ class JobKind:
     """
 
     name: str
-    lane: str
+    lane: LaneName
     summary: str
     run: Callable[[JobContext], dict[str, Any] | None]
     args: type[BaseModel] | None = None
@@ -67,7 +70,7 @@ class JobKind:
     first: bool = False
     """Small work that heavy work waits for, such as thumbnails."""
     scope: Literal["library", "engine"] = "library"
-    also_lanes: tuple[str, ...] = ()
+    also_lanes: tuple[LaneName, ...] = ()
     """Other lanes in which a single job of this kind may be queued (a cloud model instead of a local one)."""
     stage: str | None = None
     """The stage of an import it belongs to; its jobs are then shown under the `derivatives` row."""
@@ -97,7 +100,7 @@ class JobKind:
     """Adds to the answer for job *id*, as the caller may see it, its `stages` and, once ended, its `summary`."""
 
     @property
-    def lanes(self) -> tuple[str, ...]:
+    def lanes(self) -> tuple[LaneName, ...]:
         """Return every lane its jobs may run in, the usual one first."""
         return (self.lane, *self.also_lanes)
 

@@ -210,7 +210,8 @@ class LaneThreads:
         begun = [one.claim.id for one in picked]
         try:
             if changes.states or begun:
-                self.runner.tell(store, changes.states + begun)
+                over = [how.id for how, _ in ended]
+                self.runner.tell(store, changes.states + begun, ended=over)
             for job_id in changes.progress:
                 self.runner.tell_progress(store, job_id)
         except Exception:

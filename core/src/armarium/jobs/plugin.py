@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
-from armarium.jobs.actions import (
-    cancel_job,
-    clear_failed_jobs,
-    pause_background,
-    pause_job,
-    retry_job,
-    set_background_mode,
-)
+from armarium.actions import actions_in
+from armarium.jobs import actions
 from armarium.jobs.activity import activity
 from armarium.jobs.decisions import paused_ids
 from armarium.jobs.routes import router
@@ -28,14 +22,7 @@ def armarium_plugin() -> Plugin:
         prefixes=("job", "background", "activity"),
         metadata=activity.metadata,
         engine_metadata=activity.metadata,
-        actions=(
-            pause_job,
-            cancel_job,
-            retry_job,
-            clear_failed_jobs,
-            pause_background,
-            set_background_mode,
-        ),
+        actions=actions_in(actions),
         routers=(router,),
         stats=count_states,
     )

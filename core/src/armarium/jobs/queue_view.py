@@ -240,7 +240,7 @@ class QueueView:
             return f"Waits while the model {lane.model} is in use; its work is finished first.", "model"
         width = LANES[name]
         jobs = "one job" if width == 1 else f"{width} jobs"
-        return f"Waits for its turn: the lane {name} runs {jobs} at a time.", "lane"
+        return f"Waits for its turn: {jobs} of this kind at a time (lane {name}).", "lane"
 
     def summary_row(self, row: JobRow, count: int, state: str) -> dict[str, Any]:
         """Return one row for *count* jobs of a kind that wait or are paused, *row* the oldest of them."""
@@ -256,7 +256,7 @@ class QueueView:
             "done": 0,
             "total": count,
             "parent_id": None,
-            "title": kind.summary if kind is not None else row.kind,
+            "title": kind.summary.rstrip(".") if kind is not None else row.kind,
             "model": None,
             "subject": None,
             "thread_id": None,

@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field, create_model
 from armarium.actions.context import Example
 from armarium.actions.definition import Params
 from armarium.errors import Invalid, NotFound, ServiceError
-from armarium.jobs.kinds import JobKind
+from armarium.jobs.kinds import JobKind, LaneName
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -84,7 +84,7 @@ class Placement:
     """Where a job with certain settings runs: the model it is queued for, and a lane other than its kind's own."""
 
     model: str | None = None
-    lane: str | None = None
+    lane: LaneName | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +251,7 @@ def page_kind(
     settings: type[Params],
     *,
     summary: str,
-    lane: str = "cpu",
+    lane: LaneName = "cpu",
     **more: Any,
 ) -> JobKind:
     """Return a job kind whose body calls *work* with its context and the id of one page after the other.

@@ -20,7 +20,6 @@ from armarium.jobs.activity import record_activity
 from armarium.jobs.choice import Lane
 from armarium.jobs.claims import lane_question, select
 from armarium.jobs.conditions import Conditions, hindrance
-from armarium.jobs.ending import job_states
 from armarium.jobs.keeper import Keeper
 from armarium.jobs.kinds import LANES, JobKind, KindRegistry
 from armarium.jobs.lanes import LaneThreads
@@ -28,6 +27,7 @@ from armarium.jobs.models import FINISHED, MODES, Mode
 from armarium.jobs.outlook import goes_on
 from armarium.jobs.queue import NewJob, enqueue, loads
 from armarium.jobs.store import JobStore, path_of
+from armarium.jobs.told_states import told_states
 from armarium.store.database import raw_of
 
 if TYPE_CHECKING:
@@ -310,21 +310,17 @@ class JobRunner:
                 if kind.lane in other.lanes
             )
 
-    def tell(self, store: JobStore, ids: Iterable[str]) -> None:
-        """Publish the state of jobs, as the rows have it now."""
+    def tell(
+        self, store: JobStore, ids: Iterable[str], *, ended: Iterable[str] = (), with_relatives: bool = False
+    ) -> None:
+        """Publish the state of jobs, as the rows have it now; *ended* are no longer at work."""
         with store.db.read_all() as conn:
-            raw = raw_of(conn)
-            rows = job_states(raw, ids)
-            held = decisions.paused_ids(raw) if any(row[1] == "waiting" for row in rows) else set()
-        for job_id, state, done, total, reason in rows:
-            state = "paused" if state == "waiting" and job_id in held else state
-            if state in FINISHED:
-                self._told.pop(job_id, None)
-            self.engine.events.publish(
-                "job",
-                {"id": job_id, "state": state, "done": done, "total": total, "reason": reason},
-                store.path,
-            )
+            at_work = store.executing().keys() - set(ended)
+            found = told_states(raw_of(conn), ids, at_work, with_relatives=with_relatives)
+        for data in found:
+            if data["state"] in FINISHED:
+                self._told.pop(data["id"], None)
+            self.engine.events.publish("job", data, store.path)
 
     def tell_progress(self, store: JobStore, job_id: str) -> None:
         """Publish a job's progress and that of the jobs above it, each at most twice a second."""

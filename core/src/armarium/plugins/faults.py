@@ -20,11 +20,13 @@ from armarium.history.capture import OWN_COLUMNS
 from armarium.history.visibility import WithheldAlong
 from armarium.jobs.kinds import LANES, JobKind
 from armarium.jobs.recipe_jobs import RecipeJob, faults_of_recipe_job
-from armarium.plugin import Migration, Plugin, Site
+from armarium.plugin import Migration, Panel, PanelPlace, Plugin, Site
+from armarium.principals import Role
 from armarium.store.tables import TableKind, TableRules, rules_of
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
 _ACTION_NAME = re.compile(r"[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*)+")
+_PANEL_ROUTE = re.compile(r"(GET|POST|PUT|PATCH|DELETE) /api/[a-z0-9_{}/.-]+")
 _RESERVED = frozenset({"schema_version", "audit_current"})
 _ARGUMENTS = {
     "on_create": ("ctx",),
@@ -52,6 +54,7 @@ def faults_of(plugin: Plugin) -> list[str]:
         *(fault for job in plugin.recipe_jobs for fault in faults_of_recipe_job(job)),
         *_routes(plugin),
         *_functions(plugin),
+        *(fault for panel in plugin.panels for fault in _panel(panel)),
     ]
 
 
@@ -73,6 +76,7 @@ def _fields(plugin: Plugin) -> Iterator[str]:
         "engine_migrations": (Migration, "Migration values"),
         "driver_groups": (str, "strings"),
         "withheld_along": (WithheldAlong, "WithheldAlong values"),
+        "panels": (Panel, "Panel values"),
     }
     for name, (kind, words) in expected.items():
         given = getattr(plugin, name)
@@ -201,8 +205,8 @@ def _action(found: Action[Any]) -> Iterator[str]:
         isinstance(found.result, type) and issubclass(found.result, BaseModel)
     ):
         yield f"{what} answers {_kind(found.result)}; name a model of pydantic, or none."
-    if found.role not in ("owner", "editor", "viewer"):
-        yield f"{what} asks for the role {found.role!r}; roles are owner, editor, viewer."
+    if found.role not in get_args(Role):
+        yield f"{what} asks for the role {found.role!r}; roles are {', '.join(get_args(Role))}."
     if found.scope not in ("library", "engine", "either"):
         yield f"{what} has the scope {found.scope!r}; scopes are library, engine, either."
     if not isinstance(found.rules, tuple | list) or not all(
@@ -250,6 +254,21 @@ def _job(kind: JobKind) -> Iterator[str]:
         )
     if kind.on_cancel is not None:
         yield from _call(f"on_cancel of the job kind {kind.name}", kind.on_cancel, "engine", "library", "id")
+
+
+def _panel(panel: Panel) -> Iterator[str]:
+    what = f"Its panel {panel.name!r}"
+    if not isinstance(panel.name, str) or _NAME.fullmatch(panel.name) is None:
+        yield f"{what} has a name that is not allowed: use lower-case letters, digits and underscores."
+    if not isinstance(panel.title, str) or not panel.title.strip():
+        yield f"{what} has no title; say in a few words what it shows."
+    if panel.place not in get_args(PanelPlace):
+        yield f"{what} has the place {panel.place!r}; places are {', '.join(get_args(PanelPlace))}."
+    if not (panel.folder / "panel.js").is_file():
+        yield f"{what} has no panel.js in {panel.folder.name}; put the module there that the frame runs."
+    for route in panel.routes:
+        if _PANEL_ROUTE.fullmatch(route) is None:
+            yield f"{what} declares {route!r}; write a route as its method, a space and its published path."
 
 
 def _routes(plugin: Plugin) -> Iterator[str]:

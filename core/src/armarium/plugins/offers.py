@@ -176,3 +176,8 @@ def quietly() -> Iterator[None]:
             yield
         finally:
             sys.stdin = before
+
+
+def commands_of(found: Any) -> Any:
+    """Return the commands that an entry point names: a Typer, or what a function builds."""
+    return found if hasattr(found, "registered_commands") else found()

@@ -47,9 +47,8 @@ _PLUGIN = '''"""What this family brings to the engine, and what it answers to ot
 
 from __future__ import annotations
 
-from armarium.api import Plugin, hookimpl
-from armarium_@NAME@.actions import add_note
-from armarium_@NAME@.queries import list_notes
+from armarium.api import Plugin, actions_in, hookimpl, queries_in
+from armarium_@NAME@ import actions, queries
 from armarium_@NAME@.records import metadata
 
 
@@ -60,8 +59,8 @@ def armarium_plugin() -> Plugin:
         name="@NAME@",
         summary="Notes of a project",
         metadata=metadata,
-        actions=(add_note,),
-        queries=(list_notes,),
+        actions=actions_in(actions),
+        queries=queries_in(queries),
     )
 '''
 

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+from armarium.actions import actions_in
 from armarium.plugin import Plugin, hookimpl
-from armarium.projects.actions import (
-    create_library,
-    library_metadata,
-    open_library,
-    release_library,
-    set_library,
-    unregister_library,
-)
+from armarium.projects import actions, snapshot_actions
+from armarium.projects.actions import library_metadata
 from armarium.projects.registry import registered_metadata
 from armarium.projects.routes import library_router, registry_router
-from armarium.projects.snapshot_actions import SNAPSHOT_JOBS, take_snapshot
+from armarium.projects.snapshot_actions import SNAPSHOT_JOBS
 
 
 @hookimpl
@@ -25,14 +20,7 @@ def armarium_plugin() -> Plugin:
         prefixes=("library", "snapshot"),
         metadata=library_metadata,
         engine_metadata=registered_metadata,
-        actions=(
-            create_library,
-            open_library,
-            release_library,
-            unregister_library,
-            set_library,
-            take_snapshot,
-        ),
+        actions=actions_in(actions, snapshot_actions),
         jobs=SNAPSHOT_JOBS,
         routers=(registry_router, library_router),
     )

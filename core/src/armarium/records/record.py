@@ -18,10 +18,11 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin
 
+from pydantic.fields import FieldInfo
 from sqlalchemy import Boolean, Column, Float, Index, Integer, MetaData, Table, Text
 
 from armarium.errors import ServiceError, missing
-from armarium.messages import Message
+from armarium.messages import Message, Sent
 from armarium.store.rows import Rows, answer_model
 from armarium.store.tables import Json
 
@@ -34,6 +35,15 @@ class Record(Message):
 
 
 R = TypeVar("R", bound=Record)
+T = TypeVar("T")
+
+
+class _Computed:
+    """Marks a field that no row has."""
+
+
+Computed = Annotated[T, _Computed()]
+"""A field of the answers that is computed when a row is answered: it has no column, and stands at the end."""
 
 
 def record(
@@ -52,7 +62,7 @@ def record(
     end. The refusal of an unknown id is *refusal*, or the usual one with the *hint* how to find the right id.
 
     The class becomes the model of the answers: every shown column is there, and the limits on what is sent are not. What
-    the class itself states of a field stays as it is.
+    the class itself states of a field stays as it is, and what it says is `Computed` has no column.
     """
     columns = {one.name: one for one in given if isinstance(one, Column)}
     unknown = refusal or (None if hint is None else missing(info["rules"].label, hint))
@@ -70,7 +80,7 @@ def record(
         kinds = {
             name: Union[*_kinds(field.annotation), *((None,) if table.c[name].nullable else ())]
             for name, field in stated.model_fields.items()
-            if name not in columns
+            if name not in columns and not _is_computed(field)
         }
         fields = {name: stated.model_fields[name] for name in own}
         made = answer_model(stated, table, fields, kinds, Record)
@@ -83,9 +93,9 @@ def record(
 
 def _order_columns(stated: type[Record], given: Mapping[str, Column[Any]]) -> list[Column[Any]]:
     """Return the columns in the order of the fields; each of *given* that is no field follows the one given before it."""
-    order, at = list(stated.model_fields), 0
+    order, at = [name for name, field in stated.model_fields.items() if not _is_computed(field)], 0
     for name in given:
-        if name in stated.model_fields:
+        if name in order:
             at = order.index(name)
         else:
             order.insert(at, name)
@@ -97,6 +107,10 @@ def _order_columns(stated: type[Record], given: Mapping[str, Column[Any]]) -> li
     if not any(column.primary_key for column in columns):
         columns.insert(0, Column("id", Text, primary_key=True))
     return columns
+
+
+def _is_computed(field: FieldInfo) -> bool:
+    return any(isinstance(mark, _Computed) for mark in field.metadata)
 
 
 _STORED: dict[Any, Any] = {str: Text, int: Integer, float: Float, bool: Boolean}
@@ -116,7 +130,9 @@ def _kinds(annotation: Any) -> tuple[Any, ...]:
 
 
 def _without_limits(annotation: Any) -> Any:
-    """Return *annotation* without what `Annotated` adds to it or to its parts."""
+    """Return *annotation* without what `Annotated` adds to it or to its parts; what is sent as a model of its own is
+    answered as the JSON that is stored.
+    """
     origin, parts = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return _without_limits(parts[0])
@@ -124,4 +140,4 @@ def _without_limits(annotation: Any) -> Any:
         return Union[tuple(_without_limits(part) for part in parts)]  # noqa: UP007
     if origin in (list, dict):
         return origin[tuple(_without_limits(part) for part in parts)]
-    return annotation
+    return dict[str, Any] if isinstance(annotation, type) and issubclass(annotation, Sent) else annotation

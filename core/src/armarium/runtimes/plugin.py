@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from armarium.actions import ActionContext, Example, Params, action
+from armarium.actions import ActionContext, Example, Params, Route, action
 from armarium.errors import Conflict
 from armarium.jobs.kinds import JobKind
 from armarium.messages import Message
@@ -14,7 +14,7 @@ from armarium.plugin import Plugin, hookimpl
 from armarium.runtimes.commands import CommandStopped
 from armarium.runtimes.compute import compute_metadata, set_compute
 from armarium.runtimes.places import MARKER
-from armarium.runtimes.routes import router
+from armarium.runtimes.routes import router, runtimes
 
 if TYPE_CHECKING:
     from armarium.jobs.context import JobContext
@@ -59,6 +59,7 @@ def _name_installed(ex: Example) -> dict[str, Any]:
     params=RuntimeName,
     result=InstallResult,
     summary="Install a runtime, the isolated environment of a heavy engine.",
+    route=Route("POST", "/api/runtimes/{name}/install", name="install_runtime", refusals=(404, 409)),
     role="owner",
     scope="engine",
     undoable=False,
@@ -86,6 +87,7 @@ def install_runtime(ctx: ActionContext, params: RuntimeName) -> dict[str, Any]:
     params=RuntimeName,
     result=RemoveResult,
     summary="Remove a runtime from this machine.",
+    route=Route("DELETE", "/api/runtimes/{name}", name="remove_runtime", refusals=(404, 409)),
     role="owner",
     scope="engine",
     undoable=False,
@@ -143,5 +145,5 @@ def armarium_plugin() -> Plugin:
         engine_metadata=compute_metadata,
         actions=(install_runtime, remove_runtime, set_compute),
         jobs=(RUNTIME_INSTALL,),
-        routers=(router,),
+        routers=(router, runtimes),
     )

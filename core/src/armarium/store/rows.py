@@ -147,6 +147,11 @@ class Rows:
         conn.execute(self.table.insert().values(row))
         return self.require(conn, row[key.name])
 
+    def change(self, conn: Connection, identity: str, values: Mapping[str, Any]) -> None:
+        """Change columns of the row with this id; nothing where there are no *values*."""
+        if values:
+            conn.execute(self.table.update().where(self._has_id).values(values), {"identity": identity})
+
     def delete(self, conn: Connection, identity: str) -> None:
         """Delete the row with this id; the refusal where there is none."""
         self.require(conn, identity)

@@ -16,6 +16,7 @@ from armarium.web.checked_routes import check_named_paths
 from armarium.web.counted_routes import count_withheld
 from armarium.web.http import install
 from armarium.web.openapi import operation_id
+from armarium.web.panels import panel_files
 from armarium.web.site import site_router
 
 DESCRIPTION = (
@@ -56,6 +57,7 @@ def create_app(
     app.state.engine = made
     install(app, made)
     app.include_router(site_router(made.plugins.site))
+    app.include_router(panel_files(made))
     for plugin in made.plugins.loaded:
         if routes_of is not None and plugin.name not in routes_of and plugin.name not in OF_THE_ENGINE:
             continue

@@ -8,14 +8,13 @@ from __future__ import annotations
 import ipaddress
 import logging
 import re
-from collections.abc import Callable, Iterable, MutableMapping
+from collections.abc import Callable, MutableMapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
 from starlette.exceptions import HTTPException
 
-from armarium.auth.authenticate import COOKIE, is_local
-from armarium.auth.presence import NAME_LENGTH
+from armarium.auth.authenticate import is_local
 from armarium.errors import (
     Forbidden,
     Invalid,
@@ -27,6 +26,8 @@ from armarium.errors import (
     refused_by_disk,
 )
 from armarium.principals import Principal, asking
+from armarium.web.panels import PANELS, panel_may_ask
+from armarium.web.request_headers import client_name, is_proxied, read_secret
 from armarium.web.request_limits import READING
 from armarium.web.site import ASSETS
 
@@ -45,6 +46,14 @@ OPEN_PATHS = frozenset(
 CREDENTIAL_PATH = "/api/auth/session"
 """Takes its credential from the header or from the body, and refuses where there is none."""
 
+OPAQUE = b"null"
+"""The origin that a sandboxed frame states: that of a panel, or of anything else that hides its own."""
+
+origin_refused = Forbidden.saying(
+    "origin_refused",
+    "A page of another origin may not use this engine. Add its origin to SERVICE_CORS_ORIGINS to let it.",
+)
+
 FORM_TYPES = ("text/plain", "application/x-www-form-urlencoded")
 """Content types that a foreign page can send without a preflight request; no route takes them."""
 
@@ -54,6 +63,8 @@ CLIENT = "armarium.client"
 CALLER = "armarium.caller"
 LOCAL = "armarium.local"
 PROXIED = "armarium.proxied"
+FRAMED = "armarium.framed"
+"""Whether the request comes from the frame of a panel."""
 
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::(?P<port>[0-9]{1,5}))?", re.ASCII)
 _HOSTS_KEPT = 256
@@ -85,7 +96,7 @@ def is_loopback_host(host: str) -> bool:
 
 def is_open(path: str) -> bool:
     """Return whether *path* answers without a token."""
-    return path in OPEN_PATHS or path.startswith(ASSETS)
+    return path in OPEN_PATHS or path.startswith((ASSETS, PANELS))
 
 
 class Gate:
@@ -116,7 +127,7 @@ class Gate:
             if message["type"] == "http.response.start":
                 started = True
                 message["headers"] = [*message["headers"], (b"x-content-type-options", b"nosniff")]
-                if origin is not None and origin in self.origins:
+                if origin is not None and (origin in self.origins or scope.get(FRAMED, False)):
                     message["headers"] += [
                         (b"access-control-allow-origin", origin),
                         (b"access-control-expose-headers", b"x-service-audit-id"),
@@ -138,9 +149,10 @@ class Gate:
                 self._check_origin(origin, headers[b"host"])
                 if (
                     method == "OPTIONS"
-                    and origin in self.origins
+                    and (origin in self.origins or origin == OPAQUE)
                     and b"access-control-request-method" in headers
                 ):
+                    scope[FRAMED] = origin == OPAQUE
                     await _preflight(answer)
                     return
             if method not in READING:
@@ -184,10 +196,9 @@ class Gate:
         own = host.lower()
         if lowered in (b"http://" + own, b"https://" + own) or origin in self.origins:
             return
-        raise Forbidden(
-            "A page of another origin may not use this engine. Add its origin to SERVICE_CORS_ORIGINS to let it.",
-            code="origin_refused",
-        )
+        # What sends no origin of its own is let in with a panel's token and with nothing else (`_identify_caller`).
+        if origin != OPAQUE:
+            raise origin_refused()
 
     @staticmethod
     def _check_content_type(headers: MutableMapping[bytes, bytes]) -> None:
@@ -264,17 +275,20 @@ class Gate:
     ) -> None:
         address = scope.get("client")
         transport: Literal["uds", "tcp"] = "tcp" if address else "uds"
-        client = _client_name(headers.get(b"x-service-client"))
+        client = client_name(headers.get(b"x-service-client"))
         auth = self.engine.auth
         scope[PRINCIPAL] = None
         scope[LIBRARY] = headers.get(b"x-service-library-path")
         scope[CALLER] = address[0] if address else "uds"
-        scope[CLIENT] = (client, _client_name(headers.get(b"x-service-origin-window")), transport)
-        secret, by_cookie = _read_secret(headers)
+        scope[CLIENT] = (client, client_name(headers.get(b"x-service-origin-window")), transport)
+        secret, by_cookie = read_secret(headers)
         scope[LOCAL] = is_local(address or None)
         scope[PROXIED] = is_proxied(headers)
         path = scope["path"]
         if is_open(path):
+            scope[FRAMED] = origin == OPAQUE and path.startswith(PANELS)
+            if origin == OPAQUE and not scope[FRAMED]:
+                raise origin_refused()
             auth.clients.saw(client or transport, transport)
             return
         if secret is not None:
@@ -295,9 +309,15 @@ class Gate:
                 if not (by_cookie and path == CREDENTIAL_PATH and method == "POST"):
                     raise
             else:
+                scope[FRAMED] = origin == OPAQUE and principal.token_kind == "panel"
+                if origin == OPAQUE and not scope[FRAMED]:
+                    raise origin_refused()
+                panel_may_ask(principal, method, path)
                 if by_cookie:
                     self._check_cookie(principal, method, origin, headers[b"host"])
                 scope[PRINCIPAL] = principal
+        elif origin == OPAQUE:
+            raise origin_refused()
         elif path != CREDENTIAL_PATH:
             raise Unauthorized(
                 "This route needs a token: send Authorization: Bearer <token>. The owner's is in the file "
@@ -318,42 +338,6 @@ class Gate:
                 "A write with the session cookie must come from the engine's own page (Origin header).",
                 code="origin_refused",
             )
-
-
-def _client_name(value: bytes | None) -> str | None:
-    """Return a caller's name for itself, cut to 80 characters; a header that is not UTF-8 is read as Latin-1."""
-    if not value:
-        return None
-    try:
-        text = value.decode("utf-8")
-    except UnicodeDecodeError:
-        text = value.decode("latin-1")
-    return "".join(letter for letter in text if letter.isprintable())[:NAME_LENGTH].strip() or None
-
-
-def _read_secret(headers: MutableMapping[bytes, bytes]) -> tuple[str | None, bool]:
-    """Return (the secret a request presents, whether it came in the cookie); a header takes precedence over the cookie."""
-    authorization = headers.get(b"authorization")
-    if authorization is not None:
-        scheme, _, secret = authorization.partition(b" ")
-        if scheme.lower() == b"bearer" and secret.strip():
-            return secret.strip().decode("latin-1"), False
-        return None, False
-    cookies = headers.get(b"cookie")
-    if cookies is not None and COOKIE.encode() in cookies:
-        for part in cookies.split(b";"):
-            name, _, value = part.strip().partition(b"=")
-            if name == COOKIE.encode() and value:
-                return value.decode("latin-1"), True
-    return None, False
-
-
-PROXY_HEADERS = frozenset({b"forwarded", b"via", b"x-real-ip"})
-
-
-def is_proxied(headers: Iterable[bytes]) -> bool:
-    """Return whether something forwarded the request (a Forwarded, Via, X-Real-IP or X-Forwarded-* header is present)."""
-    return any(name in PROXY_HEADERS or name.startswith(b"x-forwarded-") for name in headers)
 
 
 def _route_of(scope: Scope) -> str:

@@ -4,34 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from armarium.commandline import Commands, Topic
+from armarium_documents.commandline import DOCUMENT
 
-from armarium.commandline import Topic, answer, plural, project_session, table
-from armarium_documents.commandline import document_id, document_names
-
-Document = Annotated[
-    str, typer.Argument(help="The document by name, path or id.", autocompletion=document_names)
-]
+commands = Commands(Topic.pages)
 
 
-def commands() -> typer.Typer:
-    """Return the commands."""
-    program = typer.Typer()
-    program.command(rich_help_panel=Topic.pages, epilog="Example: armarium visits 0001.jpg")(visits)
-    return program
-
-
-def visits(document: Document) -> None:
+@commands.asks(
+    "visits 0001.jpg",
+    "GET /api/documents/{document}/visits",
+    columns=("day", "visitor", "remark"),
+    says="{count:visit}.",
+)
+def visits(document: Annotated[str, "The document by name, path or id.", DOCUMENT]) -> None:
     """List who looked at the original, the newest visit first."""
-    with project_session() as session:
-        found = session.get(f"/api/documents/{document_id(session, document)}/visits")
-
-    def words() -> None:
-        table(
-            "",
-            ("day", "visitor", "remark"),
-            [(v["day"], v["visitor"], v["remark"] or "") for v in found["items"]],
-        )
-        typer.echo(f"{plural(found['count'], 'visit')}.")
-
-    answer(found, words)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from armarium.api import Plugin, hookimpl
-from armarium_agents import actions
+from armarium.api import Plugin, actions_in, hookimpl, queries_in
+from armarium_agents import actions, queries
 from armarium_agents.carrying import carrier
-from armarium_agents.queries import WithheldConversations, list_workspaces, read_workspace
+from armarium_agents.queries import WithheldConversations
 from armarium_agents.records import metadata
 from armarium_documents.api import Carrier
 
@@ -20,8 +20,8 @@ def armarium_plugin() -> Plugin:
         summary="Workspaces: what people and agents work on together",
         prefixes=("agents", "workspace"),
         metadata=metadata,
-        actions=(actions.create, actions.update, actions.delete, actions.change_members),
-        queries=(list_workspaces, read_workspace),
+        actions=actions_in(actions),
+        queries=queries_in(queries),
         withheld_along=(WithheldConversations(),),
         hooks=__name__,
     )

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from armarium.api import Plugin, hookimpl
-from armarium_canvas import actions
+from armarium.api import Plugin, actions_in, hookimpl, queries_in
+from armarium_canvas import actions, queries
 from armarium_canvas.carrying import carrier
 from armarium_canvas.linking import CanvasItemEnd
-from armarium_canvas.queries import layout
 from armarium_canvas.records import metadata
 from armarium_canvas.routes import router
 from armarium_documents.api import Carrier
@@ -21,8 +20,8 @@ def armarium_plugin() -> Plugin:
         name="canvas",
         summary="Where the cards, notes and links of a folder lie, and the picture of it",
         metadata=metadata,
-        actions=(actions.save_layout, actions.item_create, actions.item_update, actions.item_delete),
-        queries=(layout,),
+        actions=actions_in(actions),
+        queries=queries_in(queries),
         routers=(router,),
         hooks=__name__,
     )

@@ -11,9 +11,8 @@ from armarium.api import ActionContext, Example, Route, action, cancel_with_undo
 from armarium_checking import errors
 from armarium_checking.hookspecs import Layer, Target
 from armarium_checking.layers import find_placement, layer_named
-from armarium_checking.models import verdicts
 from armarium_checking.queries import JOB_KIND, read_run
-from armarium_checking.schemas import (
+from armarium_checking.records import (
     CancelParams,
     CheckArgs,
     RunParams,
@@ -22,23 +21,16 @@ from armarium_checking.schemas import (
     TakeParams,
     Verdict,
     VerdictParams,
+    verdicts,
 )
 from armarium_documents.api import pages_under
 from armarium_reading.api import episodes, own_prompt
+from armarium_source_model.api import sample_page
 
 
 def _page_with_reading(ex: Example) -> tuple[str, str]:
-    page = str(ex.run("document.create", {"name": "Letter", "doc_type": "page"})["id"])
-    pass_id = ex.run("segment.pass_create", {"document_id": page, "name": "By hand"})["id"]
-    line = {
-        "document_id": page,
-        "pass_id": pass_id,
-        "kind": "line",
-        "anchor": {"rect": [0.1, 0.1, 0.8, 0.05]},
-    }
-    segment_id = ex.run("segment.create_many", {"segments": [line]})["items"][0]["id"]
-    reading = ex.run("representation.create", {"segment_id": segment_id, "text": "Dear Sir"})
-    return page, str(reading["id"])
+    page = sample_page(ex, ["Dear Sir"])
+    return page.document_id, page.reading_ids[0]
 
 
 def _run_example(ex: Example) -> dict[str, Any]:

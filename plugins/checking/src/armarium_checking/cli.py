@@ -8,17 +8,19 @@ from typing import Annotated, Any
 import typer
 
 from armarium.commandline import (
+    Commands,
     Session,
     Topic,
     answer,
+    carry_out,
     file_name,
-    follow_job,
     plural,
     project_session,
-    result_of,
     write_file,
 )
 from armarium_documents.commandline import Scope, scope_of
+
+commands = Commands(Topic.lines)
 
 MOST_LISTED = 1_000
 """How many disputed lines are listed; the verdicts contain all of them."""
@@ -26,25 +28,11 @@ MOST_LISTED = 1_000
 DISPUTED = ("correct", "reject")
 
 
-def commands() -> typer.Typer:
-    """Return the command."""
-    program = typer.Typer()
-    program.command(rich_help_panel=Topic.lines, epilog="Example: armarium check Letters --out disputed")(
-        check
-    )
-    # Without this, Typer would make the only command the whole program.
-    program.callback()(lambda: None)
-    return program
-
-
+@commands.example("check Letters --out disputed")
 def check(
     ids: Scope = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="A folder for the pictures of the disputed lines.")
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option("--of", help="Check the newest pass of this model or reader.")
-    ] = None,
+    out: Annotated[Path | None, "--out, -o: A folder for the pictures of the disputed lines."] = None,
+    model: Annotated[str | None, "--of: Check the newest pass of this model or reader."] = None,
 ) -> None:
     """Check readings without a model: list the disputed lines, with the reasons."""
     with project_session() as session:
@@ -52,10 +40,8 @@ def check(
         params["checker"] = {"provider": "builtin", "model": "agreement"}
         if model is not None:
             params["pass_model"] = model
-        job_id = session.act("check.run", params)["result"]["job_id"]
-        follow_job(session, job_id, "Check")
-        outcome = result_of(session, job_id)
-        listed = session.get("/api/check/verdicts", run_id=job_id, limit=MOST_LISTED)["items"]
+        outcome = carry_out(session, "check.run", params, "Check")
+        listed = session.get("/api/check/verdicts", run_id=outcome["job_id"], limit=MOST_LISTED)["items"]
         disputed = [one for one in listed if one["verdict"] in DISPUTED]
         for one in disputed:
             one["text"] = text_of(session, one)
@@ -70,7 +56,7 @@ def check(
                 typer.echo(f"    suggested: {one['correction']}")
             typer.echo(f"    {one['reasons']}" + (f" ({one['picture']})" if one["picture"] else ""))
 
-    answer({"job_id": job_id, **outcome, "disputed": disputed}, words)
+    answer({**outcome, "disputed": disputed}, words)
 
 
 def text_of(session: Session, verdict: dict[str, Any]) -> str:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from armarium.api import Plugin, hookimpl
+from armarium.api import Plugin, actions_in, hookimpl, queries_in
 from armarium_checking import actions, hookspecs, queries
 from armarium_checking.hookspecs import Layer
-from armarium_checking.models import metadata
-from armarium_checking.queries import list_verdicts, read_run
 from armarium_checking.readings import READINGS
 from armarium_checking.recipe_jobs import RECIPE_JOBS
+from armarium_checking.records import metadata
 from armarium_checking.routes import router
 from armarium_checking.stale_verdicts import RestingVerdicts
 from armarium_source_model.api import RestsOnText
@@ -24,9 +23,9 @@ def armarium_plugin() -> Plugin:
         summary="Verdicts on readings, by people, agents, and a checker that needs no model",
         prefixes=("check",),
         metadata=metadata,
-        actions=(actions.run, actions.cancel, actions.verdict, actions.take),
+        actions=actions_in(actions),
         recipe_jobs=RECIPE_JOBS,
-        queries=(read_run, list_verdicts),
+        queries=queries_in(queries),
         routers=(router,),
         hookspecs=hookspecs,
         hooks=__name__,

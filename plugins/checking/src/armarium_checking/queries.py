@@ -8,15 +8,12 @@ from typing import Annotated, Any
 from fastapi import Query
 from sqlalchemy import Connection, select
 
-from armarium.api import Rows, is_among, query, require_job
+from armarium.api import is_among, query, require_job
 from armarium_checking.errors import unknown_run
-from armarium_checking.models import verdicts
-from armarium_checking.schemas import Run, Verdicts
+from armarium_checking.records import Run, Verdict, Verdicts, verdicts
 
 JOB_KIND = "check"
 ANSWERS = ("confirm", "correct", "reject", "unanswered")
-
-VERDICTS = Rows(verdicts)
 
 
 @query("/api/check/runs/{job_id}", summary="A check run and its counts", answer=Run)
@@ -47,7 +44,7 @@ def list_verdicts(
     given = {"target_id": target_id, "run_id": run_id, "layer": layer}
     where = [verdicts.c[name] == value for name, value in given.items() if value is not None]
     newest = (verdicts.c.created_at.desc(), verdicts.c.id.desc())
-    return VERDICTS.page(conn, *where, order=newest, limit=limit, offset=offset)
+    return Verdict.rows.page(conn, *where, order=newest, limit=limit, offset=offset)
 
 
 def confirmed_by_persons(conn: Connection, reading_ids: Iterable[str]) -> set[str]:

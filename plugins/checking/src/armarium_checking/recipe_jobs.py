@@ -7,7 +7,8 @@ from typing import Any
 from armarium.api import Engine, Example, Library, Placement, RecipeJob
 from armarium_checking.jobs import CHECK
 from armarium_checking.layers import find_placement, layer_named
-from armarium_checking.schemas import CheckSettings
+from armarium_checking.records import CheckSettings
+from armarium_source_model.api import sample_page
 
 
 def _place(engine: Engine, library: Library, settings: CheckSettings) -> Placement:
@@ -19,20 +20,12 @@ def _place(engine: Engine, library: Library, settings: CheckSettings) -> Placeme
 
 def _page_read_twice(ex: Example) -> dict[str, Any]:
     """Create a page with a line that two readers read alike."""
-    page = str(ex.run("document.create", {"name": "Letter", "doc_type": "page"})["id"])
-    pass_id = ex.run("segment.pass_create", {"document_id": page, "name": "Lines"})["id"]
-    shape = {
-        "document_id": page,
-        "pass_id": pass_id,
-        "kind": "line",
-        "anchor": {"rect": [0.1, 0.1, 0.8, 0.05]},
-    }
-    line = ex.run("segment.create_many", {"segments": [shape]})["items"][0]["id"]
+    page = sample_page(ex, lines=1)
     for reader in ("first-reader", "second-reader"):
-        readings = [{"segment_id": line, "text": "Dear Sir"}]
-        taken = {"document_id": page, "pass_id": pass_id, "provider": reader, "readings": readings}
-        ex.run("reading.take", taken)
-    return {"page_id": page}
+        readings = [{"segment_id": page.segment_ids[0], "text": "Dear Sir"}]
+        taken = {"document_id": page.document_id, "pass_id": page.pass_id, "provider": reader}
+        ex.run("reading.take", {**taken, "readings": readings})
+    return {"page_id": page.document_id}
 
 
 RECIPE_JOBS = (

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from armarium.commandline import (
+    Commands,
     Refused,
     Session,
     Topic,
@@ -28,22 +29,13 @@ from armarium.commandline import (
 )
 from armarium_documents.commandline import pages_of, write_exports
 
+commands = Commands(Topic.projects)
+
 MARKER = ".armarium-demo"
 PICTURES = 13
 """How many pages are drawn; drawing takes longer than all other work on a page except reading."""
 LOG = 5000
 """How many lines of a job's log are requested."""
-
-
-def commands() -> typer.Typer:
-    """Return the command."""
-    program = typer.Typer()
-    program.command(
-        rich_help_panel=Topic.projects, epilog="Example: armarium demo --folder pages --language es"
-    )(demo)
-    # Without this, typer would make the one command the whole program.
-    program.callback()(lambda: None)
-    return program
 
 
 @dataclass
@@ -61,16 +53,15 @@ class Demo:
         self.seconds[what] = round(time.monotonic() - began, 2)
 
 
+@commands.example("demo --folder pages --language es")
 def demo(
-    folder: Annotated[
-        str | None, typer.Option(help="A folder of pages; default: sample pages are drawn.")
-    ] = None,
-    language: Annotated[str | None, typer.Option(help="Language of the pages (BCP 47).")] = None,
-    line_finder: Annotated[str, typer.Option(help="Reader that finds the lines.")] = "rapidocr",
+    folder: Annotated[str | None, "A folder of pages; default: sample pages are drawn."] = None,
+    language: Annotated[str | None, "Language of the pages (BCP 47)."] = None,
+    line_finder: Annotated[str, "Reader that finds the lines."] = "rapidocr",
     reader: Annotated[
-        str | None, typer.Option(help="Reader that reads them; default: the one that fits each page best.")
+        str | None, "Reader that reads them; default: the one that fits each page best."
     ] = None,
-    out: Annotated[str, typer.Option(help="The folder for the project and its results.")] = "demo",
+    out: Annotated[str, "The folder for the project and its results."] = "demo",
 ) -> None:
     """Import pages, find lines, read, correct a line, export, draw, undo and redo, in one go."""
     given = _folder_of_pages(folder)

@@ -8,158 +8,84 @@ from typing import Any
 from sqlalchemy import bindparam, func
 
 from armarium.api import ActionContext, json_text, new_id, raw_of
-from armarium_documents.dates.calendars import YearBegins
-from armarium_documents.dates.date_answers import ReadDate
-from armarium_documents.dates.edtf import Span, check_date, runs_backwards, span_asked, span_between, span_of
-from armarium_documents.frames import IDENTITY
-from armarium_documents.hookspecs import Carrier, ModelsAsked, Vocabulary, Work, Writing
-from armarium_documents.intake import taken_in
-from armarium_documents.models import (
-    annotation_table,
-    artifacts,
-    classifications,
-    documents,
-    renditions,
-    representations,
-    thumbnails,
-)
+from armarium_documents.dates.calendars import YearBegins as YearBegins
+from armarium_documents.dates.date_answers import ReadDate as ReadDate
+from armarium_documents.dates.edtf import Span as Span
+from armarium_documents.dates.edtf import check_date as check_date
+from armarium_documents.dates.edtf import runs_backwards as runs_backwards
+from armarium_documents.dates.edtf import span_asked as span_asked
+from armarium_documents.dates.edtf import span_between as span_between
+from armarium_documents.dates.edtf import span_of as span_of
+from armarium_documents.flags import FLAGS as FLAGS
+from armarium_documents.frames import IDENTITY as IDENTITY
+from armarium_documents.hookspecs import Carrier as Carrier
+from armarium_documents.hookspecs import ModelsAsked as ModelsAsked
+from armarium_documents.hookspecs import Vocabulary as Vocabulary
+from armarium_documents.hookspecs import Work as Work
+from armarium_documents.hookspecs import Writing as Writing
+from armarium_documents.intake import taken_in as taken_in
+from armarium_documents.models import annotation_table as annotation_table
+from armarium_documents.models import artifacts as artifacts
+from armarium_documents.models import classifications as classifications
+from armarium_documents.models import documents as documents
+from armarium_documents.models import renditions as renditions
+from armarium_documents.models import representations as representations
+from armarium_documents.models import thumbnails as thumbnails
 from armarium_documents.new_nodes import new_row
-from armarium_documents.pdf import LONGEST_JPEG, OpenedPdf
-from armarium_documents.queries.annotations import ANNOTATIONS
-from armarium_documents.queries.documents import document, documents_named
-from armarium_documents.queries.files import (
-    ARTIFACTS,
-    PageImage,
-    is_picture_of,
-    page_image,
-    primary_recording,
-    primary_row,
-    still_image,
-    thumbnail_path,
-)
-from armarium_documents.queries.tree import (
-    Node,
-    ancestor_ids,
-    count_withheld,
-    find_node,
-    folder_above,
-    lineage,
-    pages_under,
-    recordings_under,
-    require_all_live,
-    require_document,
-    require_live,
-    require_parent,
-    sources_folder,
-)
-from armarium_documents.recordings import recording_type
-from armarium_documents.remarks import count_remarks
-from armarium_documents.scan import (
-    LAYOUT_SUFFIXES,
-    PICTURE_SUFFIXES,
-    TEXT_SUFFIXES,
-    FoundEntry,
-    named_files,
-    walk_folder,
-)
-from armarium_documents.schemas.documents import DocType, FileType, SourceAuthority
-from armarium_documents.schemas.fields import check_json, clean_name
-from armarium_documents.schemas.geometry import TOLERANCE, check_rect, fault_of_rect
-from armarium_documents.started_jobs import start_actions
-from armarium_documents.stated_geometry import NoGeometry, geometry_of, geometry_parts, geometry_places
-from armarium_documents.tables import NotATable, read_table, seems_mac_roman
-from armarium_documents.text_layers import TextLine, Word
-
-__all__ = [
-    "ANNOTATIONS",
-    "ARTIFACTS",
-    "IDENTITY",
-    "LAYOUT_SUFFIXES",
-    "LONGEST_JPEG",
-    "PICTURE_SUFFIXES",
-    "TEXT_SUFFIXES",
-    "TOLERANCE",
-    "Carrier",
-    "DocType",
-    "FileType",
-    "FoundEntry",
-    "ModelsAsked",
-    "NoGeometry",
-    "Node",
-    "NotATable",
-    "OpenedPdf",
-    "PageImage",
-    "ReadDate",
-    "SourceAuthority",
-    "Span",
-    "TextLine",
-    "Vocabulary",
-    "Word",
-    "Work",
-    "Writing",
-    "YearBegins",
-    "add_node",
-    "add_rendition",
-    "add_representations",
-    "ancestor_ids",
-    "annotation_table",
-    "arrange_pages",
-    "artifacts",
-    "check_date",
-    "check_json",
-    "check_rect",
-    "classifications",
-    "clean_name",
-    "count_remarks",
-    "count_withheld",
-    "document",
-    "documents",
-    "documents_named",
-    "fault_of_rect",
-    "find_node",
-    "folder_above",
-    "geometry_of",
-    "geometry_parts",
-    "geometry_places",
-    "is_picture_of",
-    "label_pages",
-    "lineage",
-    "named_files",
-    "order_nodes",
-    "page_image",
-    "pages_under",
-    "place_documents",
-    "place_in_source",
-    "place_on_disk",
-    "primary_recording",
-    "primary_row",
-    "read_date",
-    "read_table",
-    "recording_type",
-    "recordings_under",
-    "renditions",
-    "replace_metadata",
-    "representations",
-    "require_all_live",
-    "require_document",
-    "require_live",
-    "require_parent",
-    "retract_representation",
-    "revise_artifact",
-    "runs_backwards",
-    "seems_mac_roman",
-    "sources_folder",
-    "span_asked",
-    "span_between",
-    "span_of",
-    "start_actions",
-    "still_image",
-    "supersede_geometry",
-    "taken_in",
-    "thumbnail_path",
-    "thumbnails",
-    "walk_folder",
-]
+from armarium_documents.pdf import LONGEST_JPEG as LONGEST_JPEG
+from armarium_documents.pdf import OpenedPdf as OpenedPdf
+from armarium_documents.queries.annotations import ANNOTATIONS as ANNOTATIONS
+from armarium_documents.queries.documents import document as document
+from armarium_documents.queries.documents import documents_named as documents_named
+from armarium_documents.queries.files import ARTIFACTS as ARTIFACTS
+from armarium_documents.queries.files import PageImage as PageImage
+from armarium_documents.queries.files import is_picture_of as is_picture_of
+from armarium_documents.queries.files import page_image as page_image
+from armarium_documents.queries.files import primary_recording as primary_recording
+from armarium_documents.queries.files import primary_row as primary_row
+from armarium_documents.queries.files import still_image as still_image
+from armarium_documents.queries.files import thumbnail_path as thumbnail_path
+from armarium_documents.queries.tree import Node as Node
+from armarium_documents.queries.tree import ancestor_ids as ancestor_ids
+from armarium_documents.queries.tree import count_withheld as count_withheld
+from armarium_documents.queries.tree import find_node as find_node
+from armarium_documents.queries.tree import folder_above as folder_above
+from armarium_documents.queries.tree import lineage as lineage
+from armarium_documents.queries.tree import pages_under as pages_under
+from armarium_documents.queries.tree import recordings_under as recordings_under
+from armarium_documents.queries.tree import require_all_live as require_all_live
+from armarium_documents.queries.tree import require_document as require_document
+from armarium_documents.queries.tree import require_live as require_live
+from armarium_documents.queries.tree import require_parent as require_parent
+from armarium_documents.queries.tree import sources_folder as sources_folder
+from armarium_documents.recordings import recording_type as recording_type
+from armarium_documents.remarks import count_remarks as count_remarks
+from armarium_documents.samples import sample_picture as sample_picture
+from armarium_documents.scan import LAYOUT_SUFFIXES as LAYOUT_SUFFIXES
+from armarium_documents.scan import PICTURE_SUFFIXES as PICTURE_SUFFIXES
+from armarium_documents.scan import TEXT_SUFFIXES as TEXT_SUFFIXES
+from armarium_documents.scan import FoundEntry as FoundEntry
+from armarium_documents.scan import named_files as named_files
+from armarium_documents.scan import walk_folder as walk_folder
+from armarium_documents.schemas.documents import DocType as DocType
+from armarium_documents.schemas.documents import FileType as FileType
+from armarium_documents.schemas.documents import SourceAuthority as SourceAuthority
+from armarium_documents.schemas.fields import check_json as check_json
+from armarium_documents.schemas.fields import clean_name as clean_name
+from armarium_documents.schemas.fields import with_flags as with_flags
+from armarium_documents.schemas.geometry import TOLERANCE as TOLERANCE
+from armarium_documents.schemas.geometry import check_rect as check_rect
+from armarium_documents.schemas.geometry import fault_of_rect as fault_of_rect
+from armarium_documents.started_jobs import start_actions as start_actions
+from armarium_documents.stated_geometry import NoGeometry as NoGeometry
+from armarium_documents.stated_geometry import geometry_of as geometry_of
+from armarium_documents.stated_geometry import geometry_parts as geometry_parts
+from armarium_documents.stated_geometry import geometry_places as geometry_places
+from armarium_documents.tables import NotATable as NotATable
+from armarium_documents.tables import read_table as read_table
+from armarium_documents.tables import seems_mac_roman as seems_mac_roman
+from armarium_documents.text_layers import TextLine as TextLine
+from armarium_documents.text_layers import Word as Word
 
 
 def read_date(

@@ -16,6 +16,7 @@ from armarium.api import (
     reference,
     tracked,
 )
+from armarium_documents.flags import FLAGS
 
 metadata = MetaData()
 
@@ -55,11 +56,8 @@ documents = Table(
     Column("provenance_chain", Json, nullable=False),
     Column("image_provenance", Json),
     Column("status", Text, nullable=False),
-    Column("is_read", Boolean, nullable=False),
-    Column("is_starred", Boolean, nullable=False),
-    Column("is_flagged", Boolean, nullable=False),
+    *(Column(name, Boolean, nullable=False) for name in FLAGS),
     Column("is_locked", Boolean, nullable=False),
-    Column("exclude_from_processing", Boolean, nullable=False),
     Column("created_at", Text, nullable=False),
     Column("updated_at", Text, nullable=False),
     Column("deleted_at", Text),

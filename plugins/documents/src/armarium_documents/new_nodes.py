@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from armarium.api import ActionContext, new_id
+from armarium_documents.flags import FLAGS
 
 
 def new_row(ctx: ActionContext, **fields: Any) -> dict[str, Any]:
@@ -20,11 +21,8 @@ def new_row(ctx: ActionContext, **fields: Any) -> dict[str, Any]:
         "source_authority": "unknown",
         "provenance_chain": [],
         "status": "active",
-        "is_read": False,
-        "is_starred": False,
-        "is_flagged": False,
         "is_locked": False,
-        "exclude_from_processing": False,
+        **dict.fromkeys(FLAGS, False),
         "created_at": ctx.now,
         "updated_at": ctx.now,
         **fields,

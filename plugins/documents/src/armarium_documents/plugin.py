@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection
 
-from armarium.api import Plugin, hookimpl
+from armarium.api import Plugin, actions_in, hookimpl, queries_in
 from armarium_documents import hookspecs
 from armarium_documents.actions import (
     annotating,
@@ -29,13 +29,13 @@ from armarium_documents.models import classifications as classification_table
 from armarium_documents.models import metadata
 from armarium_documents.queries import bookmarks as bookmarks_read
 from armarium_documents.queries import classifications as prototypes_read
+from armarium_documents.queries import documents as documents_read
 from armarium_documents.queries import files as files_read
+from armarium_documents.queries import regions as regions_read
+from armarium_documents.queries import runs as runs_read
 from armarium_documents.queries import trash as trash_read
 from armarium_documents.queries.annotations import AnnotationLocator
-from armarium_documents.queries.documents import list_documents, names_of, view
 from armarium_documents.queries.exported import exported_revisions
-from armarium_documents.queries.regions import region
-from armarium_documents.queries.runs import run_history
 from armarium_documents.routes import routers
 
 _CARRIER = Carrier(
@@ -76,59 +76,27 @@ def armarium_plugin() -> Plugin:
             "page-pictures",
         ),
         metadata=metadata,
-        actions=(
-            documents.create,
-            documents.update,
-            documents.lock,
-            places.move,
-            trash.delete,
-            trash.restore,
-            purge.empty_trash,
-            steps.transfer,
-            steps.transfer_out,
-            imports.start_import,
-            imports.add_files,
-            imports.picture_pages,
-            files.set_primary,
-            files.represent,
-            files.revise,
-            artifacts.create,
-            artifacts.edit_regions,
-            annotating.create,
-            annotating.update,
-            annotating.delete,
-            bookmarks.create,
-            classifications.create,
-            classifications.update,
-            classifications.delete,
-            classifications.propose_kind,
-            classifications.accept_kind,
-            classifications.reject_kind,
+        actions=actions_in(
+            documents,
+            places,
+            trash,
+            purge,
+            steps,
+            imports,
+            files,
+            artifacts,
+            annotating,
+            bookmarks,
+            classifications,
         ),
         jobs=(import_files, page_pictures, thumbnails),
-        queries=(
-            bookmarks_read.bookmarks,
-            bookmarks_read.target_of,
-            prototypes_read.classifications,
-            prototypes_read.effective_attributes,
-            prototypes_read.require,
-            prototypes_read.resolve_prototype,
-            run_history,
-            trash_read.entries,
-            trash_read.plan,
-            list_documents,
-            view,
-            files_read.list_renditions,
-            files_read.list_artifacts,
-            files_read.artifact,
-            files_read.list_representations,
-            files_read.list_revisions,
-            region,
+        queries=queries_in(
+            bookmarks_read, prototypes_read, runs_read, trash_read, documents_read, files_read, regions_read
         ),
         routers=routers,
         on_create=(documents.seed_sources, classifications.seed_prototypes),
         on_open=(recovery.settle_transfers,),
-        names=names_of,
+        names=documents_read.names_of,
         stats=_stats,
         hookspecs=hookspecs,
         hooks=__name__,

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import select
 
 from armarium.api import (
     ActionContext,
@@ -24,19 +24,23 @@ from armarium.api import (
     is_among,
     new_id,
 )
+from armarium_documents.api import sample_picture
 from armarium_exports.bundles import write_jsonl, write_parquet
+from armarium_exports.downloads import prepare
 from armarium_exports.errors import folder_kept, no_folder
 from armarium_exports.folders import KeptFolder
 from armarium_exports.keeping import JOB, note_all, queue_again
-from armarium_exports.models import kept_exports, sites
 from armarium_exports.queries import kept_export, same_folder
 from armarium_exports.receivers.writing import write_for
-from armarium_exports.schemas import (
+from armarium_exports.records import (
+    DownloadParams,
     KeepParams,
     Kept,
+    KeptExport,
     KeptParams,
     ParquetParams,
     ParquetWritten,
+    PreparedExport,
     PublishedSite,
     PublishParams,
     ReceiverParams,
@@ -49,10 +53,12 @@ from armarium_exports.schemas import (
     TrainingWritten,
     Unkept,
     WriteBegun,
+    kept_exports,
 )
 from armarium_exports.site.writing import publish as write_publication
 from armarium_exports.site.writing import write_site
 from armarium_exports.training import write_training
+from armarium_source_model.api import sample_page
 
 Write = Callable[[Engine, Library, Principal, Any], dict[str, Any]]
 
@@ -81,25 +87,11 @@ def _record_export(ctx: ActionContext, p: Any, write: Write) -> dict[str, Any]:
 
 
 def _page(ex: Example) -> str:
-    page = str(ex.run("document.create", {"name": "Letter", "doc_type": "page"})["id"])
-    pass_id = ex.run("segment.pass_create", {"document_id": page, "name": "By hand"})["id"]
-    line = {
-        "document_id": page,
-        "pass_id": pass_id,
-        "kind": "line",
-        "anchor": {"rect": [0.1, 0.1, 0.8, 0.05]},
-    }
-    segment_id = ex.run("segment.create_many", {"segments": [line]})["items"][0]["id"]
-    ex.run("representation.create", {"segment_id": segment_id, "text": "Dear Sir"})
-    return page
+    return sample_page(ex, ["Dear Sir"]).document_id
 
 
 def _records_example(ex: Example) -> dict[str, Any]:
     return {"target_id": _page(ex), "output_path": str(ex.folder / f"{new_id()}.jsonl")}
-
-
-def _jsonl(engine: Engine, library: Library, principal: Principal, p: RecordsParams) -> dict[str, Any]:
-    return write_jsonl(engine, library, principal, p)
 
 
 @action(
@@ -111,15 +103,11 @@ def _jsonl(engine: Engine, library: Library, principal: Principal, p: RecordsPar
     words="Exported records of {target_id|the project}",
     undoable=False,
     example=_records_example,
-    conduct=_write_ahead(_jsonl),
+    conduct=_write_ahead(write_jsonl),
 )
 def jsonl(ctx: ActionContext, p: RecordsParams) -> dict[str, Any]:
     """Write the manifest, then a line for each record. What rights withhold is left out and listed."""
-    return _record_export(ctx, p, _jsonl)
-
-
-def _parquet(engine: Engine, library: Library, principal: Principal, p: ParquetParams) -> dict[str, Any]:
-    return write_parquet(engine, library, principal, p)
+    return _record_export(ctx, p, write_jsonl)
 
 
 @action(
@@ -131,15 +119,11 @@ def _parquet(engine: Engine, library: Library, principal: Principal, p: ParquetP
     words="Exported records of {target_id|the project}",
     undoable=False,
     example=lambda ex: {"output_path": str(ex.folder / new_id()), "target_id": _page(ex)},
-    conduct=_write_ahead(_parquet),
+    conduct=_write_ahead(write_parquet),
 )
 def parquet(ctx: ActionContext, p: ParquetParams) -> dict[str, Any]:
     """Write a folder with a typed file for each record type and a manifest; objects are JSON text."""
-    return _record_export(ctx, p, _parquet)
-
-
-def _training(_: Engine, library: Library, principal: Principal, p: TrainingParams) -> dict[str, Any]:
-    return write_training(library, principal, p)
+    return _record_export(ctx, p, write_parquet)
 
 
 @action(
@@ -151,11 +135,11 @@ def _training(_: Engine, library: Library, principal: Principal, p: TrainingPara
     words="Exported training samples",
     undoable=False,
     example=lambda ex: {"output_path": str(ex.folder / f"{new_id()}.jsonl")},
-    conduct=_write_ahead(_training),
+    conduct=_write_ahead(write_training),
 )
 def training(ctx: ActionContext, p: TrainingParams) -> dict[str, Any]:
     """Write a chat for each recorded call that was answered; gold if a person's correction of it is in force."""
-    return _record_export(ctx, p, _training)
+    return _record_export(ctx, p, write_training)
 
 
 @action(
@@ -201,25 +185,32 @@ def receiver(ctx: ActionContext, p: ReceiverParams) -> dict[str, Any]:
 def _pictured_page(ex: Example) -> str:
     from PIL import Image
 
-    place = ex.folder / f"{new_id()}.png"
-    Image.new("L", (80, 60), 255).save(place)
-    assert ex.library is not None
-    picture = {
-        "checksum": ex.library.objects.put_bytes(place.read_bytes()),
-        "mime_type": "image/png",
-        "size_bytes": place.stat().st_size,
-        "pixel_width": 80,
-        "pixel_height": 60,
-    }
-    folder = ex.run("document.create", {"name": "Letters"})["id"]
-    page = new_id()
-    node = {"id": page, "parent_id": folder, "doc_type": "file", "file_type": "image", "name": "1.png"}
-    ex.run("document.add_files", {"nodes": [{**node, "picture": picture}]})
-    pass_id = ex.run("segment.pass_create", {"document_id": page, "name": "By hand"})["id"]
-    line = {"document_id": page, "pass_id": pass_id, "kind": "line", "anchor": {"rect": [0.1, 0.1, 0.8, 0.2]}}
-    segment_id = ex.run("segment.create_many", {"segments": [line]})["items"][0]["id"]
-    ex.run("representation.create", {"segment_id": segment_id, "text": "Dear Sir"})
-    return page
+    return sample_page(
+        ex, ["Dear Sir"], document_id=sample_picture(ex, Image.new("L", (80, 60), 255))
+    ).document_id
+
+
+def _download(engine: Engine, library: Library, principal: Principal, p: DownloadParams) -> dict[str, Any]:
+    return prepare(engine, library, principal, p)
+
+
+@action(
+    "export.download",
+    params=DownloadParams,
+    result=PreparedExport,
+    summary="Make an export as one file to be saved over HTTP, and say what it could not carry.",
+    route=Route("POST", "/api/export/downloads", name="prepare_download", refusals=(403, 404, 409, 422, 503)),
+    role="viewer",
+    words="Exported {scope_ids|the project} to be saved elsewhere",
+    undoable=False,
+    example=lambda ex: {"what": "files", "format": "markdown", "scope_ids": [_page(ex)]},
+    conduct=_write_ahead(_download),
+)
+def download(ctx: ActionContext, p: DownloadParams) -> dict[str, Any]:
+    """Nothing is saved by this: `GET /api/export/downloads/{id}` answers the bytes to the same token for an hour. It
+    contains what the caller may read, and so may be made by whoever may read it.
+    """
+    return _record_export(ctx, p, _download)
 
 
 def _publish_example(ex: Example) -> dict[str, Any]:
@@ -238,14 +229,13 @@ def _publish_example(ex: Example) -> dict[str, Any]:
 def publish(ctx: ActionContext, p: PublishParams) -> dict[str, Any]:
     """Publish only what was reviewed. An undo removes the record of the publication; the files stay."""
     written = _record_export(ctx, p, write_publication)
-    row = {
-        "id": new_id(),
+    site = {
         "folder": written["output_path"],
         "site_title": p.site_title or ctx.project.name,
         "document_count": written["document_count"],
         **ctx.provenance(),
     }
-    ctx.conn.execute(sites.insert().values(row))
+    row = PublishedSite.rows.insert(ctx.conn, site)
     ctx.target(row["id"])
     return row
 
@@ -303,9 +293,9 @@ def keep(ctx: ActionContext, p: KeepParams) -> dict[str, Any]:
         raise no_folder(str(folder))
     if same_folder(ctx.conn, p.folder, p.format):
         raise folder_kept(p.format, str(folder))
-    stated = {"id": new_id(), "folder": str(folder), "format": p.format, "per": p.per}
-    ctx.conn.execute(kept_exports.insert().values({**stated, **ctx.provenance()}))
-    return {**stated, "job_id": _begin(ctx, stated["id"])}
+    stated = {"folder": str(folder), "format": p.format, "per": p.per}
+    made = KeptExport.rows.insert(ctx.conn, {**stated, **ctx.provenance()})
+    return {"id": made["id"], **stated, "job_id": _begin(ctx, made["id"])}
 
 
 @action(
@@ -321,8 +311,7 @@ def keep(ctx: ActionContext, p: KeepParams) -> dict[str, Any]:
 )
 def unkeep(ctx: ActionContext, p: KeptParams) -> dict[str, Any]:
     """Stop it; the files stay where they are."""
-    kept_export(ctx.conn, p.export_id)
-    ctx.conn.execute(delete(kept_exports).where(kept_exports.c.id == p.export_id))
+    KeptExport.rows.delete(ctx.conn, p.export_id)
     ctx.target(p.export_id)
     return {"status": "deleted", "id": p.export_id}
 

@@ -1,7 +1,3 @@
 """What other families may use of exports: the type of what they answer to `armarium_exports_records`."""
 
-from __future__ import annotations
-
-from armarium_exports.hookspecs import Contribution
-
-__all__ = ["Contribution"]
+from armarium_exports.hookspecs import Contribution as Contribution

@@ -20,8 +20,8 @@ from armarium_exports.places import (
     whole_file,
     whole_folder,
 )
-from armarium_exports.records import SCHEMA_VERSION, RecordType, record_types
-from armarium_exports.schemas import ParquetParams, RecordsParams
+from armarium_exports.record_types import SCHEMA_VERSION, RecordType, record_types
+from armarium_exports.records import ParquetParams, RecordsParams
 from armarium_exports.selection import Selection, select_documents
 
 MANIFEST = "manifest.json"

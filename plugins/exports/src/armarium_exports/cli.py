@@ -3,74 +3,44 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
 
 from armarium.commandline import (
+    BY_PATH,
+    Commands,
+    Finder,
     Refused,
     Topic,
     answer,
     follow_job,
     full_path,
+    in_words,
     plural,
     project_session,
 )
-from armarium_documents.commandline import Scope, document_id, document_names, say_makers, scope_of
+from armarium_documents.commandline import DOCUMENT, Scope, document_id, say_makers, scope_of
+
+commands = Commands(Topic.files)
 
 BAR = 20
 """The length of a full bar, in characters."""
 NAMED = 10
 """How many withheld sources and losses are named."""
 
-Overwrite = Annotated[bool, typer.Option(help="Overwrite what an export wrote there.")]
-Of = Annotated[
-    str | None,
-    typer.Option(
-        "--of", help="A document, with everything below it; default: all.", autocompletion=document_names
-    ),
-]
-FORMATS = ("word", "markdown", "plain-text", "alto", "pagexml", "tei")
+Overwrite = Annotated[bool, "--overwrite/--no-overwrite: Overwrite what an export wrote there."]
+Of = Annotated[str | None, "--of: A document, with everything below it; default: all.", DOCUMENT]
+PER = Finder(lambda session, document: "document" if document else "page")
 
 
-def commands() -> typer.Typer:
-    """Return the commands."""
-    program = typer.Typer()
-    put = program.command
-    put(
-        "export-records", rich_help_panel=Topic.files, epilog="Example: armarium export-records records.jsonl"
-    )(records)
-    put(
-        "export-samples", rich_help_panel=Topic.files, epilog="Example: armarium export-samples samples.jsonl"
-    )(samples)
-    put(
-        "export-site",
-        rich_help_panel=Topic.files,
-        epilog="Example: armarium export-site site --title Letters",
-    )(site)
-    put(
-        "export-for",
-        rich_help_panel=Topic.files,
-        epilog="Example: armarium export-for kraken Letters --out kraken",
-    )(export_for)
-    put(
-        "keep-export",
-        rich_help_panel=Topic.files,
-        epilog="Example: armarium keep-export word ~/Documents/letters",
-    )(keep_export)
-    put("kept-exports", rich_help_panel=Topic.files, epilog="Example: armarium kept-exports --write")(
-        kept_exports
-    )
-    return program
-
-
+@commands.example("export-records records.jsonl")
 def records(
-    out: Annotated[str, typer.Argument(help="A file ending in .jsonl, or a folder for Parquet.")],
+    out: Annotated[str, "A file ending in .jsonl, or a folder for Parquet."],
     of: Of = None,
     pictures: Annotated[
-        bool,
-        typer.Option("--line-pictures", help="With Parquet: one more file, with lines and their pictures."),
+        bool, "--line-pictures: With Parquet: one more file, with lines and their pictures."
     ] = False,
     overwrite: Overwrite = False,
 ) -> None:
@@ -104,80 +74,55 @@ def _say_withheld(written: dict[str, Any]) -> None:
         typer.echo(f"  left out: {len(withheld) - NAMED} more, because of their rights.", err=True)
 
 
+def _say_samples(written: dict[str, Any]) -> str:
+    _say_withheld(written)
+    return in_words(
+        "Wrote {sample_count:sample} ({gold_count} corrected by a person) to {output_path}.", written
+    )
+
+
+@commands.asks("export-samples samples.jsonl", "POST /api/export/training", says=_say_samples)
 def samples(
-    out: Annotated[str, typer.Argument(help="A file ending in .jsonl.")],
-    use_case: Annotated[str | None, typer.Option("--use-case", help="Only the calls of this step.")] = None,
-    gold: Annotated[bool, typer.Option("--gold", help="Only pairs that a person corrected.")] = False,
+    output_path: Annotated[str, "OUT: A file ending in .jsonl.", BY_PATH],
+    use_case: Annotated[str | None, "Only the calls of this step."] = None,
+    gold_only: Annotated[bool, "--gold: Only pairs that a person corrected."] = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Write training samples: what models were asked, and what they answered or should have."""
-    body: dict[str, Any] = {"output_path": full_path(out), "gold_only": gold, "overwrite": overwrite}
-    if use_case is not None:
-        body["use_case"] = use_case
-    with project_session() as session:
-        written = session.post("/api/export/training", body)
-
-    def words() -> None:
-        count = plural(written["sample_count"], "sample")
-        typer.echo(
-            f"Wrote {count} ({written['gold_count']} corrected by a person) to {written['output_path']}."
-        )
-        _say_withheld(written)
-
-    answer(written, words)
 
 
+def _say_site(written: dict[str, Any]) -> Iterator[str]:
+    yield in_words("Wrote a site of {document_count:page} to {output_path}.", written)
+    if written["built"]:
+        yield in_words("Built it into {built}, which any web host can serve.", written)
+    else:
+        yield "Build it there with: npm install, then npm run build. The site is then in _site."
+    if written["earlier_build"]:
+        typer.echo(f"  built before this export, and unchanged: {written['earlier_build']}", err=True)
+    for one in written["left_behind"]:
+        typer.echo(f"  could not be removed: {one}", err=True)
+    say_makers(written["made"])
+    _say_withheld(written)
+
+
+@commands.asks("export-site site --title Letters", "POST /api/export/eleventy-site", says=_say_site)
 def site(
-    out: Annotated[str, typer.Argument(help="A folder for the Eleventy project.")],
-    of: Of = None,
-    title: Annotated[
-        str | None, typer.Option("--title", help="Default: the name of what is published.")
-    ] = None,
-    unreviewed: Annotated[
-        bool, typer.Option("--unreviewed", help="Include statements that nobody has reviewed.")
-    ] = False,
-    build: Annotated[
-        bool, typer.Option("--build", help="Also build it; needs the runtime site-builder.")
-    ] = False,
+    output_path: Annotated[str, "OUT: A folder for the Eleventy project.", BY_PATH],
+    target_id: Of = None,
+    site_title: Annotated[str | None, "--title: Default: the name of what is published."] = None,
+    include_unreviewed: Annotated[bool, "--unreviewed: Include statements that nobody has reviewed."] = False,
+    build: Annotated[bool, "Also build it; needs the runtime site-builder."] = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Write a site of the project that any web host can serve, as an Eleventy project."""
-    body: dict[str, Any] = {
-        "output_path": full_path(out),
-        "overwrite": overwrite,
-        "include_unreviewed": unreviewed,
-        "build": build,
-    }
-    if title is not None:
-        body["site_title"] = title
-    with project_session() as session:
-        if of is not None:
-            body["target_id"] = document_id(session, of)
-        written = session.post("/api/export/eleventy-site", body)
-
-    def words() -> None:
-        typer.echo(
-            f"Wrote a site of {plural(written['document_count'], 'page')} to {written['output_path']}."
-        )
-        if build:
-            typer.echo(f"Built it into {written['built']}, which any web host can serve.")
-        else:
-            typer.echo("Build it there with: npm install, then npm run build. The site is then in _site.")
-        if written["earlier_build"]:
-            typer.echo(f"  built before this export, and unchanged: {written['earlier_build']}", err=True)
-        for one in written["left_behind"]:
-            typer.echo(f"  could not be removed: {one}", err=True)
-        say_makers(written["made"])
-        _say_withheld(written)
-
-    answer(written, words)
 
 
+@commands.example("export-for kraken Letters --out kraken")
 def export_for(
-    receiver: Annotated[str, typer.Argument(help="escriptorium, transkribus, ocr-d, kraken or mets-viewer.")],
+    receiver: Annotated[str, "escriptorium, transkribus, ocr-d, kraken or mets-viewer."],
     ids: Scope = None,
-    out: Annotated[str, typer.Option("--out", "-o", help="The folder to write.")] = "export",
-    report: Annotated[bool, typer.Option("--report", help="Only show what would be lost.")] = False,
+    out: Annotated[str, "--out, -o: The folder to write."] = "export",
+    report: Annotated[bool, "Only show what would be lost."] = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Write pages with their pictures in the form that another program opens."""
@@ -227,30 +172,24 @@ def _draw_losses(pages: list[dict[str, Any]], count: int) -> list[str]:
     return drawn
 
 
+@commands.asks(
+    "keep-export word ~/Documents/letters",
+    "POST /api/export/kept",
+    follows="Write",
+    says="Kept up to date in {folder} from now on. To see what it wrote: armarium kept-exports",
+)
 def keep_export(
-    format_name: Annotated[str, typer.Argument(metavar="FORMAT", help=", ".join(FORMATS))],
-    folder: Annotated[Path, typer.Argument(help="An existing folder outside the project.")],
-    per_document: Annotated[
-        bool, typer.Option("--per-document", help="Write one file per document instead of per page.")
-    ] = False,
+    format: Annotated[str, "word, markdown, or a format that armarium formats lists as written."],
+    folder: Annotated[str, "An existing folder outside the project.", BY_PATH],
+    per: Annotated[bool, "--per-document: Write one file per document instead of per page.", PER] = False,
 ) -> None:
-    """Keep an export in a folder: it is written now and updated as the work changes. The folder is never read
-    back.
-    """
-    per = "document" if per_document else "page"
-    body = {"folder": full_path(str(folder)), "format": format_name, "per": per}
-    with project_session() as session:
-        begun = session.post("/api/export/kept", body)
-        follow_job(session, begun["job_id"], "Write")
-    answer(
-        begun,
-        f"Kept up to date in {begun['folder']} from now on. To see what it wrote: armarium kept-exports",
-    )
+    """Keep an export in a folder: it is written now and updated as the work changes. The folder is never read back."""
 
 
+@commands.example("kept-exports --write")
 def kept_exports(
-    write: Annotated[bool, typer.Option("--write", help="Write all of them now.")] = False,
-    end: Annotated[str | None, typer.Option("--end", metavar="ID", help="Stop keeping this one.")] = None,
+    write: Annotated[bool, "Write all of them now."] = False,
+    end: Annotated[str | None, "--end ID: Stop keeping this one."] = None,
 ) -> None:
     """List the kept exports and what each wrote."""
     with project_session() as session:

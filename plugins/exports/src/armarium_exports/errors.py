@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from armarium.api import Conflict, Invalid, NotFound, Unavailable
+from armarium.api import Conflict, Forbidden, Invalid, NotFound, Unavailable
 
 already_there = Conflict.saying(
     "destination_exists",
@@ -65,4 +65,18 @@ unknown_export = NotFound.saying(
 )
 no_pages = NotFound.saying(
     "no_pages", "No page of {title} is in the project any more; there is nothing to write."
+)
+one_scope = Invalid.saying(
+    "one_scope",
+    "An export as {what} is of the whole project or of one folder or document; name at most one in scope_ids.",
+)
+receiver_needed = Invalid.saying(
+    "receiver_needed", "Name the program in `receiver`; the list of receivers has their names."
+)
+download_gone = NotFound.saying(
+    "download_gone",
+    "There is no such file to save: it was made by somebody else, or more than an hour ago. Have it made again.",
+)
+download_withheld = Forbidden.saying(
+    "download_withheld", "Something in this file has been withheld since it was made. Have it made again."
 )

@@ -11,13 +11,13 @@ from sqlalchemy import select
 from armarium.api import Engine, Example, JobContext, JobKind, Library, Placement, RecipeJob, new_id
 from armarium_exports.errors import folder_needed, no_folder
 from armarium_exports.keeping import JOB, write_kept
-from armarium_exports.models import kept_exports
-from armarium_exports.schemas import (
+from armarium_exports.records import (
     ExportArgs,
     ExportSettings,
     KeptJobArgs,
     PublishArgs,
     PublishSettings,
+    kept_exports,
 )
 from armarium_exports.site.building import require_builder
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Row, delete, select
-from sqlalchemy.dialects.sqlite import insert
 
 from armarium.api import (
     ActionContext,
@@ -22,14 +21,14 @@ from armarium.api import (
     is_waiting,
     now,
     plain_name,
+    raw_of,
 )
 from armarium_exports.errors import folder_replaced, no_folder
-from armarium_exports.models import changed_pages, kept_exports, kept_files
 from armarium_exports.pages import Unit, units_of
 from armarium_exports.places import checksum_of, clear_leavings, whole_file
-from armarium_exports.queries import C, F, K, files_of, kept_export
+from armarium_exports.queries import C, K, files_of, kept_export
+from armarium_exports.records import KeptJobArgs, changed_pages, kept_exports, kept_files
 from armarium_exports.rendering.units import ending_of, render
-from armarium_exports.schemas import KeptJobArgs
 from armarium_exports.selection import D, list_beneath
 from armarium_source_model.api import segments
 
@@ -58,17 +57,16 @@ def note_changes(ctx: ActionContext) -> None:
     if not changed:
         return
     for export_id in kept:
-        rows = [
-            {"export_id": export_id, "document_id": one, "seq": ctx.audit_seq}
-            for one in dict.fromkeys(changed)
-        ]
-        stated = insert(changed_pages).values(rows)
-        ctx.conn.execute(
-            stated.on_conflict_do_update(
-                index_elements=["export_id", "document_id"], set_={"seq": stated.excluded.seq}
-            )
-        )
+        _note(ctx.conn, export_id, changed, ctx.audit_seq)
         queue_again(ctx, export_id)
+
+
+def _note(conn: Connection, export_id: str, ids: Iterable[str], seq: int) -> None:
+    raw_of(conn).executemany(
+        f"INSERT INTO {changed_pages} (export_id, document_id, seq) VALUES (?, ?, ?)"
+        " ON CONFLICT (export_id, document_id) DO UPDATE SET seq = excluded.seq",
+        [(export_id, one, seq) for one in dict.fromkeys(ids)],
+    )
 
 
 def queue_again(ctx: ActionContext, export_id: str) -> None:
@@ -155,7 +153,8 @@ def _write_unit(job: JobContext, work: _Work, unit: Unit) -> tuple[str, dict[str
         return "withheld", None
     before = work.files.get(unit.id)
     try:
-        content, _ = render(job.engine, job.library, Unit(unit.id, unit.title, pages), work.kept.format)
+        unit = Unit(unit.id, unit.title, pages)
+        content = render(job.engine, job.library, unit, work.kept.format).content
     except NotFound:
         return "nothing_to_write", None
     except ServiceError as refusal:
@@ -208,20 +207,11 @@ def _path_for(work: _Work, unit: Unit, ending: str) -> Path:
 
 
 def _save(conn: Connection, row: dict[str, Any] | None) -> None:
-    if row is None:
-        return
-    stated = insert(kept_files).values(row)
-    conn.execute(stated.on_conflict_do_update(index_elements=[F.export_id, F.document_id], set_=row))
+    if row is not None:
+        conn.execute(kept_files.insert().prefix_with("OR REPLACE").values(row))
 
 
 def note_all(conn: Connection, export_id: str, seq: int) -> None:
     """Record that every page or document is to be written."""
     units = units_of(conn, conn.execute(select(kept_exports.c.per).where(K.id == export_id)).scalar_one())
-    rows = [{"export_id": export_id, "document_id": one.id, "seq": seq} for one in units]
-    for first in range(0, len(rows), 1_000):
-        stated = insert(changed_pages).values(rows[first : first + 1_000])
-        conn.execute(
-            stated.on_conflict_do_update(
-                index_elements=["export_id", "document_id"], set_={"seq": stated.excluded.seq}
-            )
-        )
+    _note(conn, export_id, (one.id for one in units), seq)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from armarium.api import Plugin, hookimpl
-from armarium_exports import actions, hookspecs
+from armarium.api import Plugin, actions_in, hookimpl, queries_in
+from armarium_exports import actions, hookspecs, queries
 from armarium_exports.jobs import EXPORT, PUBLISH, WRITE_KEPT
 from armarium_exports.keeping import note_changes
-from armarium_exports.models import metadata
-from armarium_exports.queries import list_kept, list_sites
-from armarium_exports.receivers.routes import list_receivers, report
+from armarium_exports.receivers import routes as receiver_routes
+from armarium_exports.records import metadata
+from armarium_exports.routes import router
 from armarium_exports.site.building import GROUP
 from armarium_exports.stale_exports import RestingExports
 from armarium_source_model.api import RestsOnText
@@ -25,20 +25,11 @@ def armarium_plugin() -> Plugin:
         prefixes=("export", "exports", "publish"),
         metadata=metadata,
         driver_groups=(GROUP,),
-        actions=(
-            actions.jsonl,
-            actions.parquet,
-            actions.training,
-            actions.eleventy,
-            actions.receiver,
-            actions.publish,
-            actions.keep,
-            actions.unkeep,
-            actions.write_kept,
-        ),
+        actions=actions_in(actions),
+        routers=(router,),
         jobs=(WRITE_KEPT,),
         recipe_jobs=(EXPORT, PUBLISH),
-        queries=(list_kept, list_sites, list_receivers, report),
+        queries=queries_in(queries, receiver_routes),
         on_step=(note_changes,),
         hookspecs=hookspecs,
         hooks=__name__,

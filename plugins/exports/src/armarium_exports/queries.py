@@ -8,24 +8,29 @@ from typing import Annotated, Any
 from fastapi import Query
 from sqlalchemy import Connection, Row, func, or_, select
 
-from armarium.api import Library, Principal, Rows, find_withheld, is_among, query
+from armarium.api import Library, Principal, find_withheld, is_among, query
 from armarium_documents.api import documents
-from armarium_exports.errors import unknown_export
 from armarium_exports.folders import KeptFolder
-from armarium_exports.models import changed_pages, kept_exports, kept_files, sites
 from armarium_exports.pages import units_of
-from armarium_exports.schemas import KeptExports, PublishedSites
+from armarium_exports.records import (
+    KeptExport,
+    KeptExports,
+    PublishedSite,
+    PublishedSites,
+    changed_pages,
+    kept_exports,
+    kept_files,
+    sites,
+)
 from armarium_exports.selection import list_beneath
 from armarium_rights.api import records as rights_records
 
-KEPT = Rows(kept_exports, missing=unknown_export)
-SITES = Rows(sites)
 K, F, C = kept_exports.c, kept_files.c, changed_pages.c
 
 
 def kept_export(conn: Connection, export_id: str) -> Row[Any]:
     """Return the row of a kept export; NotFound."""
-    return KEPT.row(conn, export_id)
+    return KeptExport.rows.row(conn, export_id)
 
 
 @query(
@@ -36,7 +41,7 @@ def kept_export(conn: Connection, export_id: str) -> Row[Any]:
 )
 def list_kept(conn: Connection, library: Library) -> dict[str, Any]:
     """Return the oldest first, with the files written, those left alone, and what is to be written again."""
-    found = KEPT.all(conn, order=(K.created_at, K.id))
+    found = KeptExport.rows.all(conn, order=(K.created_at, K.id))
     barred = _find_barred(conn, library) if found else {}
     exports = [{**one, **_state(conn, one["id"], one["per"], barred)} for one in found]
     return {"exports": exports, "count": len(exports)}
@@ -55,7 +60,7 @@ def list_sites(
 ) -> dict[str, Any]:
     """Return each with its folder; whether the files still exist is not checked."""
     newest = (sites.c.created_at.desc(), sites.c.id.desc())
-    return SITES.page(conn, order=newest, limit=limit, offset=offset)
+    return PublishedSite.rows.page(conn, order=newest, limit=limit, offset=offset)
 
 
 def _find_barred(conn: Connection, library: Library) -> dict[str, str]:

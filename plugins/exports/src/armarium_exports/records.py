@@ -1,328 +1,412 @@
-"""Record types: what a record of each contains, and how a plugin contributes its own."""
+"""Exports, kept exports and sites: what is sent, stored and answered."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from sqlalchemy import (
-    Boolean,
-    ColumnElement,
-    Connection,
-    Float,
-    Integer,
-    Table,
-    Text,
-    and_,
-    case,
-    false,
-    func,
-    literal,
-    or_,
-    select,
-    true,
-    type_coerce,
+from pydantic import Field, PrivateAttr, WithJsonSchema
+from sqlalchemy import Column, Integer, MetaData, Table, Text
+
+from armarium.api import (
+    Computed,
+    MaterialPath,
+    Message,
+    Params,
+    Record,
+    listed,
+    operational,
+    paged,
+    provenance_columns,
+    record,
+    tracked,
 )
+from armarium_exports.errors import unknown_export
+from armarium_exports.folders import KeptFolder
+from armarium_source_model.api import MadeLines
 
-from armarium.api import HIDDEN, Engine, Json, is_among, json_text, raw_of, rules_of
-from armarium_canvas.api import items, places
-from armarium_checking.api import verdicts
-from armarium_documents.api import annotation_table, artifacts, documents, renditions, representations
-from armarium_exports.hookspecs import Contribution, armarium_exports_records
-from armarium_exports.selection import Selection
-from armarium_reading.api import episodes
-from armarium_rights.api import records as rights_records
-from armarium_source_model.api import links, order_entries, passes, reading_orders, segments
+metadata = MetaData()
 
-SCHEMA_VERSION = 1
-SOURCES = ("source_document_ids",)
-ENDED = ("withdrawn_at", "deleted_at", "superseded_at")
-"""Columns that are empty while a row is live."""
-_BATCH = 2_000
+Id = Annotated[str, Field(min_length=1, max_length=200)]
+KeptFormat = Annotated[
+    str,
+    Field(min_length=1, max_length=100),
+    WithJsonSchema({"enum": ["word", "markdown", "plain-text", "alto", "pagexml", "tei"], "type": "string"}),
+]
+"""The interface names what this release writes; a format driver that is installed beside it adds its own."""
+Per = Literal["page", "document"]
+MANY = 10_000
 
 
-@dataclass(frozen=True)
-class RecordType:
-    """Records of one type. *columns*: name to "text", "json", "integer", "number" or "boolean"; None if only
-    the records show them.
-    """
+class _Written(Params):
+    """An export whose files are made before the step that records it."""
+
+    output_path: Annotated[MaterialPath, Field(description="Full path on the engine's own machine")]
+    overwrite: Annotated[bool, Field(description="Overwrite what an export wrote there")] = False
+    _written: dict[str, Any] | None = PrivateAttr(default=None)
+
+
+class RecordsParams(_Written):
+    """Records of a project, or of a document with everything below it."""
+
+    target_id: Annotated[Id | None, Field(description="Left out: the whole project")] = None
+    recursive: bool = True
+
+
+class ParquetParams(RecordsParams):
+    line_pictures: Annotated[
+        bool,
+        Field(
+            description="One more file, with a row for each line that has a reading: its picture and its text"
+        ),
+    ] = False
+
+
+class TrainingParams(_Written):
+    """Samples in chat format from the episode ledger, one per recorded call of a model."""
+
+    use_case: Annotated[
+        str | None, Field(max_length=200, description="Only the calls of this step of a workflow")
+    ] = None
+    gold_only: Annotated[bool, Field(description="Only pairs that a person corrected")] = False
+
+
+class SiteParams(RecordsParams):
+    site_title: Annotated[
+        str | None, Field(min_length=1, max_length=500, description="Left out: the root folder's name")
+    ] = None
+    include_unreviewed: Annotated[
+        bool, Field(description="Include statements and entities that nobody has reviewed")
+    ] = False
+    build: Annotated[
+        bool, Field(description="Also build it, into its folder _site; needs the runtime site-builder")
+    ] = False
+
+
+class ReceiverParams(_Written):
+    """Pages in the form that a certain program opens."""
+
+    receiver: Annotated[str, Field(min_length=1, max_length=100)]
+    scope_ids: Annotated[list[Id], Field(min_length=1, max_length=MANY)]
+
+
+class KeepParams(Params):
+    folder: Annotated[KeptFolder, Field(description="Full path of a folder outside the project")]
+    format: KeptFormat
+    per: Per = "page"
+
+
+class KeptParams(Params):
+    export_id: Id
+
+
+class WithheldSource(Message):
+    """A source that rights exclude."""
+
+    document_id: str
+    why: str
+
+
+class _Answer(Message):
+    output_path: str
+    withheld: list[WithheldSource]
+
+
+class RecordsWritten(_Answer):
+    document_count: int
+    entity_count: int
+    claim_count: int
+    bytes_written: int
+    record_counts: Annotated[dict[str, int], Field(description="How many records of each type were written")]
+
+
+class ParquetWritten(RecordsWritten):
+    files: list[str]
+    manifest_path: str
+
+
+class TrainingWritten(_Answer):
+    sample_count: int
+    gold_count: int
+    bytes_written: int
+
+
+class Asset(Message):
+    path: str
+    kind: str
+    document_id: str | None
+
+
+class SiteWritten(_Answer):
+    document_count: int
+    collection_count: int
+    files: list[str]
+    assets: list[Asset]
+    made: Annotated[
+        list[MadeLines],
+        Field(description="Who stands behind the lines of the site, in sum; each page says it too"),
+    ]
+    left_behind: Annotated[
+        list[str], Field(description="Files of an earlier export there that could not be removed")
+    ]
+    built: Annotated[str | None, Field(description="The folder of the built site")]
+    earlier_build: Annotated[
+        str | None,
+        Field(description="A site that was built there before this export: build it again"),
+    ]
+
+
+class Lost(Message):
+    what: str
+    count: int
+    why: str
+
+
+class PageLosses(Message):
+    document_id: str
+    filename: str
+    losses: list[Lost]
+
+
+class LeftOut(Message):
+    document_id: str
+    why: str
+
+
+class ReceiverReport(Message):
+    """What would be written for a receiver, and what its format cannot express."""
+
+    receiver: str
+    pages: int
+    made: Annotated[list[MadeLines], Field(description="Who stands behind the lines, in sum")]
+    losses: list[PageLosses]
+    left_out: list[LeftOut]
+    withheld: list[WithheldSource]
+    problems: list[str]
+
+
+class ReceiverWritten(ReceiverReport):
+    output_path: str
+    files: list[str]
+
+
+class ReceiverAsked(Message):
+    receiver: Annotated[str, Field(min_length=1, max_length=100)]
+    scope_ids: Annotated[list[Id], Field(min_length=1, max_length=MANY)]
+
+
+class Receiver(Message):
+    """A program for which pages are written, and the rules of its profile."""
 
     name: str
-    rows: Callable[[Connection, Selection], Iterator[dict[str, Any]]]
-    columns: Mapping[str, str] | None = None
-    """Whether values of json columns are ready JSON text."""
-    batches: Callable[[Connection, Selection], Iterator[Sequence[Sequence[Any]]]] | None = None
-    """For a table: the same records as values in the order of *columns*, many at a time, as the database
-    stores them: a boolean is 0 or 1.
-    """
-    lines: Callable[[Connection, Selection], Iterator[Sequence[Sequence[str]]]] | None = None
-    """For a table: the same records as JSON, assembled by the database, each row being one text."""
+    label: str
+    format: str
+    layout: str
+    rules: list[str]
+    source: Annotated[str, Field(description="Where the rules are documented")]
 
 
-def record_types(engine: Engine) -> list[RecordType]:
-    """Return all record types: ours first, then those of plugins, which cannot use a name of ours."""
-    found = {one.name: one for one in _OWN}
-    for contributed in engine.points.ask(armarium_exports_records):
-        for name, rows in contributed.items():
-            # Names of tables and columns are a string type of SQLAlchemy, which orjson does not accept as
-            # keys.
-            if name != "manifest" and name not in found:
-                found[str(name)] = _of_family(str(name), rows)
-    return list(found.values())
+Receivers = listed(Receiver, "Receivers")
 
 
-def _of_family(name: str, contribution: Contribution) -> RecordType:
-    if not isinstance(contribution, Table):
-        return RecordType(name, _collect_contribution(contribution))
-    owner = rules_of(contribution).document
-    live = [contribution.c[one].is_(None) for one in ENDED if one in contribution.c]
+class DownloadParams(Params):
+    """An export as one file to be saved over HTTP; `files` are one in `format` for each page or document."""
 
-    def where(selection: Selection) -> ColumnElement[bool]:
-        if owner is not None:
-            return and_(is_among(contribution.c[owner], selection.ids), *live)
-        shown = [_rests_on_none_of(selection.withheld, column) for column in named]
-        return and_(true() if selection.whole else false(), *live, *shown)
-
-    # What belongs to no document may name a part of one: the picture of a sign, say.
-    named = [
-        key.parent for key in contribution.foreign_keys if rules_of(key.column.table).document is not None
-    ]
-    return _of_table(name, contribution, where)
-
-
-def _rests_on_none_of(withheld: Iterable[str], column: ColumnElement[Any]) -> ColumnElement[bool]:
-    """Whether what *column* refers to is of none of these documents."""
-    (key,) = column.foreign_keys
-    owner = rules_of(key.column.table).document
-    assert owner is not None
-    hidden = select(key.column).where(is_among(key.column.table.c[owner], withheld))
-    return or_(column.is_(None), column.not_in(hidden))
-
-
-def _collect_contribution(rows: Any) -> Callable[[Connection, Selection], Iterator[dict[str, Any]]]:
-    def read(conn: Connection, selection: Selection) -> Iterator[dict[str, Any]]:
-        for row in rows(conn, None if selection.whole else selection.ids, selection.withheld):
-            kept = _restrict_row({str(name): value for name, value in row.items()}, selection)
-            if kept is not None:
-                yield kept
-
-    return read
-
-
-def _restrict_row(row: dict[str, Any], selection: Selection) -> dict[str, Any] | None:
-    """Return *row* without documents that are not exported; None if it rests on none that is."""
-    for name in ("document_id", "source_document_id"):
-        if row.get(name) is not None and row[name] not in selection.ids:
-            return None
-    for name in SOURCES:
-        stated = row.get(name)
-        if stated:
-            row[name] = [one for one in stated if one in selection.ids]
-            if not row[name]:
-                return None
-    return row
-
-
-def _kind(column: Any) -> str:
-    if isinstance(column.type, Json):
-        return "json"
-    if isinstance(column.type, Boolean):
-        return "boolean"
-    if isinstance(column.type, Integer):
-        return "integer"
-    return "number" if isinstance(column.type, Float) else "text"
-
-
-def _of_table(
-    name: str,
-    table: Table,
-    where: Callable[[Selection], ColumnElement[bool]],
-    *,
-    order: Any = None,
-    more: Mapping[str, ColumnElement[Any]] | None = None,
-) -> RecordType:
-    """Return the visible columns of *table*; *more* are computed JSON columns."""
-    shown = [column for column in table.columns if HIDDEN.items() - column.info.items()]
-    columns = {str(column.name): _kind(column) for column in shown} | dict.fromkeys(more or {}, "json")
-    # Objects as the stored text: nothing is parsed only to be written again.
-    chosen: list[Any] = [_raw(column) for column in shown]
-    chosen += [value.label(key) for key, value in (more or {}).items()]
-
-    # Ordered by document first: its rows are adjacent in an index, so that nothing is sorted.
-    owner = rules_of(table).document
-    ordered = (order,) if order is not None else (*([table.c[owner]] if owner else ()), *table.primary_key)
-
-    def fetch(conn: Connection, selection: Selection, *values: Any) -> Iterator[Sequence[Sequence[Any]]]:
-        found = conn.execute(select(*values).where(where(selection)).order_by(*ordered))
-        # Bare rows: converting each with SQLAlchemy takes as long as reading it.
-        assert found.cursor is not None
-        try:
-            while rows := found.cursor.fetchmany(_BATCH):
-                yield rows
-        finally:
-            found.close()
-
-    def batches(conn: Connection, selection: Selection) -> Iterator[Sequence[Sequence[Any]]]:
-        return fetch(conn, selection, *chosen)
-
-    numbers = [key for key, sort in columns.items() if sort == "number"]
-    # Several numbers of a row are written by one call of a function of ours, and objects as they are stored.
-    apart = len(numbers) > 1
-
-    def lines(conn: Connection, selection: Selection) -> Iterator[Sequence[Sequence[str]]]:
-        values = dict(zip(columns, chosen, strict=True))
-        pairs: list[Any] = []
-        for key, sort in columns.items():
-            if not (apart and sort in ("json", "number")):
-                pairs += (literal(key), _in_json(values[key], sort))
-        # With the fewest digits that preserve a number: SQLite writes fifteen, and JSON has no infinity.
-        raw_of(conn).create_function("armarium_number", 1, json_text, deterministic=True)
-        raw_of(conn).create_function("armarium_members", -1, partial(_members, numbers), deterministic=True)
-        lead = f'{{"record_type":"{name}","schema_version":{SCHEMA_VERSION},'
-        line = func.substr(func.json_object(*pairs), 2)
-        if not apart:
-            return fetch(conn, selection, literal(lead).concat(line))
-        objects = [key for key, sort in columns.items() if sort == "json"]
-        empty = ",".join(f'"{key}":null' for key in numbers)
-        written = case(
-            (func.coalesce(*(values[key] for key in numbers)).is_(None), empty),
-            else_=func.armarium_members(*(values[key] for key in numbers)),
-        )
-        form = lead + "%s," + "".join(f'"{key}":%s,' for key in objects) + "%s"
-        ready = (func.ifnull(values[key], "null") for key in objects)
-        return fetch(conn, selection, func.printf(form, written, *ready, line))
-
-    def read(conn: Connection, selection: Selection) -> Iterator[dict[str, Any]]:
-        booleans = [key for key, sort in columns.items() if sort == "boolean"]
-        for rows in batches(conn, selection):
-            for row in rows:
-                record = dict(zip(columns, row, strict=True))
-                for key in booleans:
-                    record[key] = None if record[key] is None else bool(record[key])
-                yield record
-
-    return RecordType(name, read, columns, batches, lines)
-
-
-def _members(keys: Sequence[str], *values: float | None) -> str:
-    """Return several numbers as members of a JSON object."""
-    return json_text(dict(zip(keys, values, strict=True)))[1:-1]
-
-
-def _in_json(value: Any, sort: str) -> Any:
-    """Return *value* as an argument of SQLite's json_object: numbers keep every digit, objects are passed on
-    as stored.
-    """
-    if sort == "json":
-        return func.json(value)
-    if sort == "boolean":
-        return case((value.is_(None), None), (value == true(), func.json("true")), else_=func.json("false"))
-    if sort == "number":
-        return case((value.is_(None), None), else_=func.json(func.armarium_number(value)))
-    return value
-
-
-def _raw(column: Any) -> Any:
-    if isinstance(column.type, Json):
-        return type_coerce(column, Text()).label(column.name)
-    return column
-
-
-def _is_within(column: Any) -> Callable[[Selection], ColumnElement[bool]]:
-    return lambda selection: is_among(column, selection.ids)
-
-
-def _live(column: Any, deleted: Any) -> Callable[[Selection], ColumnElement[bool]]:
-    return lambda selection: and_(is_among(column, selection.ids), deleted.is_(None))
-
-
-def _or_whole(column: Any, *also: ColumnElement[bool]) -> Callable[[Selection], ColumnElement[bool]]:
-    """Return the condition for these documents; for the whole project, also what belongs to none."""
-    return lambda selection: and_(
-        or_(is_among(column, selection.ids), column.is_(None) if selection.whole else false()), *also
+    what: Literal["files", "jsonl", "parquet", "site", "receiver"]
+    scope_ids: Annotated[list[Id], Field(max_length=MANY, description="Left out: the whole project")] = Field(
+        default_factory=list
     )
+    format: KeptFormat = "word"
+    per: Per = "page"
+    receiver: Annotated[str | None, Field(min_length=1, max_length=100)] = None
+    line_pictures: Annotated[bool, Field(description="parquet: also the picture of each line")] = False
+    site_title: Annotated[str | None, Field(min_length=1, max_length=500)] = None
+    include_unreviewed: Annotated[bool, Field(description="site: also what nobody has reviewed")] = False
+    _written: dict[str, Any] | None = PrivateAttr(default=None)
 
 
-_live_pass = select(passes.c.id).where(passes.c.deleted_at.is_(None))
-_entries = (
-    select(func.json_group_array(func.json_object(
-        "segment_id", order_entries.c.segment_id, "parent_entry_id", order_entries.c.parent_entry_id,
-        "id", order_entries.c.id, "position", order_entries.c.position)))
-    .where(order_entries.c.order_id == reading_orders.c.id)
-    .correlate(reading_orders)
-    .scalar_subquery()
-)  # fmt: skip
+class LostInFiles(Lost):
+    pages: Annotated[int, Field(description="In how many files")]
 
 
-def _of_segments(selection: Selection) -> ColumnElement[bool]:
-    s = segments.c
-    return and_(is_among(s.document_id, selection.ids), s.deleted_at.is_(None), s.pass_id.in_(_live_pass))
+class PreparedExport(Message):
+    """A file that `GET /api/export/downloads/{id}` answers for an hour, and what it could not carry."""
+
+    id: str
+    filename: str
+    media_type: str
+    size_bytes: int
+    pages: int
+    records: int | None
+    made: list[MadeLines]
+    losses: list[LostInFiles]
+    left_out: list[LeftOut]
+    withheld: list[WithheldSource]
+    problems: list[str]
 
 
-def _of_orders(selection: Selection) -> ColumnElement[bool]:
-    o = reading_orders.c
-    # A flow continues over several pages: one that includes an excluded page is left out too.
-    elsewhere = select(order_entries.c.order_id).where(~is_among(order_entries.c.document_id, selection.ids))
-    return and_(is_among(o.document_id, selection.ids), o.deleted_at.is_(None), o.id.not_in(elsewhere))
+class KeptFile(Message):
+    path: str
+    document_id: str
+    written_at: str
 
 
-def _of_links(selection: Selection) -> ColumnElement[bool]:
-    """Return links whose ends are exported, if an end is a document or on one."""
-    kept: ColumnElement[bool] = links.c.deleted_at.is_(None)
-    for end in (links.c.from_id, links.c.to_id):
-        node = select(documents.c.id).where(documents.c.id == end).exists()
-        part = select(segments.c.document_id).where(segments.c.id == end).scalar_subquery()
-        kept = and_(
-            kept,
-            or_(~node, is_among(end, selection.ids)),
-            or_(part.is_(None), is_among(part, selection.ids)),
-        )
-    return and_(_or_whole(links.c.document_id)(selection), kept)
+class InTheWay(Message):
+    path: str
+    document_id: str
+    why: str
 
 
-def _of_verdicts(selection: Selection) -> ColumnElement[bool]:
-    """Return verdicts. Those of no document are about entities, and only their family knows which of these
-    rest on withheld documents: if anything is withheld, none of them is included.
-    """
-    within = is_among(verdicts.c.document_id, selection.ids)
-    anywhere = selection.whole and not selection.withheld
-    return or_(within, verdicts.c.document_id.is_(None) if anywhere else false())
-
-
-def _of_rights(selection: Selection) -> ColumnElement[bool]:
-    project = (rights_records.c.target_kind == "library") if selection.whole else false()
-    return and_(
-        or_(is_among(rights_records.c.document_id, selection.ids), project),
-        rights_records.c.withdrawn_at.is_(None),
-    )
-
-
-_OWN: tuple[RecordType, ...] = (
-    _of_table("document", documents, _is_within(documents.c.id)),
-    _of_table("rendition", renditions, _is_within(renditions.c.document_id)),
-    _of_table("artifact", artifacts, _is_within(artifacts.c.document_id)),
-    _of_table("representation", representations, _is_within(representations.c.document_id)),
-    _of_table("pass", passes, _live(passes.c.document_id, passes.c.deleted_at)),
-    _of_table("segment", segments, _of_segments),
-    _of_table("order", reading_orders, _of_orders, more={"entries": _entries}),
-    _of_table("link", links, _of_links),
-    _of_table("annotation", annotation_table, _is_within(annotation_table.c.document_id)),
-    _of_table("verdict", verdicts, _of_verdicts),
-    _of_table("rights", rights_records, _of_rights),
-    _of_table("canvas_item", items, _is_within(items.c.folder_id)),
-    _of_table(
-        "canvas_place",
-        places,
-        lambda selection: and_(
-            is_among(places.c.folder_id, selection.ids),
-            or_(is_among(places.c.item_id, selection.ids), ~_is_document(places.c.item_id)),
-        ),
-    ),
-    _of_table("episode", episodes, _is_within(episodes.c.document_id), order=episodes.c.seq),
+@record(
+    metadata,
+    "export_kept",
+    tracked(label="kept export"),
+    last=provenance_columns(),
+    refusal=unknown_export,
 )
+class KeptExport(Record):
+    """A kept export, and what it wrote."""
+
+    folder: str
+    format: KeptFormat
+    per: Per
+    files: Computed[list[KeptFile]]
+    in_the_way: Computed[
+        Annotated[
+            list[InTheWay],
+            Field(description="Files of others, or changed since they were written: not touched"),
+        ]
+    ]
+    left_behind: Computed[
+        Annotated[
+            list[KeptFile],
+            Field(
+                description="Written before their source was withheld or moved to the Trash; remove them by hand"
+            ),
+        ]
+    ]
+    withheld: Computed[list[WithheldSource]]
+    pending: Computed[
+        Annotated[int, Field(description="Files to be written again, because their source has changed")]
+    ]
+    last_written: Computed[str | None]
 
 
-def _is_document(column: Any) -> ColumnElement[bool]:
-    return select(true()).where(documents.c.id == column).exists()
+kept_exports = KeptExport.table
+"""An export that is updated as the work changes."""
+
+kept_files = Table(
+    "export_file",
+    metadata,
+    Column("export_id", Text, primary_key=True),
+    Column("document_id", Text, primary_key=True),
+    Column("path", Text, nullable=False),
+    # SHA-256 of the bytes as written: a file with other bytes belongs to somebody else and is left alone.
+    # None: nothing was written, because something else is there.
+    Column("checksum", Text),
+    Column("written_at", Text),
+    Column("in_the_way", Text),
+    info=operational(),
+)
+"""The file of each page or document of a kept export; its rows remain when keeping it is undone and redone."""
+
+changed_pages = Table(
+    "export_changed",
+    metadata,
+    Column("export_id", Text, primary_key=True),
+    Column("document_id", Text, primary_key=True),
+    # The step that changed it last: what changes again while it is being written remains recorded.
+    Column("seq", Integer, nullable=False),
+    info=operational(),
+)
+"""The documents that have changed since a kept export was last written."""
+
+
+class KeptExports(Message):
+    exports: list[KeptExport]
+    count: int
+
+
+class Kept(Message):
+    """A kept export that was started."""
+
+    id: str
+    folder: str
+    format: KeptFormat
+    per: Per
+    job_id: str
+
+
+class WriteBegun(Message):
+    id: str
+    job_id: str
+
+
+class Unkept(Message):
+    status: Literal["deleted"]
+    id: str
+
+
+class KeptJobArgs(Params):
+    """The arguments of the job that writes a kept export."""
+
+    export_id: str
+
+
+class ExportSettings(Params):
+    """An export of the project that is kept up to date in a folder."""
+
+    folder: Annotated[
+        KeptFolder | None, Field(description="Full path of the folder to write to; required")
+    ] = None
+    format: Annotated[KeptFormat, Field(description="The format of the files")] = "pagexml"
+
+
+class ExportArgs(ExportSettings):
+    """Which pages, and the settings."""
+
+    page_ids: Annotated[list[str], Field(max_length=100_000)]
+
+
+class PublishSettings(Params):
+    """A site of the pages."""
+
+    folder: Annotated[
+        MaterialPath | None, Field(description="Full path of the folder of the site; required")
+    ] = None
+    site_title: Annotated[
+        str | None, Field(max_length=500, description="Left out: the name of the project")
+    ] = None
+    build: Annotated[
+        bool, Field(description="Also build it, into its folder _site; needs the runtime site-builder")
+    ] = False
+
+
+class PublishArgs(PublishSettings):
+    """Which pages, and the settings."""
+
+    page_ids: Annotated[list[str], Field(max_length=100_000)]
+
+
+class PublishParams(Params):
+    """Pages to be published as a site in a folder that is empty, or contains an earlier site."""
+
+    folder: Annotated[MaterialPath, Field(description="Full path of the folder of the site")]
+    page_ids: Annotated[list[Id], Field(min_length=1, max_length=100_000)]
+    site_title: Annotated[str | None, Field(min_length=1, max_length=500)] = None
+    build: bool = False
+    _written: dict[str, Any] | None = PrivateAttr(default=None)
+
+
+@record(metadata, "export_site", tracked(label="published site"), last=provenance_columns())
+class PublishedSite(Record):
+    """A site that was published."""
+
+    folder: str
+    site_title: str
+    document_count: int
+
+
+sites = PublishedSite.table
+"""A site that was published to a folder; an undo does not delete its files."""
+
+PublishedSites = paged(PublishedSite)

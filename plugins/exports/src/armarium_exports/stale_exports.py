@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select
 
 from armarium.api import ActionContext, Library, is_among
 from armarium_documents.api import ancestor_ids
-from armarium_exports.models import changed_pages, kept_exports, kept_files
+from armarium_exports.records import changed_pages, kept_exports, kept_files
 from armarium_source_model.api import StaleRow
 
 WHY = "The file was written before its page changed; a job will write it again, or write the kept export now."

@@ -8,18 +8,20 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection, select
 
-from armarium.api import Library, Principal, is_among
+from armarium.api import Engine, Library, Principal, is_among
 from armarium_documents.api import representations
 from armarium_exports.errors import wrong_ending
 from armarium_exports.places import file_place, whole_file
-from armarium_exports.schemas import TrainingParams
+from armarium_exports.records import TrainingParams
 from armarium_exports.selection import select_documents
 from armarium_reading.api import episodes, standing_of
 
 _BATCH = 200
 
 
-def write_training(library: Library, principal: Principal, p: TrainingParams) -> dict[str, Any]:
+def write_training(
+    engine: Engine, library: Library, principal: Principal, p: TrainingParams
+) -> dict[str, Any]:
     """Write one sample per recorded call that was answered; gold if a person's correction of it is in force."""
     place = p.output_path.real
     if place.suffix != ".jsonl":

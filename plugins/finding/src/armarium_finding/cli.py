@@ -8,50 +8,33 @@ from typing import Annotated, Any
 import typer
 
 from armarium.commandline import (
+    Commands,
     Refused,
     Topic,
     answer,
-    follow_job,
+    carry_out,
     place_for,
     plural,
     project_session,
-    result_of,
     write_file,
 )
-from armarium_documents.commandline import document_id, document_names
+from armarium_documents.commandline import DOCUMENT, document_id
+
+commands = Commands(Topic.pages)
 
 MOST_ON_A_SHEET = 240
 """How many pages the engine draws on one sheet; the next sheet begins with the next document."""
 
 
-def commands() -> typer.Typer:
-    """Return the command."""
-    program = typer.Typer()
-    program.command(
-        "find-documents",
-        rich_help_panel=Topic.pages,
-        epilog="Example: armarium find-documents Box7 --sheet box7.png",
-    )(find_documents)
-    # Without this, typer would make the one command the whole program.
-    program.callback()(lambda: None)
-    return program
-
-
+@commands.example("find-documents Box7 --sheet box7.png")
 def find_documents(
-    folder: Annotated[
-        str, typer.Argument(help="The folder by name, path or id.", autocompletion=document_names)
-    ],
-    sheet: Annotated[
-        Path | None, typer.Option("--sheet", help="Draw documents, pages and reasons into this PNG file.")
-    ] = None,
+    folder: Annotated[str, "The folder by name, path or id.", DOCUMENT],
+    sheet: Annotated[Path | None, "Draw documents, pages and reasons into this PNG file."] = None,
     accept_above: Annotated[
-        float | None,
-        typer.Option(help="Accept documents with at least this confidence of the rules, 0 to 1."),
+        float | None, "Accept documents with at least this confidence of the rules, 0 to 1."
     ] = None,
-    again: Annotated[
-        bool, typer.Option("--again/--last", help="Find again, or show what was found last.")
-    ] = True,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing file.")] = False,
+    again: Annotated[bool, "--again/--last: Find again, or show what was found last."] = True,
+    overwrite: Annotated[bool, "Overwrite an existing file."] = False,
 ) -> None:
     """Find which pages of a folder make documents; nothing is moved unless you accept it."""
     with project_session() as session:
@@ -62,10 +45,9 @@ def find_documents(
             params: dict[str, Any] = {"scope_ids": [identity]}
             if accept_above is not None:
                 params["accept_above"] = accept_above
-            job_id = session.act("finddocs.run", params)["result"]["job_id"]
-            follow_job(session, job_id, "Find documents")
-            made = result_of(session, job_id)["proposal_ids"]
-            told = session.get(f"/api/find-documents/runs/{job_id}")["words"]
+            run = carry_out(session, "finddocs.run", params, "Find documents")
+            made = run["proposal_ids"]
+            told = session.get(f"/api/find-documents/runs/{run['job_id']}")["words"]
         else:
             listed = session.get("/api/find-documents/proposals", folder_id=identity)["items"]
             made = [one["id"] for one in listed[:1]]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from armarium.api import Plugin, hookimpl
-from armarium_finding import hookspecs
+from armarium.api import Plugin, actions_in, hookimpl, queries_in
+from armarium_finding import hookspecs, queries
 from armarium_finding.actions import adjustments, deciding, runs, scores
 from armarium_finding.jobs import FIND_DOCUMENTS
 from armarium_finding.models import metadata
-from armarium_finding.queries import list_proposals, list_scores, read_proposal, read_run
 from armarium_finding.routes import router
 
 
@@ -19,9 +18,9 @@ def armarium_plugin() -> Plugin:
         summary="Which pages make a document: proposed by rules, judged by people",
         prefixes=("finding", "finddocs", "find-documents"),
         metadata=metadata,
-        actions=(runs.run, runs.propose, deciding.accept, deciding.reject, adjustments.adjust, scores.score),
+        actions=actions_in(runs, deciding, adjustments, scores),
         recipe_jobs=(FIND_DOCUMENTS,),
-        queries=(read_run, list_proposals, read_proposal, list_scores),
+        queries=queries_in(queries),
         routers=(router,),
         hookspecs=hookspecs,
     )

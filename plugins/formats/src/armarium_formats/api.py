@@ -1,5 +1,5 @@
-"""What other families and format drivers may use: the page model, the driver contract, the exercise suite,
-the table of imported files, a page as a file.
+"""What other families and format drivers may use: the page model, the driver contract, the table of
+imported files, a page as a file.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from armarium_formats.driver import (
     WrittenPage,
     as_losses,
 )
-from armarium_formats.exercise import Sample, exercise_format
 from armarium_formats.keeping import keep_models
 from armarium_formats.marks import (
     MarkedText,
@@ -57,7 +56,6 @@ __all__ = [
     "Point",
     "ReadContext",
     "ReadMarks",
-    "Sample",
     "SegmentKind",
     "TakenPage",
     "TextMark",
@@ -65,7 +63,6 @@ __all__ = [
     "WrittenPage",
     "as_losses",
     "count_noun",
-    "exercise_format",
     "export_page",
     "file_ending",
     "format_imports",

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from armarium_formats.page_model import PageText, Point
-from armarium_formats.placing import baseline_mark, outline_mark
+from armarium_formats.placing import shape_mark
 from armarium_source_model.api import IMPORTED, Reading, ReadPass
 
 NOISE = 1e-6
@@ -70,11 +70,11 @@ def shapes_of(
     if shape is None:
         x, y, w, h = anchor["rect"]
         shape = ((x, y), (x + w, y), (x + w, y + h), (x, y + h))
-    if kept.get("outline") == outline_mark(anchor["rect"], anchor.get("polygon")):
+    if kept.get("outline") == shape_mark([anchor["rect"], anchor.get("polygon")]):
         points = _as_filed(said, "raw_polygon_px", size)
     else:
         points = _in_pixels(shape, *size)
-    if "baseline" in kept and kept["baseline"] == baseline_mark(baseline):
+    if "baseline" in kept and kept["baseline"] == shape_mark(baseline):
         return points, _as_filed(said, "raw_baseline_px", size)
     return points, _in_pixels(baseline or (), *size)
 

@@ -1,4 +1,6 @@
-"""Converts a pass in the project to a page in pixels, from which every export starts."""
+"""Converts a pass in the project to a page in pixels, from which every export starts; also a provisional one, the boxes of
+an older result.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,11 @@ from sqlalchemy import Connection
 from armarium_formats.as_filed import further_readings, further_texts, shapes_of
 from armarium_formats.driver import Loss
 from armarium_formats.marked_texts import lost_with_letters, mark_texts, of_letters
-from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText
-from armarium_formats.placing import checksum
+from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText, checksum, kept_by
 from armarium_source_model.api import (
     CountingText,
     LineMaker,
+    ProvisionalPass,
     Reading,
     ReadingRule,
     ReadPass,
@@ -110,7 +112,7 @@ def assemble(
     assembled.edited = {
         identity
         for identity, part in parts.items()
-        if any(((text.extras or {}).get("tei") or {}).get("xml") for text in part.segment.texts[:1])
+        if any(kept_by("tei", text).get("xml") for text in part.segment.texts[:1])
     }
     for key, brothers in children.items():
         ordered = [part.segment for part in _brothers(brothers)]
@@ -359,3 +361,31 @@ def order_from(value: Mapping[str, Any], alive: set[str]) -> PageOrder | None:
     if not items and segment_id is None:
         return None
     return PageOrder(segment_id, items, value["ordered"], value.get("extras"))
+
+
+def assemble_provisional(
+    conn: Connection, document_id: str, found: ProvisionalPass, *, kind: str, size: tuple[int, int]
+) -> AssembledPage:
+    """Return the page as it will be once the boxes are segments, in pixels of *size*. A box has only a
+    transcription.
+    """
+    page = PageModel(*size)
+    rows: dict[str, str] = {}
+    for one in found.segments:
+        points, baseline = shapes_of(one["anchor"], one["baseline"], {}, one["metadata"], size)
+        segment = PageSegment(
+            f"box-{one['box_index']}",
+            one["kind"],
+            points=points,
+            baseline=baseline,
+            confidence=one["confidence"],
+            texts=[PageText(one["text"], maker=found.maker)]
+            if one["text"] and kind == "transcription"
+            else [],
+        )
+        rows[segment.id] = one["id"]
+        page.segments.append(segment)
+    state_facts(conn, page, document_id, None)
+    order_regions(page)
+    readings = sum(1 for segment in page.segments if segment.texts)
+    return AssembledPage(page, len(page.segments), readings, rows=rows)

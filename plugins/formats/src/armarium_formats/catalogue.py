@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from armarium.api import NotFound
 from armarium_formats.driver import FormatDriver
-from armarium_formats.errors import NotReadable, NotRecognised, NotWritable, UnknownFormat, not_kept_in
+from armarium_formats.errors import not_kept_in, not_readable, not_recognised, not_writable, unknown_format
 from armarium_formats.file_guess import find_true_kind, seems
 
 if TYPE_CHECKING:
@@ -15,19 +15,7 @@ if TYPE_CHECKING:
 
 GROUP = "armarium.formats"
 
-_PARTS = (
-    "name",
-    "label",
-    "extensions",
-    "reads",
-    "writes",
-    "validated",
-    "versions",
-    "aliases",
-    "sniff",
-    "read",
-    "write",
-)
+_PARTS = (*FormatDriver.__annotations__, "sniff", "read", "write")
 """What a format driver must have to be asked at all."""
 UNSURE = 0.5
 """A driver less sure than this is a last resort, for which the file's name must speak as well."""
@@ -94,12 +82,12 @@ def find_driver(engine: Engine, asked: str) -> FormatDriver | None:
 
 
 def writer(engine: Engine, asked: str) -> FormatDriver:
-    """Return the driver to write with; UnknownFormat, or NotWritable if it only reads."""
+    """Return the driver to write with; NotFound if there is none, Conflict if it only reads."""
     driver = find_driver(engine, asked)
     if driver is None:
-        raise UnknownFormat(asked[:80], writable(engine))
+        raise unknown_format(asked[:80], writable(engine))
     if not driver.writes:
-        raise NotWritable(driver.label, writable(engine))
+        raise not_writable(driver.label, writable(engine))
     return driver
 
 
@@ -121,7 +109,7 @@ def reader(
     if asked:
         driver = find_driver(engine, asked)
         if driver is None or not driver.reads:
-            raise NotReadable(asked[:80], readable(engine))
+            raise not_readable(asked[:80], readable(engine))
         return driver
     best: FormatDriver | None = None
     surest = 0.0
@@ -136,8 +124,11 @@ def reader(
                 best, surest = driver, sure
                 if sure >= 1.0:
                     break
+    kind = None
     if best is None:
-        raise NotRecognised(filename, readable(engine), seems(data))
-    if surest < UNSURE and (why := find_true_kind(filename, data)) is not None:
-        raise NotRecognised(filename, readable(engine), why)
+        kind = seems(data)
+    elif surest < UNSURE:
+        kind = find_true_kind(filename, data)
+    if best is None or kind is not None:
+        raise not_recognised(filename, f": it seems to be {kind}" if kind else "", readable(engine))
     return best

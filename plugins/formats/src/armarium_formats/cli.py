@@ -8,37 +8,24 @@ from typing import Annotated, Any
 import typer
 
 from armarium.commandline import (
+    BY_ID,
+    BY_PATH,
     ID,
+    Commands,
     Refused,
     Topic,
     answer,
-    engine_session,
     full_path,
     id_of,
     plural,
     project_session,
-    table,
 )
 from armarium_documents.commandline import Scope, pages_of, say_makers, write_exports
 
+commands = Commands(Topic.files)
+
 NAMED = 10
 """How many pages that were left out are named."""
-
-
-def commands() -> typer.Typer:
-    """The commands."""
-    program = typer.Typer()
-    program.command(rich_help_panel=Topic.files, epilog="Example: armarium formats")(formats)
-    program.command(
-        "check-file", rich_help_panel=Topic.files, epilog="Example: armarium check-file 0001.xml"
-    )(check_file)
-    program.command(
-        rich_help_panel=Topic.files, epilog="Example: armarium export --format plain-text --out export"
-    )(export)
-    program.command(
-        "file-order", rich_help_panel=Topic.files, epilog="Example: armarium file-order 0001.jpg"
-    )(file_order)
-    return program
 
 
 def _word(format_name: str) -> str:
@@ -48,41 +35,36 @@ def _word(format_name: str) -> str:
     return format_name
 
 
-def formats() -> None:
-    """The formats that are read and written."""
-    with engine_session() as session:
-        found = session.get("/api/formats")
-    rows = [
-        (
-            one["name"],
-            one["label"],
-            " ".join(one["extensions"]),
-            "yes" if one["reads"] else "",
-            "yes" if one["writes"] else "",
-            "yes" if one["validated"] else "",
-            _span(one["versions"]),
-        )
-        for one in found["items"]
-    ]
-    columns = ("name", "format", "endings", "read", "written", "checked", "versions")
-    answer(found, lambda: table("", columns, rows))
-
-
 def _span(versions: list[str]) -> str:
     return versions[0] if len(versions) == 1 else f"{versions[0]} to {versions[-1]}" if versions else ""
 
 
+@commands.asks(
+    "formats",
+    "GET /api/formats",
+    of="engine",
+    columns=(
+        "name",
+        "format=label",
+        ("endings", lambda one: " ".join(one["extensions"])),
+        ("read", lambda one: one["reads"] and "yes"),
+        ("written", lambda one: one["writes"] and "yes"),
+        ("checked", lambda one: one["validated"] and "yes"),
+        ("versions", lambda one: _span(one["versions"])),
+    ),
+)
+def formats() -> None:
+    """The formats that are read and written."""
+
+
+@commands.asks(
+    "check-file 0001.xml", "POST /api/formats/check", of="engine", says=lambda found: _print_check(found)
+)
 def check_file(
-    file: Annotated[str, typer.Argument(help="A layout file on this machine.")],
-    format_name: Annotated[
-        str | None, typer.Option("--format", "-f", help="Read it as this format; default: it is recognised.")
-    ] = None,
+    path: Annotated[str, "FILE: A layout file on this machine.", BY_PATH],
+    format: Annotated[str | None, "--format, -f: Read it as this format; default: it is recognised."] = None,
 ) -> None:
     """Say what a layout file is, whether it obeys its schema, and what would be lost of it. Nothing is kept."""
-    body = {"path": full_path(file), **({"format": format_name} if format_name else {})}
-    with engine_session() as session:
-        found = session.post("/api/formats/check", body)
-    answer(found, lambda: _print_check(found))
 
 
 def _print_check(found: dict[str, Any]) -> None:
@@ -117,23 +99,21 @@ def _print_check(found: dict[str, Any]) -> None:
         typer.echo(f"  written as {one['format']}: {f'loses {lost}' if lost else 'loses nothing'}.")
 
 
+@commands.example("export --format plain-text --out export")
 def export(
     ids: Scope = None,
     format_name: Annotated[
-        str, typer.Option("--format", "-f", help="A format that is written; armarium formats lists them.")
+        str, "--format, -f: A format that is written; armarium formats lists them."
     ] = "pagexml",
-    out: Annotated[str, typer.Option("--out", "-o", help="The folder to write to.")] = ".",
-    overwrite: Annotated[bool, typer.Option(help="Overwrite existing files.")] = False,
+    out: Annotated[str, "--out, -o: The folder to write to."] = ".",
+    overwrite: Annotated[bool, "--overwrite/--no-overwrite: Overwrite existing files."] = False,
     pass_id: Annotated[
-        str | None,
-        typer.Option("--pass", help="For a single page: the pass to write; default: the working pass."),
+        str | None, "--pass: For a single page: the pass to write; default: the working pass."
     ] = None,
     order_id: Annotated[
-        str | None, typer.Option("--order", help="For a single page: the reading order; default: as written.")
+        str | None, "--order: For a single page: the reading order; default: as written."
     ] = None,
-    kind: Annotated[
-        str | None, typer.Option("--kind", help="The kind of readings; default: transcription.")
-    ] = None,
+    kind: Annotated[str | None, "The kind of readings; default: transcription."] = None,
 ) -> None:
     """Write pages to files, one a page, and say what the format could not carry. Of several pages those without a pass are
     left out and named."""
@@ -210,18 +190,17 @@ def export(
     answer({"files": written, "count": len(written), "exports": lost, "left_out": left_out}, words)
 
 
+@commands.asks(
+    "file-order 0001.jpg",
+    "act format.take_order",
+    says="Created the order {name!r} ({order_id}) with {entries:entry|entries}. "
+    "To read in this order: armarium text PAGE --order {order_id}",
+)
 def file_order(
-    pass_id: Annotated[
-        str, typer.Argument(metavar="PASS", help="Id of an imported pass (armarium passes shows them).")
-    ],
-    name: Annotated[str | None, typer.Option("--name", help="Its name; default: that of the file.")] = None,
+    pass_id: Annotated[str, "PASS: Id of an imported pass (armarium passes shows them).", BY_ID],
+    name: Annotated[str | None, "Its name; default: that of the file."] = None,
 ) -> None:
     """Make the order that an imported file has its lines in a reading order, as written: to read by, to look at, to mend."""
-    params = {"pass_id": id_of(pass_id)} | ({"name": name} if name else {})
-    with project_session() as session:
-        made = session.act("format.take_order", params)["result"]
-    words = f"Created the order {made['name']!r} ({made['order_id']}) with {plural(made['entries'], 'entry', 'entries')}."
-    answer(made, f"{words} To read in this order: armarium text PAGE --order {made['order_id']}")
 
 
 def _sum_losses(exports: list[dict[str, Any]]) -> list[tuple[str, str, int, list[str]]]:

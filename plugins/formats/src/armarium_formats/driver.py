@@ -83,7 +83,8 @@ class FormatDriver(Protocol):
 
     `sniff`, `read`, `write` and `validate` are pure functions: no files, no network, no clock. A refusal is a
     `ServiceError` (usually `Invalid`) with a sentence; any other exception counts as a bug of the driver and
-    is answered as 422 naming it. `exercise_format` checks a driver against all of this.
+    is answered as 422 naming it. `exercise_format` of `armarium_testing.formats` checks a driver
+    against all of this.
     """
 
     name: ClassVar[str]

@@ -53,7 +53,7 @@ def make_ready(
     *,
     beyond: Beyond = "clip",
 ) -> PreparedPage:
-    """Return the requested page with its shapes in fractions of the picture. Raises ShapesOutside,
+    """Return the requested page with its shapes in fractions of the picture. Raises shapes_outside,
     NoPageSize, Invalid.
     """
     page, left_out = choose_page(opened.pages, asked)

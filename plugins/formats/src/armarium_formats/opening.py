@@ -60,7 +60,7 @@ def open_layout(
     likely: str | None = None,
 ) -> OpenedFile:
     """Read a layout file; *likely* is the driver of the previous file. Raises Invalid (empty, without a page,
-    or the driver's reason), TooLarge, NotRecognised, NotReadable.
+    or the driver's reason), TooLarge, not_recognised, not_readable.
     """
     if not data:
         raise Invalid(f"{filename} is empty (0 bytes); a layout file was expected.", code="empty_file")

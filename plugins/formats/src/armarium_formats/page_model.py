@@ -7,6 +7,7 @@ of the driver that understands it, so that the same driver can write it back.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
@@ -221,6 +222,16 @@ class PageModel:
         for segment in _rank_siblings(order_siblings(self.segments), ranks):
             take(segment)
         return found
+
+
+def checksum(text: str) -> int:
+    """Return a checksum by which an export, or a reader, sees whether a text is still the one that was filed."""
+    return zlib.crc32(text.encode("utf-8", "surrogatepass"))
+
+
+def kept_by(driver: str, thing: PageSegment | PageText | PageOrder) -> dict[str, Any]:
+    """Return what *driver* kept of a thing beyond the model; changes to it are kept only if there is something."""
+    return (thing.extras or {}).get(driver) or {}
 
 
 def order_siblings(segments: list[PageSegment]) -> list[PageSegment]:

@@ -10,22 +10,25 @@ from typing import Any, Literal, TypeAlias
 
 import orjson
 
-from armarium_formats.clipping import (
+from armarium_formats.errors import shapes_outside
+from armarium_formats.marked_texts import between_breaks, marks_to_keep
+from armarium_formats.numbers import count_noun
+from armarium_formats.page_model import PageModel, PageSegment, PageText, Point, checksum, misses_places
+from armarium_formats.shapes import (
+    Box,
+    bounds,
+    box_around,
     clip_box,
     clip_outline,
     clip_path,
     distance_beyond,
     is_beside,
+    line_height,
+    runs_against_its_letters,
+    surround,
     why_no_area,
     why_no_line,
 )
-from armarium_formats.errors import ShapesOutside
-from armarium_formats.heights import Box, box_around, line_height
-from armarium_formats.marked_texts import between_breaks, marks_to_keep
-from armarium_formats.numbers import count_noun
-from armarium_formats.page_model import PageModel, PageSegment, PageText, Point, misses_places
-from armarium_formats.shapes import surround
-from armarium_formats.word_order import runs_against_its_letters
 from armarium_source_model.api import (
     MARKS_OF,
     BadGeometry,
@@ -68,23 +71,13 @@ class PlacedSegments:
 def place(
     page: PageModel, size: tuple[int, int], filename: str, driver: str, beyond: Beyond = "clip"
 ) -> PlacedSegments:
-    """Return the page's segments in fractions of *size*; ShapesOutside if *beyond* says to refuse."""
+    """Return the page's segments in fractions of *size*; shapes_outside if *beyond* says to refuse."""
     return _Placing(page, size, driver, beyond).place(filename)
 
 
-def checksum(text: str) -> int:
-    """Return a checksum by which an export sees whether a text is still the file's."""
-    return zlib.crc32(text.encode("utf-8", "surrogatepass"))
-
-
-def outline_mark(rect: Sequence[float], polygon: Any) -> int:
+def shape_mark(shape: Any) -> int:
     """Return a checksum by which an export sees whether a substitute shape was moved."""
-    return zlib.crc32(orjson.dumps([rect, polygon]))
-
-
-def baseline_mark(baseline: Any) -> int:
-    """As `outline_mark`, of a baseline; None if there is none."""
-    return zlib.crc32(orjson.dumps(baseline))
+    return zlib.crc32(orjson.dumps(shape))
 
 
 class _Placing:
@@ -111,9 +104,9 @@ class _Placing:
         self._segments(self.page.segments, None, whole)
         if self.countless:
             # Not even their points could be stored.
-            raise ShapesOutside(filename, self.size, self.countless, "uncountable")
+            raise shapes_outside(filename, self.size, self.countless, "uncountable")
         if self.outside and self.beyond != "keep":
-            raise ShapesOutside(filename, self.size, list(self.outside), self.beyond)
+            raise shapes_outside(filename, self.size, list(self.outside), self.beyond)
         self.placed.segments = ready_segments(self.segments)
         notes = self.placed.notes
         if self.edged:
@@ -198,9 +191,9 @@ class _Placing:
         kept: dict[str, Any] = {"driver": self.driver, "id": segment.id, "sequence": self.sequence}
         self.sequence += 1
         if not own:
-            kept["outline"] = outline_mark(rect, None if polygon is None else orjson.Fragment(polygon.text))
+            kept["outline"] = shape_mark([rect, None if polygon is None else orjson.Fragment(polygon.text)])
         if not own_baseline:
-            kept["baseline"] = baseline_mark(None if baseline is None else orjson.Fragment(baseline.text))
+            kept["baseline"] = shape_mark(None if baseline is None else orjson.Fragment(baseline.text))
         if segment.position is not None:
             kept["position"] = segment.position
         if segment.shape_of is not None:
@@ -377,7 +370,7 @@ def _as_json(points: Sequence[Point]) -> list[Point]:
 
 
 def _box_of(parts: Sequence[Sequence[Point]]) -> Box | None:
-    return surround((x, y, x, y) for part in parts for x, y in part) if parts else None
+    return bounds(point for part in parts for point in part) if parts else None
 
 
 def _shapes(distances: Sequence[float]) -> str:

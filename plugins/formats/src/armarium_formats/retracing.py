@@ -56,11 +56,10 @@ def retrace(
     page, _ = choose_page(opened.pages, asked)
     with library.db.read() if conn is None else nullcontext(conn) as reading:
         passes = [one for one in _passes(reading, document_id) if before is None or one[0] < before]
-        _retrace(library, reading, document_id, page, picture, passes)
+        _retrace(reading, document_id, page, picture, passes)
 
 
 def _retrace(
-    library: Library,
     conn: Connection,
     document_id: str,
     page: PageModel,

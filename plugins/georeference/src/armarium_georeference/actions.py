@@ -15,13 +15,11 @@ from armarium.api import (
     Route,
     RowLaw,
     action,
-    new_id,
 )
 from armarium_documents.api import require_live
 from armarium_georeference import errors
 from armarium_georeference.annotations import BadAnnotation, read_annotation
 from armarium_georeference.fitting import NEEDED
-from armarium_georeference.models import points
 from armarium_georeference.placing import (
     draw_mask,
     is_linked,
@@ -32,9 +30,8 @@ from armarium_georeference.placing import (
     write_place,
 )
 from armarium_georeference.planes import BadCoordinates, plane_stated
-from armarium_georeference.points import POINTS, list_points, live_segment, point_answer, rendition_of_pass
-from armarium_georeference.samples import sample_annotation, sample_map, sample_point
-from armarium_georeference.schemas import (
+from armarium_georeference.points import list_points, live_segment, point_answer, rendition_of_pass
+from armarium_georeference.records import (
     AnnotationRead,
     ControlPoint,
     NamesPlaced,
@@ -46,7 +43,9 @@ from armarium_georeference.schemas import (
     ReadAnnotation,
     SetType,
     Transform,
+    points,
 )
+from armarium_georeference.samples import sample_annotation, sample_map, sample_point
 from armarium_georeference.transforms import (
     picture_size,
     require_pass,
@@ -68,6 +67,11 @@ def _one_a_segment(raw: sqlite3.Connection, row: Mapping[str, Any]) -> Conflict 
 
 ONE_A_SEGMENT = RowLaw(points.name, _one_a_segment)
 
+ORIGINAL = {"original_crs", "original_x", "original_y"}
+"""The place as the source states it."""
+STATED = {*ORIGINAL, "pass_id", "enabled", "note"}
+"""What is sent of a control point and stored as it is."""
+
 
 @action(
     "georeference.point_create",
@@ -88,26 +92,20 @@ def point_create(ctx: ActionContext, p: PointCreate) -> dict[str, Any]:
     segment_id = segment_for(ctx, p, p.pass_id, row.document_id)
     place = place_sent(p)
     assert place is not None
-    point_id = new_id()
-    ctx.conn.execute(
-        points.insert().values(
-            id=point_id,
-            document_id=row.document_id,
-            pass_id=p.pass_id,
-            segment_id=segment_id,
-            representation_id=write_place(ctx, segment_id, place),
-            link_id=link_page(ctx, segment_id, row.document_id),
-            original_crs=p.original_crs,
-            original_x=p.original_x,
-            original_y=p.original_y,
-            enabled=p.enabled,
-            note=p.note,
-            is_mark=p.segment_id is None,
+    made = ControlPoint.rows.insert(
+        ctx.conn,
+        {
+            **p.model_dump(include=STATED),
+            "document_id": row.document_id,
+            "segment_id": segment_id,
+            "representation_id": write_place(ctx, segment_id, place),
+            "link_id": link_page(ctx, segment_id, row.document_id),
+            "is_mark": p.segment_id is None,
             **ctx.provenance(),
-            updated_at=ctx.now,
-        )
+            "updated_at": ctx.now,
+        },
     )
-    return _note_point(ctx, point_id, row.document_id, p.pass_id)
+    return _note_point(ctx, made["id"], row.document_id, p.pass_id)
 
 
 def _note_point(ctx: ActionContext, point_id: str, document_id: str, pass_id: str) -> dict[str, Any]:
@@ -141,7 +139,7 @@ def point_update(ctx: ActionContext, p: PointUpdate) -> dict[str, Any]:
     """Raises NotFound, Conflict for a withdrawn pass or segment, and if a person's place would still be the
     one that counts.
     """
-    before = POINTS.row(ctx.conn, p.point_id)
+    before = ControlPoint.rows.row(ctx.conn, p.point_id)
     require_pass(ctx.conn, before.pass_id)
     require_live(ctx.conn, before.document_id)
     stands = point_answer(ctx.conn, p.point_id)
@@ -155,7 +153,7 @@ def point_update(ctx: ActionContext, p: PointUpdate) -> dict[str, Any]:
         segment_id = segment_for(ctx, p, before.pass_id, before.document_id)
         if place is None:
             place = (stands["lon"], stands["lat"])
-            changes |= {name: stands[name] for name in ("original_crs", "original_x", "original_y")}
+            changes |= {name: stands[name] for name in ORIGINAL}
         take_away(ctx, before)
         changes |= {
             "segment_id": segment_id,
@@ -167,17 +165,11 @@ def point_update(ctx: ActionContext, p: PointUpdate) -> dict[str, Any]:
     if place is not None:
         changes["representation_id"] = write_place(ctx, segment_id, place)
         if p.lon is not None or p.original_crs is not None:
-            changes |= {
-                "original_crs": p.original_crs,
-                "original_x": p.original_x,
-                "original_y": p.original_y,
-            }
+            changes |= p.model_dump(include=ORIGINAL)
     # A field sent with its present value changes nothing, not even the time of the last change.
     changes = {name: value for name, value in changes.items() if value != getattr(before, name)}
     if changes:
-        ctx.conn.execute(
-            points.update().where(points.c.id == p.point_id).values(**changes, updated_at=ctx.now)
-        )
+        ControlPoint.rows.change(ctx.conn, p.point_id, {**changes, "updated_at": ctx.now})
     answer = _note_point(ctx, p.point_id, before.document_id, before.pass_id)
     if place is not None and (answer["lon"], answer["lat"]) != place:
         raise errors.placed_by_person(p.point_id)
@@ -197,10 +189,10 @@ def point_update(ctx: ActionContext, p: PointUpdate) -> dict[str, Any]:
 )
 def point_delete(ctx: ActionContext, p: PointId) -> dict[str, Any]:
     """Raises NotFound; Forbidden if a machine would retract what a person stated."""
-    row = POINTS.row(ctx.conn, p.point_id)
+    row = ControlPoint.rows.row(ctx.conn, p.point_id)
     require_live(ctx.conn, row.document_id)
     take_away(ctx, row)
-    ctx.conn.execute(points.delete().where(points.c.id == p.point_id))
+    ControlPoint.rows.delete(ctx.conn, p.point_id)
     ctx.target(p.point_id, row.pass_id)
     ctx.note_changes(document_ids=[row.document_id], pass_ids=[row.pass_id])
     return {"status": "deleted", "id": p.point_id}

@@ -10,6 +10,10 @@ unknown_point = missing(
 unknown_segment = missing("segment", "The segments of its page have the right one.")
 unknown_entity = missing("entity", "List the entities to find the right id.", key="entity_id")
 
+not_lon_lat = Invalid.saying(
+    "not_lon_lat", "{given!r} is no place: write longitude and latitude in degrees, as in 2.35,48.86."
+)
+
 
 class BadPlace(Invalid):
     """Coordinates, a reference system or a plane that cannot be used."""

@@ -9,10 +9,10 @@ from typing import Any
 
 from armarium.api import ActionContext, new_id
 from armarium_formats.api import TakenPage, count_noun
-from armarium_georeference.models import points
 from armarium_georeference.placing import MARK, link_page, mark_rect
 from armarium_georeference.planes import BadCoordinates, to_world
 from armarium_georeference.points import WORLD_POINT, geo_uri
+from armarium_georeference.records import points
 from armarium_source_model.api import NewReading, NewSegment, add_readings, add_segments
 
 IMPORTED = "external_import"

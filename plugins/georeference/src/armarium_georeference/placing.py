@@ -12,10 +12,9 @@ from armarium.api import ActionContext
 from armarium_documents.api import representations
 from armarium_georeference import errors
 from armarium_georeference.annotations import Fractions
-from armarium_georeference.models import points
 from armarium_georeference.planes import BadCoordinates, to_world
 from armarium_georeference.points import SEGMENTS, WORLD_POINT, geo_uri, live_segment, rendition_of_pass
-from armarium_georeference.schemas import PlaceOnGround
+from armarium_georeference.records import PlaceOnGround, points
 from armarium_source_model.api import IS_PROVISIONAL, is_provisional, links, segments
 
 MARK = "control-point"

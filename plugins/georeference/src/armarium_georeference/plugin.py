@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from armarium.api import Plugin, hookimpl
-from armarium_georeference import actions, hookspecs, imported
-from armarium_georeference.models import metadata, points
-from armarium_georeference.queries import (
-    list_control_points,
-    read_geojson,
-    read_linked_places,
-    read_place,
-    read_transform,
-    read_world_shape,
-)
+from armarium.api import Plugin, actions_in, hookimpl, queries_in
+from armarium_georeference import actions, hookspecs, imported, queries
 from armarium_georeference.recipe_jobs import PLACE_IN_A_GAZETTEER
+from armarium_georeference.records import metadata, points
 from armarium_georeference.routes import router
 
 
@@ -27,22 +19,8 @@ def armarium_plugin() -> Plugin:
         summary="Control points, transformations, world shapes and places",
         prefixes=("georeference", PLACE_IN_A_GAZETTEER.id),
         metadata=metadata,
-        actions=(
-            actions.point_create,
-            actions.point_update,
-            actions.point_delete,
-            actions.set_type,
-            actions.take_annotation,
-            actions.place_names,
-        ),
-        queries=(
-            list_control_points,
-            read_transform,
-            read_world_shape,
-            read_geojson,
-            read_place,
-            read_linked_places,
-        ),
+        actions=actions_in(actions),
+        queries=queries_in(queries),
         recipe_jobs=(PLACE_IN_A_GAZETTEER,),
         routers=(router,),
         hookspecs=hookspecs,

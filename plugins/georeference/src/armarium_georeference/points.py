@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Row, func, select
 
 from armarium.api import Rows, is_among
-from armarium_documents.api import representations
-from armarium_georeference.errors import segment_withdrawn, unknown_point, unknown_segment
-from armarium_georeference.models import points
+from armarium_documents.api import documents, representations
+from armarium_georeference.errors import segment_withdrawn, unknown_segment
+from armarium_georeference.records import ControlPoint, points
 from armarium_source_model.api import counting_readings, links, passes, reading_rule, segments
 
 WORLD_POINT = "world-point"
@@ -22,7 +22,6 @@ WORLD_POINT = "world-point"
 `geo:LAT,LON`.
 """
 
-POINTS = Rows(points, missing=unknown_point)
 SEGMENTS = Rows(segments, missing=unknown_segment)
 _GEO = re.compile(
     r"geo:(-?\d{1,3}(?:\.\d+)?),(-?\d{1,3}(?:\.\d+)?)(?:,-?\d+(?:\.\d+)?)?(?:;.*)?", re.IGNORECASE
@@ -68,13 +67,13 @@ def rendition_of_pass(conn: Connection, pass_id: str) -> str | None:
 
 def list_points(conn: Connection, pass_id: str) -> list[dict[str, Any]]:
     """Return the control points of a pass as answers show them (ControlPoint), oldest first."""
-    rows = POINTS.all(conn, points.c.pass_id == pass_id, order=(points.c.created_at, points.c.id))
+    rows = ControlPoint.rows.all(conn, points.c.pass_id == pass_id, order=(points.c.created_at, points.c.id))
     return _standing_points(conn, pass_id, rows) if rows else []
 
 
 def point_answer(conn: Connection, point_id: str) -> dict[str, Any]:
     """Return one control point as answers show it. Raises NotFound."""
-    row = POINTS.require(conn, point_id)
+    row = ControlPoint.rows.require(conn, point_id)
     return _standing_points(conn, row["pass_id"], [row])[0]
 
 
@@ -150,6 +149,22 @@ def live_segment(conn: Connection, segment_id: str) -> Row[Any]:
     if row.deleted_at is not None:
         raise segment_withdrawn(segment_id)
     return row
+
+
+def georeferenced_passes(conn: Connection) -> list[tuple[str, str, str, str]]:
+    """Return (id, name, document_id, document_name) of the live passes with control points or a transformation."""
+    has_points = select(points.c.pass_id)
+    found = (
+        select(passes.c.id, passes.c.name, documents.c.id, documents.c.name)
+        .join(documents, documents.c.id == passes.c.document_id)
+        .where(
+            passes.c.deleted_at.is_(None),
+            documents.c.deleted_at.is_(None),
+            passes.c.transformation.is_not(None) | passes.c.id.in_(has_points),
+        )
+        .order_by(documents.c.name, documents.c.id, passes.c.created_at, passes.c.id)
+    )
+    return [(row[0], row[1], row[2], row[3]) for row in conn.execute(found)]
 
 
 def passes_of(conn: Connection, document_id: str) -> list[tuple[str, dict[str, Any] | None]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Annotated, Any
 
 from fastapi import Query
@@ -9,16 +10,18 @@ from sqlalchemy import Connection
 
 from armarium.api import Engine, query
 from armarium_documents.api import require_document
-from armarium_georeference.errors import NoShape, provisional
+from armarium_georeference.errors import NoShape, not_lon_lat, provisional
 from armarium_georeference.linked_places import linked_places
 from armarium_georeference.onground import features, on_ground, outline_of, outlines_of
 from armarium_georeference.places import finder, place_at
-from armarium_georeference.points import list_points, live_segment, passes_of
-from armarium_georeference.schemas import (
+from armarium_georeference.points import georeferenced_passes, list_points, live_segment, passes_of
+from armarium_georeference.records import (
     ControlPoints,
     EntityPlace,
     FeatureCollection,
     LinkedPlaces,
+    MapSheets,
+    PlacesOnPicture,
     Transform,
     WorldShape,
 )
@@ -54,6 +57,69 @@ def list_control_points(conn: Connection, pass_id: str) -> dict[str, Any]:
 def read_transform(conn: Connection, pass_id: str) -> dict[str, Any]:
     """Fitted to the present control points."""
     return transform_answer(transform_of(conn, pass_id))
+
+
+@query(
+    "/api/georeference/passes/{pass_id}/on-picture",
+    summary="Where a map shows places of the ground",
+    answer=PlacesOnPicture,
+    refusals=(404, 409),
+)
+def read_on_picture(
+    conn: Connection,
+    pass_id: str,
+    place: Annotated[
+        list[str], Query(description="LON,LAT in degrees of WGS 84", min_length=1, max_length=500)
+    ],
+) -> dict[str, Any]:
+    """By the inverse of its transformation; 409 in words if the pass has no usable one."""
+    import numpy as np
+
+    found = transform_of(conn, pass_id)
+    require_ready(found)
+    asked = [_lonlat(one) for one in place]
+    shown = found.on_picture(np.array(asked, dtype=np.float64)).tolist()
+    items = [
+        {
+            "lon": lon,
+            "lat": lat,
+            **({"x": x, "y": y} if isfinite(x) and isfinite(y) else {"x": None, "y": None}),
+        }
+        for (lon, lat), (x, y) in zip(asked, shown, strict=True)
+    ]
+    return {"items": items, "count": len(items)}
+
+
+def _lonlat(text: str) -> tuple[float, float]:
+    """Read "LON,LAT"."""
+    try:
+        lon, lat = (float(part) for part in text.split(","))
+    except ValueError:
+        raise not_lon_lat(given=text[:80]) from None
+    if not (abs(lon) <= 180 and abs(lat) <= 90):
+        raise not_lon_lat(given=text[:80])
+    return lon, lat
+
+
+@query("/api/georeference/maps", summary="The maps of the project", answer=MapSheets, refusals=())
+def list_maps(conn: Connection) -> dict[str, Any]:
+    """Passes with control points or a type of transformation, by the name of their page."""
+    items = []
+    for pass_id, pass_name, document_id, name in georeferenced_passes(conn):
+        found = transform_of(conn, pass_id)
+        items.append(
+            {
+                "document_id": document_id,
+                "name": name,
+                "pass_id": pass_id,
+                "pass_name": pass_name,
+                "type": found.type,
+                "status": found.status,
+                "have": len(found.counting),
+                "rms_m": found.rms_m,
+            }
+        )
+    return {"items": items, "count": len(items)}
 
 
 @query(

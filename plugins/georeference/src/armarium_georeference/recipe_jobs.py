@@ -22,7 +22,7 @@ from armarium.api import (
 from armarium_georeference.errors import bad_gazetteer, no_gazetteer
 from armarium_georeference.gazetteer import BadGazetteer, Gazetteer, read_gazetteer
 from armarium_georeference.hookspecs import armarium_georeference_mentions
-from armarium_source_model.api import read_lines, reading_rule, working_pass
+from armarium_source_model.api import read_lines, reading_rule, sample_page, working_pass
 
 
 class GazetteerSettings(Params):
@@ -91,16 +91,7 @@ def _lines(conn: Any, page_id: str) -> list[dict[str, Any]]:
 
 
 def _example(ex: Example) -> dict[str, Any]:
-    page = str(ex.run("document.create", {"name": "Letter", "doc_type": "page"})["id"])
-    pass_id = ex.run("segment.pass_create", {"document_id": page, "name": "By hand"})["id"]
-    line = {
-        "document_id": page,
-        "pass_id": pass_id,
-        "kind": "line",
-        "anchor": {"rect": [0.1, 0.1, 0.8, 0.05]},
-    }
-    segment_id = ex.run("segment.create_many", {"segments": [line]})["items"][0]["id"]
-    ex.run("representation.create", {"segment_id": segment_id, "text": "Written at Lima, the 3rd of May"})
+    page = sample_page(ex, ["Written at Lima, the 3rd of May"]).document_id
     file = ex.file("places.csv", b"id,name,lon,lat\nhttps://www.geonames.org/3936456,Lima,-77.04,-12.05\n")
     return {"page_id": page, "settings": {"file": str(file)}}
 

@@ -13,7 +13,7 @@ from armarium_georeference.mapsheet import LONGEST, map_page
 from armarium_georeference.onground import outlines_of
 from armarium_georeference.placing import mask_of
 from armarium_georeference.points import passes_of
-from armarium_georeference.schemas import GeoreferenceAnnotation
+from armarium_georeference.records import GeoreferenceAnnotation
 from armarium_georeference.transforms import require_ready, transform_of
 from armarium_source_model.api import counting_readings, passes, reading_rule
 

@@ -2,55 +2,27 @@
 
 from __future__ import annotations
 
-import io
-from typing import Any, NamedTuple
+from typing import Any
 
-from armarium.api import Example, new_id
+from armarium.api import Example
+from armarium_documents.api import sample_picture
+from armarium_source_model.api import SamplePage, sample_page
 
 SIZE = (80, 60)
 PLACES = ((0.1, 0.1, 2.0, 49.0), (0.9, 0.1, 3.0, 49.0), (0.9, 0.9, 3.0, 48.5), (0.1, 0.9, 2.0, 48.5))
 """x, y in fractions of the picture; longitude, latitude."""
 
 
-class SampleMap(NamedTuple):
-    document_id: str
-    pass_id: str
-    segment_ids: list[str]
-
-
-def sample_map(ex: Example) -> SampleMap:
+def sample_map(ex: Example) -> SamplePage:
     """Create a picture with a pass that has a line at each of `PLACES`."""
     from PIL import Image
 
-    file = io.BytesIO()
-    Image.new("L", SIZE, 220).save(file, "PNG")
-    assert ex.library is not None
-    picture = {
-        "checksum": ex.library.objects.put_bytes(file.getvalue()),
-        "mime_type": "image/png",
-        "size_bytes": file.tell(),
-        "pixel_width": SIZE[0],
-        "pixel_height": SIZE[1],
-    }
-    folder = str(ex.run("document.create", {"name": "Maps"})["id"])
-    page = new_id()
-    node = {"id": page, "parent_id": folder, "doc_type": "file", "file_type": "image", "name": "Map.png"}
-    ex.run("document.add_files", {"nodes": [{**node, "picture": picture}]})
-    pass_id = str(ex.run("segment.pass_create", {"document_id": page, "name": "Places"})["id"])
-    lines = [
-        {
-            "document_id": page,
-            "pass_id": pass_id,
-            "kind": "line",
-            "anchor": {"rect": [x - 0.05, y - 0.02, 0.1, 0.04]},
-        }
-        for x, y, _, _ in PLACES
-    ]
-    made = ex.run("segment.create_many", {"segments": lines})["items"]
-    return SampleMap(page, pass_id, [one["id"] for one in made])
+    lines = [{"anchor": {"rect": [x - 0.05, y - 0.02, 0.1, 0.04]}} for x, y, _, _ in PLACES]
+    picture = sample_picture(ex, Image.new("L", SIZE, 220), "Map.png")
+    return sample_page(ex, document_id=picture, segments=lines)
 
 
-def sample_point(page: SampleMap, number: int) -> dict[str, Any]:
+def sample_point(page: SamplePage, number: int) -> dict[str, Any]:
     """Return the parameters that set the control point *number* of the map."""
     _, _, lon, lat = PLACES[number]
     return {"pass_id": page.pass_id, "segment_id": page.segment_ids[number], "lon": lon, "lat": lat}

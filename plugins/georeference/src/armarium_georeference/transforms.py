@@ -4,6 +4,7 @@ of date.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -23,10 +24,12 @@ from armarium_georeference.fitting import (
 )
 from armarium_georeference.planes import BadCoordinates, Plane, offsets, plane_of, rms
 from armarium_georeference.points import list_points, rendition_of_pass
+from armarium_georeference.warping import Warp
 from armarium_source_model.api import IS_PROVISIONAL, get_pass, is_provisional
 
 if TYPE_CHECKING:
     from armarium_georeference.fitting import Points
+    from armarium_georeference.records import Status
 
 _NEAR_POLE = 89.9
 
@@ -61,12 +64,35 @@ class PassTransform:
         """Return the error anywhere on the map, by its control points; None if they do not tell."""
         return None if self.proves_nothing else self.rms_m
 
+    @property
+    def status(self) -> Status:
+        """Return how far it is."""
+        return "none" if self.type is None else "ready" if self.fit is not None else "too-few-points"
+
     def to_world(self, fractions: Points) -> Points:
         """Return longitudes and latitudes of places in the picture (fractions, y down); NaN beyond a horizon."""
         assert self.fit is not None
         assert self.plane is not None
         assert self.size is not None
         return self.plane.unproject(self.fit.apply(pixels_up(fractions, self.size)))
+
+    def on_picture(self, lonlat: Points) -> Points:
+        """Return where the map shows places (fractions, y down); NaN for those that it does not show."""
+        import numpy as np
+
+        assert self.fit is not None
+        assert self.plane is not None
+        assert self.size is not None
+        ground = np.full_like(lonlat, np.nan)
+        for number, place in enumerate(lonlat):
+            with suppress(BadCoordinates):
+                ground[number] = self.plane.project(place[None])[0]
+        found = np.full_like(lonlat, np.nan)
+        sound = np.isfinite(ground).all(axis=1)
+        if sound.any():
+            found[sound] = Warp(self.fit, self.size).invert(ground[sound])
+        width, height = self.size
+        return np.column_stack([found[:, 0] / width, 1 - found[:, 1] / height])
 
 
 def pixels_up(fractions: Points, size: tuple[int, int]) -> Points:
@@ -221,12 +247,11 @@ def _remark(found: PassTransform, picture: Points, ground: Points, true: Points)
 
 def transform_answer(found: PassTransform) -> dict[str, Any]:
     """Return the answer over HTTP (Transform)."""
-    status = "none" if found.type is None else "ready" if found.fit is not None else "too-few-points"
     made = found.fit
     return {
         "pass_id": found.pass_id,
         "type": found.type,
-        "status": status,
+        "status": found.status,
         "needed": None if found.type is None else NEEDED[found.type],
         "have": len(found.counting),
         "rendition_id": found.rendition_id,

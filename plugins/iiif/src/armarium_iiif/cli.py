@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from armarium.commandline import (
+    Commands,
     Refused,
     Session,
     Topic,
@@ -19,32 +20,20 @@ from armarium.commandline import (
     project_session,
     result_of,
 )
-from armarium_documents.commandline import document_id
+from armarium_documents.commandline import DOCUMENT, document_id
+
+commands = Commands(Topic.files)
+iiif = commands.group("iiif", "Import IIIF manifests and fetch their pictures.")
 
 MAX_FILE_BYTES = 64 << 20
 
 
-def commands() -> typer.Typer:
-    """Return the commands."""
-    program = typer.Typer()
-    group = typer.Typer(no_args_is_help=True, help="Import IIIF manifests and fetch their pictures.")
-    group.command("import", epilog="Example: armarium iiif import manifest.json")(import_manifest)
-    group.command("pictures", epilog="Example: armarium iiif pictures Letters")(pictures)
-    program.add_typer(group, name="iiif", rich_help_panel=Topic.files)
-    return program
-
-
+@iiif.example("import manifest.json")
 def import_manifest(
-    source: Annotated[str, typer.Argument(help="A manifest: a file on this machine, or a web address.")],
-    into: Annotated[
-        str | None, typer.Option("--into", help="The folder to put it in; default: Sources.")
-    ] = None,
-    name: Annotated[
-        str | None, typer.Option("--name", help="Name of its folder; default: its label.")
-    ] = None,
-    with_pictures: Annotated[
-        bool, typer.Option("--pictures", help="Also fetch the pictures of its canvases.")
-    ] = False,
+    source: Annotated[str, "A manifest: a file on this machine, or a web address."],
+    into: Annotated[str | None, "The folder to put it in; default: Sources."] = None,
+    name: Annotated[str | None, "Name of its folder; default: its label."] = None,
+    with_pictures: Annotated[bool, "--pictures: Also fetch the pictures of its canvases."] = False,
 ) -> None:
     """Import a IIIF manifest as a folder with a page for each canvas. Its pictures stay where they are
     published.
@@ -72,15 +61,18 @@ def import_manifest(
     answer({**made, **({"pictures": fetched} if fetched is not None else {})}, words)
 
 
+@iiif.asks(
+    "pictures Letters",
+    "POST /api/iiif/images/fetch",
+    follows="Pictures",
+    says=lambda fetched: _print_fetched(fetched),
+)
 def pictures(
-    ids: Annotated[
-        list[str], typer.Argument(help="Imported pages, or folders of them, each by name, path or id.")
+    document_ids: Annotated[
+        list[str], "IDS: Imported pages, or folders of them, each by name, path or id.", DOCUMENT
     ],
 ) -> None:
     """Fetch the pictures of imported canvases that lack them."""
-    with project_session() as session:
-        fetched = _fetch_images(session, [document_id(session, one) for one in ids])
-    answer(fetched, lambda: _print_fetched(fetched))
 
 
 def _by_address(session: Session, address: str, choices: dict[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from armarium.api import Plugin, hookimpl
+from armarium.api import Plugin, actions_in, hookimpl
 from armarium_iiif import actions
 from armarium_iiif.jobs import images_job, manifest_job
 from armarium_iiif.models import metadata
@@ -16,12 +16,7 @@ def armarium_plugin() -> Plugin:
         name="iiif",
         summary="IIIF: pages as Presentation 3, pictures by the Image API 3, manifests of others by reference.",
         metadata=metadata,
-        actions=(
-            actions.import_manifest,
-            actions.fetch_manifest,
-            actions.fetch_images,
-            actions.attach_image,
-        ),
+        actions=actions_in(actions),
         jobs=(manifest_job, images_job),
         routers=(router,),
     )

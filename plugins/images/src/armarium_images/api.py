@@ -6,25 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from armarium_images.models import cuts
-from armarium_images.pieces import Piece
-from armarium_images.queries import Cut, cut_of, live_cuts, treated_rendition, was_unsplit
-from armarium_images.treating import ink_of, plain, store, treat_picture
-
-__all__ = [
-    "Cut",
-    "Piece",
-    "cut_of",
-    "cuts",
-    "ink_of",
-    "live_cuts",
-    "plain",
-    "store",
-    "to_source",
-    "treat_picture",
-    "treated_rendition",
-    "was_unsplit",
-]
+from armarium_images.models import cuts as cuts
+from armarium_images.pieces import Piece as Piece
+from armarium_images.queries import Cut as Cut
+from armarium_images.queries import cut_of as cut_of
+from armarium_images.queries import live_cuts as live_cuts
+from armarium_images.queries import treated_rendition as treated_rendition
+from armarium_images.queries import was_unsplit as was_unsplit
+from armarium_images.treating import ink_of as ink_of
+from armarium_images.treating import plain as plain
+from armarium_images.treating import store as store
+from armarium_images.treating import treat_picture as treat_picture
 
 
 def to_source(transform: Sequence[float], x: float, y: float) -> tuple[float, float]:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from armarium.commandline import (
+    Commands,
     Refused,
     Session,
     Topic,
@@ -18,35 +19,21 @@ from armarium.commandline import (
     name_each,
     plural,
     project_session,
-    result_of,
 )
-from armarium_documents.commandline import Scope, document_id, document_names, scope_of
+from armarium_documents.commandline import DOCUMENT, Scope, document_id
+
+commands = Commands(Topic.pages)
 
 _NUMBER = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(%?)\s*")
 _BOX = "LEFT,TOP,WIDTH,HEIGHT"
 
-Recursive = Annotated[bool, typer.Option("--recursive", "-r", help="For a folder: include its subfolders.")]
+Recursive = Annotated[bool, "--recursive, -r: For a folder: include its subfolders."]
 
 
-def commands() -> typer.Typer:
-    """The commands."""
-    program = typer.Typer()
-    program.command(
-        rich_help_panel=Topic.pages, epilog="Example: armarium crop 0001.jpg --box 10%,5%,80%,90%"
-    )(crop)
-    program.command(rich_help_panel=Topic.pages, epilog="Example: armarium uncrop 0001.jpg")(uncrop)
-    program.command(rich_help_panel=Topic.pages, epilog="Example: armarium split 0001.jpg --at 48%")(split)
-    program.command(rich_help_panel=Topic.pages, epilog="Example: armarium unsplit 0001.jpg")(unsplit)
-    program.command(
-        rich_help_panel=Topic.pages, epilog="Example: armarium enhance 0001.jpg --make binarised"
-    )(enhance)
-    return program
-
-
+@commands.example("crop 0001.jpg --box 10%,5%,80%,90%")
 def crop(
     pictures: Annotated[
-        list[str],
-        typer.Argument(help="Images or pages, or one folder for all its pictures, by name, path or id."),
+        list[str], "Images or pages, or one folder for all its pictures, by name, path or id."
     ],
     box: Annotated[
         str,
@@ -82,16 +69,12 @@ def crop(
     answer(cut, words)
 
 
+@commands.example("split 0001.jpg --at 48%")
 def split(
-    pictures: Annotated[
-        list[str],
-        typer.Argument(help="Images or pages, or a folder for all its pictures, by name, path or id."),
-    ],
+    pictures: Annotated[list[str], "Images or pages, or a folder for all its pictures, by name, path or id."],
     columns: Annotated[int, typer.Option(min=1, max=64, help="Equal parts side by side.")] = 1,
     rows: Annotated[int, typer.Option(min=1, max=64, help="Equal parts one below the other.")] = 1,
-    at: Annotated[
-        str | None, typer.Option(metavar="PERCENT", help="Two parts side by side, cut here: 48%.")
-    ] = None,
+    at: Annotated[str | None, "--at PERCENT: Two parts side by side, cut here: 48%."] = None,
     box: Annotated[
         list[str] | None,
         typer.Option(metavar=_BOX, help="One part, as 0%,0%,48%,100%; twice or more, without overlap."),
@@ -129,29 +112,21 @@ def split(
     answer({"items": done, "count": len(done)}, words)
 
 
+GONE = "{removed_ids:picture} went to the Trash. Restore them with: armarium undo {audit_id}"
+
+
+@commands.asks("uncrop 0001.jpg", "POST /api/images/{picture}/uncrop", says=GONE)
 def uncrop(
-    picture: Annotated[
-        str,
-        typer.Argument(
-            help="A picture (all its crops) or one crop, by name, path or id.", autocompletion=document_names
-        ),
-    ],
+    picture: Annotated[str, "A picture (all its crops) or one crop, by name, path or id.", DOCUMENT],
 ) -> None:
     """Remove crops: they go to the Trash."""
-    _take_back(picture, "uncrop")
 
 
+@commands.asks("unsplit 0001.jpg", "POST /api/images/{picture}/unsplit", says=GONE)
 def unsplit(
-    picture: Annotated[
-        str,
-        typer.Argument(
-            help="A picture that was split, or one of its parts, by name, path or id.",
-            autocompletion=document_names,
-        ),
-    ],
+    picture: Annotated[str, "A picture that was split, or one of its parts, by name, path or id.", DOCUMENT],
 ) -> None:
     """Remove the parts of a split: they go to the Trash."""
-    _take_back(picture, "unsplit")
 
 
 class Treatment(StrEnum):
@@ -162,41 +137,25 @@ class Treatment(StrEnum):
     binarised = "binarised"
 
 
+def _say_made(outcome: dict[str, Any]) -> None:
+    have = plural(outcome["pictures"], "picture has one", "pictures have one")
+    typer.echo(f"{outcome['role'].value.capitalize()}: {have} now.")
+    name_each("not done", outcome, "failed", lambda one: f"{one['document_id']}: {one['why']}")
+    if outcome["pictures"]:
+        typer.echo(f"Take it back with: armarium undo {outcome['job_id']}")
+
+
+@commands.asks("enhance 0001.jpg --make binarised", "act image.treat", follows="Enhance", says=_say_made)
 def enhance(
-    ids: Scope = None,
-    make: Annotated[
-        Treatment, typer.Option(help="Even light and more contrast; paper removed; ink only.")
+    scope_ids: Scope = None,
+    role: Annotated[
+        Treatment, "--make: Even light and more contrast; paper removed; ink only."
     ] = Treatment.enhanced,
     contrast: Annotated[
         float, typer.Option(min=1, max=8, help="How far `enhanced` lifts local contrast.")
     ] = 2.0,
 ) -> None:
     """Make a rendition of each picture; the original stays the primary one."""
-    with project_session() as session:
-        params = {
-            "scope_ids": scope_of(session, ids and [document_id(session, one) for one in ids]),
-            "role": make.value,
-            "contrast": contrast,
-        }
-        begun = session.act("image.treat", params)["result"]
-        follow_job(session, begun["job_id"], "Enhance")
-        outcome = result_of(session, begun["job_id"])
-
-    def words() -> None:
-        have = plural(outcome["pictures"], "picture has one", "pictures have one")
-        typer.echo(f"{make.value.capitalize()}: {have} now.")
-        name_each("not done", outcome, "failed", lambda one: f"{one['document_id']}: {one['why']}")
-        if outcome["pictures"]:
-            typer.echo(f"Take it back with: armarium undo {begun['job_id']}")
-
-    answer({**begun, **outcome}, words)
-
-
-def _take_back(picture: str, verb: str) -> None:
-    with project_session() as session:
-        gone = session.post(f"/api/images/{document_id(session, picture)}/{verb}")
-    words = f"{plural(len(gone['removed_ids']), 'picture')} went to the Trash."
-    answer(gone, f"{words} Restore them with: armarium undo {gone['audit_id']}")
 
 
 def region_of(box: str) -> dict[str, Any]:

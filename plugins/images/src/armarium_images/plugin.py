@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from armarium.api import Plugin, hookimpl
+from armarium.api import Plugin, actions_in, hookimpl, queries_in
+from armarium_images import queries
 from armarium_images.actions import batches, cuts, treatments
 from armarium_images.jobs import image_batch, image_treat
 from armarium_images.models import cuts as cut_rows
 from armarium_images.models import metadata
-from armarium_images.queries import batch_answer
 
 
 @hookimpl
@@ -20,20 +20,9 @@ def armarium_plugin() -> Plugin:
         summary="Crops and splits of pictures as derived children; enhanced, background-removed and binarised renditions",
         prefixes=("image",),
         metadata=metadata,
-        actions=(
-            cuts.crop,
-            cuts.uncrop,
-            cuts.split,
-            cuts.unsplit,
-            cuts.crop_batch,
-            batches.batch_apply,
-            batches.batch_item,
-            batches.batch_undo,
-            treatments.treat,
-            treatments.treat_item,
-        ),
+        actions=actions_in(cuts, batches, treatments),
         jobs=(image_batch, image_treat),
-        queries=(batch_answer,),
+        queries=queries_in(queries),
         hooks=__name__,
     )
 

@@ -14,11 +14,11 @@ from sqlalchemy import Connection
 
 from armarium.api import is_among, now
 from armarium_documents.api import documents_named, span_of
-from armarium_knowledge.models import claims
-from armarium_knowledge.queries.claims import CLAIMS, shown_claims, with_entity
+from armarium_knowledge.queries.claims import shown_claims, with_entity
 from armarium_knowledge.queries.entities import entity, survivor_of
 from armarium_knowledge.queries.graph import neighbourhood
 from armarium_knowledge.queries.visible import HiddenKnowledge
+from armarium_knowledge.records.claims import Claim, claims
 
 MEDIA = {
     "markdown": ("md", "text/markdown"),
@@ -44,7 +44,7 @@ def biography(conn: Connection, entity_id: str) -> dict[str, Any]:
     ]
     if left_out:
         where.append(~is_among(claims.c.id, left_out))
-    rows = shown_claims(conn, CLAIMS.all(conn, *where))
+    rows = shown_claims(conn, Claim.rows.all(conn, *where))
     rows.sort(key=lambda one: (*_in_time(one["time_start"]), one["created_at"], one["id"]))
     graph = neighbourhood(conn, found["id"], depth=1, limit=1000)
     names = {one["id"]: one["canonical_name"] for one in graph["nodes"]}

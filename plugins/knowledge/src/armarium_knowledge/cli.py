@@ -4,76 +4,60 @@ matches.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
 from armarium.commandline import (
+    Commands,
+    Finder,
     Refused,
     Session,
     Topic,
     answer,
-    follow_job,
+    carry_out,
     full_path,
     is_id,
     plural,
     project_session,
-    result_of,
-    table,
     write_file,
 )
-from armarium_documents.commandline import document_id
+from armarium_documents.commandline import DOCUMENT, document_id
+
+commands = Commands(Topic.pages)
 
 MOST = 1_000
 
 
-def commands() -> typer.Typer:
-    """Return the commands."""
-    program = typer.Typer()
-    add = program.command
-    add(rich_help_panel=Topic.pages, epilog="Example: armarium entities garcia --type person")(entities)
-    add(rich_help_panel=Topic.pages, epilog="Example: armarium entity 'Juan Garcia' --out garcia.md")(entity)
-    add(rich_help_panel=Topic.pages, epilog="Example: armarium statements 'sold the mill'")(statements)
-    add("in-doubt", rich_help_panel=Topic.pages, epilog="Example: armarium in-doubt 0001.jpg --confirm")(
-        in_doubt
-    )
-    add("same-entities", rich_help_panel=Topic.pages, epilog="Example: armarium same-entities --find")(
-        same_entities
-    )
-    return program
-
-
+@commands.asks(
+    "entities garcia --type person",
+    "GET /api/entities",
+    fixed={"limit": MOST},
+    title="{total:entity|entities}",
+    columns=(
+        "name=canonical_name",
+        "type=entity_type",
+        "state=curation_state",
+        "documents=corroboration_count",
+        "id",
+    ),
+)
 def entities(
-    words: Annotated[str | None, typer.Argument(help="Words of their names; default: all.")] = None,
-    kind: Annotated[str | None, typer.Option("--type", help="person, location, organization, …")] = None,
-    document: Annotated[str | None, typer.Option("--on", help="Only those named in this document.")] = None,
+    q: Annotated[str | None, "WORDS: Words of their names; default: all."] = None,
+    entity_type: Annotated[str | None, "--type: person, location, organization, …"] = None,
+    document_id: Annotated[str | None, "--on: Only those named in this document.", DOCUMENT] = None,
 ) -> None:
     """List the persons, places and other things that the project knows."""
-    with project_session() as session:
-        query: dict[str, Any] = {"q": words, "entity_type": kind, "limit": MOST}
-        if document is not None:
-            query["document_id"] = document_id(session, document)
-        found = session.get("/api/entities", **query)
-    rows = [
-        (
-            one["canonical_name"],
-            one["entity_type"],
-            one["curation_state"],
-            one["corroboration_count"],
-            one["id"],
-        )
-        for one in found["items"]
-    ]
-    columns = ("name", "type", "state", "documents", "id")
-    answer(found, lambda: table(plural(found["total"], "entity", "entities"), columns, rows))
 
 
+@commands.example("entity 'Juan Garcia' --out garcia.md")
 def entity(
-    name: Annotated[str, typer.Argument(help="An entity by its name or id.")],
-    form: Annotated[Literal["markdown", "text", "json"], typer.Option("--as", help="The format.")] = "text",
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="The file to write.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing file.")] = False,
+    name: Annotated[str, "An entity by its name or id."],
+    form: Annotated[Literal["markdown", "text", "json"], "--as: The format."] = "text",
+    out: Annotated[Path | None, "--out, -o: The file to write."] = None,
+    overwrite: Annotated[bool, "Overwrite an existing file."] = False,
 ) -> None:
     """Show what is known of an entity: names, dates, places, statements, relations, sources."""
     with project_session() as session:
@@ -99,43 +83,33 @@ def _entity_id(session: Session, name: str) -> str:
     raise Refused(f"{len(exact)} entities are called {name!r}: {some}. Name the one you mean by its id.")
 
 
+def _say_statements(found: dict[str, Any]) -> Iterator[str]:
+    if not found["items"]:
+        yield "No statements."
+    for one in found["items"]:
+        doubt = ", in doubt" if one["stale"] else ""
+        yield f"{one['text']}  [{one['curation_state']}{doubt}]  {one['id']}"
+        if one["source_excerpt"]:
+            yield f"    “{' / '.join(one['source_excerpt'].splitlines())}”"
+
+
+@commands.asks("statements 'sold the mill'", "GET /api/claims", fixed={"limit": MOST}, says=_say_statements)
 def statements(
-    words: Annotated[str | None, typer.Argument(help="Words that they contain; default: all.")] = None,
-    about: Annotated[str | None, typer.Option("--about", help="Only those that name this entity.")] = None,
-    document: Annotated[
-        str | None, typer.Option("--on", help="Only those that rest on this document.")
-    ] = None,
+    q: Annotated[str | None, "WORDS: Words that they contain; default: all."] = None,
+    entity_id: Annotated[str | None, "--about: Only those that name this entity.", Finder(_entity_id)] = None,
+    document_id: Annotated[str | None, "--on: Only those that rest on this document.", DOCUMENT] = None,
 ) -> None:
     """List the statements of the project with what they rest on."""
-    with project_session() as session:
-        query: dict[str, Any] = {"q": words, "limit": MOST}
-        if about is not None:
-            query["entity_id"] = _entity_id(session, about)
-        if document is not None:
-            query["document_id"] = document_id(session, document)
-        found = session.get("/api/claims", **query)
-
-    def print_statements() -> None:
-        if not found["items"]:
-            typer.echo("No statements.")
-        for one in found["items"]:
-            doubt = ", in doubt" if one["stale"] else ""
-            typer.echo(f"{one['text']}  [{one['curation_state']}{doubt}]  {one['id']}")
-            if one["source_excerpt"]:
-                typer.echo(f"    “{' / '.join(one['source_excerpt'].splitlines())}”")
-
-    answer(found, print_statements)
 
 
+@commands.example("in-doubt 0001.jpg --confirm")
 def in_doubt(
-    document: Annotated[str, typer.Argument(help="A page by name, path or id.")],
-    confirm: Annotated[
-        bool, typer.Option("--confirm", help="Confirm everything whose words are still there.")
-    ] = False,
+    document: Annotated[str | None, "A page by name, path or id; default: the pages written on last."] = None,
+    confirm: Annotated[bool, "Confirm everything whose words are still there."] = False,
 ) -> None:
-    """Show what rests on text of a page that has been corrected since, and what to do about each."""
+    """Show what rests on text that has been corrected since, and what to do about each."""
     with project_session() as session:
-        page = document_id(session, document)
+        page = None if document is None else document_id(session, document)
         found = session.get("/api/staleness", document_id=page)
         sure = [one for one in found["items"] if one["todo"] == "confirm" and one["kind"] != "interpretation"]
         if confirm and sure:
@@ -151,7 +125,7 @@ def in_doubt(
 
     def print_doubts() -> None:
         if not found["items"]:
-            typer.echo("Nothing on this page is in doubt.")
+            typer.echo("Nothing is in doubt.")
         for one in found["items"]:
             typer.echo(f"{one['todo']}: {one['kind']} {one['text'] or ''} ({one['id']})")
             typer.echo(f"    {one['why']}")
@@ -159,15 +133,14 @@ def in_doubt(
     answer(found, print_doubts)
 
 
+@commands.example("same-entities --find")
 def same_entities(
-    find: Annotated[bool, typer.Option("--find", help="First look for more, by their names.")] = False,
+    find: Annotated[bool, "First look for more, by their names."] = False,
 ) -> None:
     """List the entities that may be the same; a person decides each."""
     with project_session() as session:
         if find:
-            job_id = session.act("entity.find_matches", {})["result"]["job_id"]
-            follow_job(session, job_id, "Look for entities that may be the same")
-            result_of(session, job_id)
+            carry_out(session, "entity.find_matches", {}, "Look for entities that may be the same")
         found = session.get("/api/entity-matches", state="pending", limit=MOST)
         names = {
             one: session.get(f"/api/entities/{one}")["canonical_name"]

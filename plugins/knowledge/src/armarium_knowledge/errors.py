@@ -2,17 +2,7 @@
 
 from __future__ import annotations
 
-from armarium.api import Conflict, Forbidden, Invalid, NotFound, missing
-
-unknown_entity = missing("entity", "List the entities to find the right id.")
-unknown_claim = missing("statement", "List the statements to find the right id.", code="claim_not_found")
-unknown_mention = missing("mention", "List the mentions of the entity to find the right id.")
-unknown_match = missing("match", "List the matches of entities to find the right id.")
-unknown_review = missing("review", "List the reviews of predictions to find the right id.")
-unknown_interpretation = missing(
-    "interpretation", "List the interpretations of the document to find the right id."
-)
-
+from armarium.api import Conflict, Forbidden, Invalid, NotFound
 
 merged_entity = Conflict.saying(
     "entity_merged",
@@ -154,7 +144,6 @@ accept_needs_a_person = Forbidden.saying(
 interval_reversed = Invalid.saying(
     "interval_reversed", "{field} ends before it begins; send its start before its end."
 )
-name_nothing_about = Invalid.saying("nothing_named", "Send one of segment_id, document_id and audit_id.")
 unknown_step = NotFound.saying(
     "audit_not_found",
     "There is no step {audit_id} in this project. The answer of a write contains the id of its step as "

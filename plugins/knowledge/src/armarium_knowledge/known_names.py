@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, select
 
 from armarium.api import Library, raw_of
-from armarium_knowledge.models import entities, mentions
 from armarium_knowledge.placing import PagePlaces, Place, places_of
-from armarium_knowledge.queries.mentions import MENTIONS, RefusedSpans
+from armarium_knowledge.queries.mentions import RefusedSpans
 from armarium_knowledge.queries.visible import HiddenKnowledge
+from armarium_knowledge.records.entities import entities
+from armarium_knowledge.records.mentions import Mention, mentions
 from armarium_source_model.api import Word, name_words
 
 HELD = "knowledge.names"
@@ -211,7 +212,7 @@ def names_on_page(
     """Return the known names on a page, without existing mentions, refused spans and what is left out of lists."""
     places = PagePlaces(conn, document_id)
     refused = RefusedSpans(conn, places)
-    rows = MENTIONS.all(conn, mentions.c.document_id == document_id)
+    rows = Mention.rows.all(conn, mentions.c.document_id == document_id)
     there = {
         (place.page_start, place.page_end) for place in places_of(places, rows) if isinstance(place, Place)
     }

@@ -9,11 +9,11 @@ from sqlalchemy import Connection, select, update
 
 from armarium.api import ActionContext, JobContext
 from armarium_checking.api import Layer, Proposal, Target
-from armarium_knowledge.models import claim_sources, claims, mentions
 from armarium_knowledge.placing import PagePlaces, Place, places_of
-from armarium_knowledge.queries.claims import CLAIMS, SOURCES
-from armarium_knowledge.queries.entities import ENTITIES
-from armarium_knowledge.queries.mentions import MENTIONS
+from armarium_knowledge.queries.claims import SOURCES
+from armarium_knowledge.records.claims import Claim, claim_sources, claims
+from armarium_knowledge.records.entities import Entity
+from armarium_knowledge.records.mentions import Mention, mentions
 
 CLAIMS_PROMPT = (
     "This is a statement with its subject, verb and object, and the passage that it rests on. Say whether the passage says so:"
@@ -29,7 +29,7 @@ ENTITIES_PROMPT = (
 
 def find_claim(conn: Connection, target_id: str) -> Target | None:
     """Return where a statement is: the page and line of its first evidence, if it has any."""
-    if CLAIMS.get(conn, target_id) is None:
+    if Claim.rows.get(conn, target_id) is None:
         return None
     sources = SOURCES.all(conn, claim_sources.c.claim_id == target_id, order=(claim_sources.c.position,))
     first = next((one for one in sources if one["document_id"] is not None), None)
@@ -38,7 +38,7 @@ def find_claim(conn: Connection, target_id: str) -> Target | None:
 
 def find_entity(conn: Connection, target_id: str) -> Target | None:
     """Return nothing: an entity is on no page of its own."""
-    return None if ENTITIES.get(conn, target_id) is None else Target(None)
+    return None if Entity.rows.get(conn, target_id) is None else Target(None)
 
 
 def shortlist(ctx: ActionContext, target_id: str, verdict: str, by_person: bool) -> None:
@@ -56,7 +56,7 @@ def _claims_of(conn: Connection, page_id: str) -> list[Proposal]:
     """Return each with its passages, from whichever pages."""
     there = select(claim_sources.c.claim_id).where(claim_sources.c.document_id == page_id)
     waiting = claims.c.curation_state.in_(("unreviewed", "shortlisted"))
-    rows = CLAIMS.all(
+    rows = Claim.rows.all(
         conn, claims.c.id.in_(there), waiting, claims.c.merged_into_id.is_(None), order=(claims.c.id,)
     )
     shown = []
@@ -71,7 +71,7 @@ def _claims_of(conn: Connection, page_id: str) -> list[Proposal]:
 
 
 def _entities_of(conn: Connection, page_id: str) -> list[Proposal]:
-    rows = MENTIONS.all(conn, mentions.c.document_id == page_id, order=(mentions.c.id,))
+    rows = Mention.rows.all(conn, mentions.c.document_id == page_id, order=(mentions.c.id,))
     places = PagePlaces(conn, page_id)
     passages: dict[str, dict[str, None]] = {}
     for row, place in zip(rows, places_of(places, rows), strict=True):
@@ -79,7 +79,7 @@ def _entities_of(conn: Connection, page_id: str) -> list[Proposal]:
         passages.setdefault(row["entity_id"], {})[line.text if line else row["text"]] = None
     shown = []
     for entity_id, lines in passages.items():
-        found = ENTITIES.get(conn, entity_id)
+        found = Entity.rows.get(conn, entity_id)
         if found is not None and found["curation_state"] == "unreviewed":
             names = ", ".join(one["text"] for one in found["names"]) or "none"
             name = found["canonical_name"]

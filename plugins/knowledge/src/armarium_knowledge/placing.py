@@ -30,6 +30,9 @@ from armarium_source_model.api import (
     text_fingerprint,
 )
 
+ON_LINE = ("segment_id", "representation_id", "segment_char_start", "segment_char_end")
+"""The columns of a row on characters of a line: whose line, of which reading, from where to where."""
+
 
 class Place(NamedTuple):
     """Characters of a line's counting reading, and of the page's text."""
@@ -40,6 +43,11 @@ class Place(NamedTuple):
     line_end: int
     page_start: int
     page_end: int
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """What a row on these characters says of where they are."""
+        return dict(zip(ON_LINE, self[:4], strict=True))
 
 
 class Line(NamedTuple):
@@ -132,11 +140,20 @@ class PagePlaces:
         there = move_span(start, end, old.text, "\n".join(line.text for line in lines))
         return there if isinstance(there, str) else _place_among(lines, *there)
 
-    def place_nearby(self, segment_id: str, representation_id: str, start: int, end: int) -> Place | None:
-        """As `place`; if the characters themselves were corrected, return those that replaced them."""
-        exact = self.place(segment_id, representation_id, start, end)
+    def find(self, row: Mapping[Any, Any]) -> Place | str:
+        """As `place`, of the characters of a row: a mention, a refusal, a piece of evidence."""
+        return self.place(*(row[name] for name in ON_LINE))
+
+    def words(self, place: Place) -> str:
+        """Return the present words at *place*."""
+        return self.text[place.page_start : place.page_end]
+
+    def find_nearby(self, row: Mapping[Any, Any]) -> Place | None:
+        """As `find`; if the characters themselves were corrected, return those that replaced them."""
+        exact = self.find(row)
         if isinstance(exact, Place):
             return exact
+        segment_id, representation_id, start, end = (row[name] for name in ON_LINE)
         old = self._old_reading(representation_id)
         lines = self._lines_now(segment_id, old.created_at)
         there = align_span(start, end, old.text, "\n".join(line.text for line in lines))
@@ -241,9 +258,4 @@ def places_of(places: PagePlaces, rows: Sequence[Any]) -> list[Place | str]:
         if (line := places.line(row["segment_id"])) is None
         or line.representation_id != row["representation_id"]
     )
-    return [
-        places.place(
-            row["segment_id"], row["representation_id"], row["segment_char_start"], row["segment_char_end"]
-        )
-        for row in rows
-    ]
+    return [places.find(row) for row in rows]

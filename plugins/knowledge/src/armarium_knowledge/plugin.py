@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from armarium.api import Migration, Plugin, hookimpl
+from armarium.api import Migration, Plugin, actions_in, hookimpl, queries_in
 from armarium_knowledge import hooks
 from armarium_knowledge.actions import (
     claims,
@@ -15,13 +15,13 @@ from armarium_knowledge.actions import (
 )
 from armarium_knowledge.folding import refold
 from armarium_knowledge.jobs.matches import MATCHES
-from armarium_knowledge.models import metadata
 from armarium_knowledge.queries import claims as claims_read
+from armarium_knowledge.queries import dates, for_families, graph, names, staleness
 from armarium_knowledge.queries import entities as entities_read
-from armarium_knowledge.queries import for_families, graph, names, staleness
 from armarium_knowledge.queries import mentions as mentions_read
 from armarium_knowledge.queries.visible import WithheldKnowledge
 from armarium_knowledge.recipe_jobs import RECIPE_JOBS
+from armarium_knowledge.records.ground import metadata
 from armarium_knowledge.routes import router
 
 
@@ -43,47 +43,8 @@ def armarium_plugin() -> Plugin:
         metadata=metadata,
         version=2,
         migrations=(Migration(2, "Names folded without their punctuation", refold),),
-        actions=(
-            entities.create,
-            entities.change,
-            entities.remove,
-            merging.merge,
-            merging.propose,
-            merging.decide,
-            merging.find,
-            job_findings.take_dates,
-            job_findings.take_links,
-            mentions.create,
-            mentions.repoint,
-            mentions.respan,
-            mentions.remove,
-            mentions.take,
-            claims.create,
-            claims.change,
-            claims.remove,
-            claims.take,
-            notes.interpret,
-            notes.withdraw,
-            notes.keep,
-            notes.decide,
-            confirming.confirm,
-        ),
-        queries=(
-            entities_read.list_entities,
-            entities_read.read_entity,
-            entities_read.list_matches,
-            entities_read.list_reviews,
-            mentions_read.list_mentions,
-            mentions_read.page_mentions,
-            mentions_read.statements,
-            claims_read.list_claims,
-            claims_read.read_claim,
-            claims_read.list_interpretations,
-            graph.neighbourhood,
-            graph.search,
-            staleness.list_staleness,
-            names.list_known_names,
-        ),
+        actions=actions_in(entities, merging, job_findings, mentions, claims, notes, confirming),
+        queries=queries_in(entities_read, mentions_read, claims_read, graph, staleness, names, dates),
         jobs=(MATCHES,),
         recipe_jobs=RECIPE_JOBS,
         routers=(router,),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from armarium.api import Example
+from armarium_source_model.api import sample_page
 
 WORDS = ("Before me came Juan Garcia of Toledo", "on the third of March 1642", "and sold his vineyard")
 """A page, line by line."""
@@ -14,17 +15,9 @@ JUAN = (15, 26)
 
 def read_page(ex: Example) -> dict[str, Any]:
     """Create a page of three lines read by a machine; return its id, its pass, its lines and their readings."""
-    page_id = str(ex.run("document.create", {"name": "Deed", "doc_type": "page"})["id"])
-    pass_id = str(ex.run("segment.pass_create", {"document_id": page_id, "name": "Lines"})["id"])
-    of_page = {"document_id": page_id, "pass_id": pass_id}
-    anchors = [{"rect": [0.1, 0.1 + 0.1 * number, 0.8, 0.05]} for number in range(len(WORDS))]
-    shapes = [{**of_page, "kind": "line", "anchor": anchor} for anchor in anchors]
-    lines = [one["id"] for one in ex.run("segment.create_many", {"segments": shapes})["items"]]
-    readings = [{"segment_id": line, "text": text} for line, text in zip(lines, WORDS, strict=True)]
-    made = ex.run(
-        "reading.take", {**of_page, "provider": "sample-reader", "model": "sample", "readings": readings}
-    )
-    return {"page_id": page_id, "pass_id": pass_id, "lines": lines, "readings": made["representation_ids"]}
+    page = sample_page(ex, WORDS, reader="sample-reader")
+    ids = {"page_id": page.document_id, "pass_id": page.pass_id}
+    return {**ids, "lines": page.segment_ids, "readings": page.reading_ids}
 
 
 def entity(ex: Example, name: str = "Juan Garcia", entity_type: str = "person") -> str:

@@ -36,10 +36,11 @@ def test_a_historian_asks_what_is_known(read_pages: Machine) -> None:
     assert json.loads(Path("linea.json").read_text())["entity"]["canonical_name"] == "Linea"
     assert "No entity here" in desk.expect_refusal("entity", "Nobody")
     assert "“linea 1”" in desk.succeed("statements", "first", "--about", "Linea", "--on", "1.png").out
-    assert desk.succeed("in-doubt", "1.png").out == "Nothing on this page is in doubt.\n"
+    assert desk.succeed("in-doubt", "1.png").out == "Nothing is in doubt.\n"
     line = desk.succeed("statements", "--json").json["items"][0]["evidence"][0]["segment_id"]
     did(desk, "representation.create", segment_id=line, text="linea 1 et cetera")
     assert "confirm: mention linea" in desk.succeed("in-doubt", "1.png").out
+    assert desk.succeed("in-doubt").out == desk.succeed("in-doubt", "1.png").out
     assert "Nothing" in desk.succeed("in-doubt", "1.png", "--confirm").out
     did(desk, "entity.create", canonical_name="Línea", entity_type="person")
     found = desk.succeed("same-entities", "--find").out

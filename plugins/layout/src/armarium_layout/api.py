@@ -1,8 +1,8 @@
 """What other families may import of layout: detectors, the drivers that find regions with a trained model."""
 
-from armarium_layout.detectors import GROUP as DETECTORS
-from armarium_layout.detectors import STORE as DETECTOR_MODELS
-from armarium_layout.detectors import Detector, detectors, model_type
-from armarium_layout.detectors import models_here as detector_models
+from armarium_layout import detectors as _drivers
+from armarium_layout.detectors import Detector as Detector
+from armarium_layout.detectors import detectors as detectors
+from armarium_layout.detectors import model_type as model_type
 
-__all__ = ["DETECTORS", "DETECTOR_MODELS", "Detector", "detector_models", "detectors", "model_type"]
+DETECTORS, DETECTOR_MODELS, detector_models = _drivers.GROUP, _drivers.STORE, _drivers.models_here

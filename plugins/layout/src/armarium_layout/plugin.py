@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from armarium.api import Plugin, hookimpl
+from armarium.api import Plugin, actions_in, hookimpl
 from armarium_documents.api import start_actions
 from armarium_layout.actions import pages
 from armarium_layout.detectors import GROUP, check_detector
@@ -16,13 +16,7 @@ def armarium_plugin() -> Plugin:
         name="layout",
         summary="Regions, outlines, table cells, orders, halves of spreads and prepared pictures; regions also with a trained model",
         prefixes=("layout", *(job.id for job in RECIPE_JOBS)),
-        actions=(
-            pages.order_page,
-            pages.take_shapes,
-            pages.reshape_lines,
-            pages.prepare_page,
-            *start_actions("layout", RECIPE_JOBS),
-        ),
+        actions=(*actions_in(pages), *start_actions("layout", RECIPE_JOBS)),
         recipe_jobs=RECIPE_JOBS,
         driver_groups=(GROUP,),
         check_driver=check_detector,

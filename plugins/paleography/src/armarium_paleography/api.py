@@ -1,18 +1,11 @@
 """What other families may use of paleography: its tables, and the records about segments."""
 
-from __future__ import annotations
-
-from armarium_paleography.records.hands import attributions, campaigns, hands, members
-from armarium_paleography.records.marks import allographs, facts, instances, letterforms, signs
-
-__all__ = [
-    "allographs",
-    "attributions",
-    "campaigns",
-    "facts",
-    "hands",
-    "instances",
-    "letterforms",
-    "members",
-    "signs",
-]
+from armarium_paleography.records.hands import attributions as attributions
+from armarium_paleography.records.hands import campaigns as campaigns
+from armarium_paleography.records.hands import hands as hands
+from armarium_paleography.records.hands import members as members
+from armarium_paleography.records.marks import allographs as allographs
+from armarium_paleography.records.marks import facts as facts
+from armarium_paleography.records.marks import instances as instances
+from armarium_paleography.records.marks import letterforms as letterforms
+from armarium_paleography.records.marks import signs as signs

@@ -7,28 +7,30 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import Refused, Session, Topic, answer, plural, project_session, write_file
+from armarium.commandline import (
+    Commands,
+    Refused,
+    Session,
+    Topic,
+    answer,
+    find_named,
+    plural,
+    project_session,
+    write_file,
+)
 
-Out = Annotated[
-    Path | None, typer.Option("--sheet", help="Draw the pictures side by side into this PNG file.")
-]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")]
+commands = Commands(Topic.lines)
+
+Out = Annotated[Path | None, "--sheet: Draw the pictures side by side into this PNG file."]
+Overwrite = Annotated[bool, "Replace the file if it exists."]
+HAND = ("id", "label")
 NO_HAND = "No hand is described yet: armarium action hand.create --label NAME describes one."
 Height = Annotated[int, typer.Option("--height", help="Height of each picture in pixels.", min=16, max=256)]
 
 
-def commands() -> typer.Typer:
-    """Return the commands."""
-    program = typer.Typer()
-    example = 'Example: armarium hands "Hand A" --sheet hand-a.png'
-    program.command(rich_help_panel=Topic.lines, epilog=example)(hands)
-    example = "Example: armarium letters g --sheet g.png"
-    program.command(rich_help_panel=Topic.lines, epilog=example)(letters)
-    return program
-
-
+@commands.example('hands "Hand A" --sheet hand-a.png')
 def hands(
-    hand: Annotated[str | None, typer.Argument(help="A hand's label or id; default: list all hands.")] = None,
+    hand: Annotated[str | None, "HAND: A hand's label or id; default: list all hands."] = None,
     sheet: Out = None,
     height: Height = 64,
     overwrite: Overwrite = False,
@@ -44,20 +46,17 @@ def hands(
                 lambda: _lines([_hand_words(one) for one in listed] or [NO_HAND]),
             )
             return
-        one = _find_named(listed, hand)
+        one = find_named(listed, hand, "hand", "armarium hands", HAND)
         found = session.get(f"/api/hands/{one['id']}/attributions")
         drawn = _draw(session, f"/api/hands/{one['id']}/sheet", sheet, overwrite, height=height)
         words = f"{_hand_words(one)}: {plural(found['total'], 'attribution')}"
     answer({**one, "attributions": found["items"], **drawn}, lambda: _lines([words, *drawn.values()]))
 
 
+@commands.example("letters g --sheet g.png")
 def letters(
-    character: Annotated[
-        str | None, typer.Argument(help="A character; default: list the features in use.")
-    ] = None,
-    hand: Annotated[
-        str | None, typer.Option("--hand", help="Only letterforms of this hand (label or id).")
-    ] = None,
+    character: Annotated[str | None, "CHARACTER: A character; default: list the features in use."] = None,
+    hand: Annotated[str | None, "Only letterforms of this hand (label or id)."] = None,
     sheet: Out = None,
     height: Height = 64,
     overwrite: Overwrite = False,
@@ -68,7 +67,9 @@ def letters(
     with project_session() as session:
         asked: dict[str, Any] = {} if character is None else {"character": character}
         if hand is not None:
-            asked["hand_id"] = _find_named(session.get("/api/hands")["items"], hand)["id"]
+            asked["hand_id"] = find_named(
+                session.get("/api/hands")["items"], hand, "hand", "armarium hands", HAND
+            )["id"]
         if not asked:
             if sheet is not None:
                 raise Refused("Name a character or a hand: armarium letters g --sheet FILE.")
@@ -86,18 +87,6 @@ def _draw(session: Session, path: str, sheet: Path | None, overwrite: bool, **as
         return {}
     write_file(sheet, session.raw("GET", path, query=asked), overwrite=overwrite)
     return {"sheet": str(sheet)}
-
-
-def _find_named(listed: list[dict[str, Any]], text: str) -> dict[str, Any]:
-    found = [one for one in listed if text in (one["id"], one["label"])]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise Refused(
-            f"{len(found)} hands are called {text!r}: {', '.join(one['id'] for one in found)}. Name one by "
-            "its id."
-        )
-    raise Refused(f"There is no hand called {text!r}; armarium hands lists them.")
 
 
 def _hand_words(hand: dict[str, Any]) -> str:

@@ -6,6 +6,8 @@ from armarium.api import Conflict, Invalid, NotFound, Unavailable, missing
 
 unknown_reading = missing("reading", "The readings of its segment have the right one.")
 
+joined_with_itself = Invalid.saying("same_one", "A {what} cannot be joined with itself; name others.")
+
 
 class Withdrawn(Conflict):
     """A withdrawn row would be changed, or a live row would depend on it: a new one, or one that an undo or

@@ -6,37 +6,35 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import Topic, answer, follow_job, name_each, plural, project_session, result_of
+from armarium.commandline import (
+    Commands,
+    Topic,
+    answer,
+    carry_out,
+    in_words,
+    name_each,
+    plural,
+    project_session,
+)
 from armarium_documents.commandline import Scope, pages_of, scope_of
+
+commands = Commands(Topic.lines)
 
 NAMED = 20
 """At most so many pages are checked for existing text that the new lines hide."""
 
 
-def commands() -> typer.Typer:
-    """Return the commands."""
-    program = typer.Typer()
-    program.command(rich_help_panel=Topic.lines, epilog="Example: armarium lines 0001.jpg")(lines)
-    program.command(rich_help_panel=Topic.lines, epilog="Example: armarium read --language es")(read)
-    program.command(
-        rich_help_panel=Topic.lines,
-        epilog="Example: armarium transcribe Interviews --model small --language es",
-    )(transcribe)
-    return program
-
-
+@commands.example("lines 0001.jpg")
 def lines(
     ids: Scope = None,
     reader: Annotated[
-        str, typer.Option(help="The reader that finds them (armarium plugins lists the installed ones).")
+        str, "The reader that finds them (armarium plugins lists the installed ones)."
     ] = "rapidocr",
 ) -> None:
     """Find the lines of pages; each page gets a new pass."""
     with project_session() as session:
-        started = session.act("reading.find_lines", {"scope_ids": scope_of(session, ids), "reader": reader})
-        job_id = started["result"]["job_id"]
-        follow_job(session, job_id, "Find lines")
-        outcome = result_of(session, job_id)
+        params = {"scope_ids": scope_of(session, ids), "reader": reader}
+        outcome = carry_out(session, "reading.find_lines", params, "Find lines")
         readers = session.get("/api/reading/readers")["items"] if outcome.get("without_lines_count") else []
         pages = pages_of(session, ids or [])[:NAMED]
         notices = [
@@ -55,7 +53,7 @@ def lines(
             if notice:
                 typer.echo(f"  {name}: {notice}", err=True)
 
-    answer({"job_id": job_id, **outcome}, words)
+    answer(outcome, words)
 
 
 def others_of(reader: str, readers: list[dict[str, Any]]) -> list[str]:
@@ -67,35 +65,24 @@ def others_of(reader: str, readers: list[dict[str, Any]]) -> list[str]:
     ]
 
 
+@commands.example("read --language es")
 def read(
     ids: Scope = None,
     reader: Annotated[
         str | None,
-        typer.Option(
-            help="The reader to use; default: for each page, the one most confident on a sample of its lines."
-        ),
+        "The reader to use; default: for each page, the one most confident on a sample of its lines.",
     ] = None,
-    language: Annotated[str | None, typer.Option(help="BCP 47 tag, for readers that can use it.")] = None,
+    language: Annotated[str | None, "BCP 47 tag, for readers that can use it."] = None,
     model: Annotated[
-        str | None,
-        typer.Option(help="A model file, for readers that need one; with --provider, one of its models."),
+        str | None, "A model file, for readers that need one; with --provider, one of its models."
     ] = None,
-    provider: Annotated[
-        str | None, typer.Option(help="A provider whose model reads instead of a reader.")
-    ] = None,
-    pages_may_leave: Annotated[
-        bool,
-        typer.Option("--pages-may-leave", help="Allow lines to be sent to a provider on another machine."),
-    ] = False,
+    provider: Annotated[str | None, "A provider whose model reads instead of a reader."] = None,
+    pages_may_leave: Annotated[bool, "Allow lines to be sent to a provider on another machine."] = False,
     only: Annotated[
         str | None,
-        typer.Option(
-            help="`unread`: only lines without text; `unchecked`: also those whose text is a machine's that nobody confirmed."
-        ),
+        "`unread`: only lines without text; `unchecked`: also those whose text is a machine's that nobody confirmed.",
     ] = None,
-    alternatives: Annotated[
-        int, typer.Option(help="Also store this many alternative readings of each line.")
-    ] = 0,
+    alternatives: Annotated[int, "Also store this many alternative readings of each line."] = 0,
 ) -> None:
     """Read the lines of pages."""
     with project_session() as session:
@@ -112,10 +99,7 @@ def read(
             for k, v in (*stated, ("pages_may_leave", pages_may_leave), ("alternatives", alternatives))
             if v
         }
-        started = session.act("reading.read_lines", params)
-        job_id = started["result"]["job_id"]
-        follow_job(session, job_id, "Read")
-        outcome = result_of(session, job_id)
+        outcome = carry_out(session, "reading.read_lines", params, "Read")
         readers = session.get("/api/reading/readers")["items"] if outcome.get("by_hand_count") else []
     hint = handwriting_hint(outcome, readers)
 
@@ -125,32 +109,27 @@ def read(
         if hint is not None:
             typer.echo(f"\n{hint}")
 
-    answer({"job_id": job_id, **outcome, "hint": hint}, words)
+    answer({**outcome, "hint": hint}, words)
 
 
+def _say_transcribed(outcome: dict[str, Any]) -> None:
+    typer.echo(in_words("Transcribed {pages:recording}.", outcome))
+    name_each("not done", outcome, "failed", lambda one: f"{one['document_id']}: {one['why']}")
+
+
+@commands.asks(
+    "transcribe Interviews --model small --language es",
+    "act reading.transcribe_speech",
+    follows="Transcribe",
+    says=_say_transcribed,
+)
 def transcribe(
-    ids: Scope = None,
-    transcriber: Annotated[str, typer.Option(help="The transcriber to use.")] = "whisper",
-    model: Annotated[
-        str | None, typer.Option(help="A model on this machine, for transcribers that need one.")
-    ] = None,
-    language: Annotated[
-        str | None, typer.Option(help="BCP 47 tag; default: the model detects the language.")
-    ] = None,
+    scope_ids: Scope = None,
+    transcriber: Annotated[str, "The transcriber to use."] = "whisper",
+    model: Annotated[str | None, "A model on this machine, for transcribers that need one."] = None,
+    language: Annotated[str | None, "BCP 47 tag; default: the model detects the language."] = None,
 ) -> None:
     """Transcribe the speech of recordings; each gets a new pass with a line for each sentence and its time."""
-    with project_session() as session:
-        params: dict[str, Any] = {"scope_ids": scope_of(session, ids), "transcriber": transcriber}
-        params |= {key: value for key, value in (("model", model), ("language", language)) if value}
-        job_id = session.act("reading.transcribe_speech", params)["result"]["job_id"]
-        follow_job(session, job_id, "Transcribe")
-        outcome = result_of(session, job_id)
-
-    def words() -> None:
-        typer.echo(f"Transcribed {plural(int(outcome['pages']), 'recording')}.")
-        name_each("not done", outcome, "failed", lambda one: f"{one['document_id']}: {one['why']}")
-
-    answer({"job_id": job_id, **outcome}, words)
 
 
 def _sure_words(outcome: dict[str, Any]) -> None:

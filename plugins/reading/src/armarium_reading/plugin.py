@@ -6,11 +6,11 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from armarium.api import Plugin, hookimpl
+from armarium.api import Plugin, actions_in, hookimpl
 from armarium_documents.api import start_actions
 from armarium_reading import hookspecs
+from armarium_reading.actions import providers
 from armarium_reading.actions import reading as actions
-from armarium_reading.actions.providers import PROVIDER_ACTIONS
 from armarium_reading.corrections import note_consequences
 from armarium_reading.jobs import ADD_MODEL, DOWNLOAD_MODEL
 from armarium_reading.models import engine_metadata, metadata
@@ -65,14 +65,8 @@ def armarium_plugin() -> Plugin:
         metadata=metadata,
         engine_metadata=engine_metadata,
         actions=(
-            actions.find_lines,
-            actions.read_lines,
-            actions.read_pages,
-            actions.download_model,
-            actions.add_model,
-            actions.delete_model,
+            *actions_in(actions, providers),
             *start_actions("reading", [job for job in RECIPE_JOBS if "recording" in job.takes]),
-            *PROVIDER_ACTIONS,
         ),
         jobs=(DOWNLOAD_MODEL, ADD_MODEL),
         recipe_jobs=RECIPE_JOBS,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from armarium.api import Engine, Example, Library, Placement, RecipeJob, new_id
+from armarium_documents.api import sample_picture
 from armarium_reading.jobs import FIND_LINES, READ_LINES, READ_PAGES, TRANSCRIBE
 from armarium_reading.providers.served_reader import lane_of, who_reads_lines
 from armarium_reading.readers import TRANSCRIBERS, choose, choose_transcriber
@@ -16,6 +17,7 @@ from armarium_reading.schemas.reading import (
     ReadPagesSettings,
     TranscribeSettings,
 )
+from armarium_source_model.api import sample_page
 
 
 def _make_place(method: str) -> Callable[[Engine, Library, Any], Placement]:
@@ -76,36 +78,18 @@ def _recording(ex: Example) -> dict[str, Any]:
 
 def _page(ex: Example) -> dict[str, Any]:
     """Create a page whose picture has two dark rows."""
-    import io
-
     from PIL import Image
 
-    assert ex.library is not None
     image = Image.new("RGB", (100, 80), "white")
     for top in (20, 50):
         image.paste("black", (10, top, 90, top + 6))
-    file = io.BytesIO()
-    image.save(file, "PNG")
-    picture = {
-        "checksum": ex.library.objects.put_bytes(file.getvalue()),
-        "mime_type": "image/png",
-        "size_bytes": len(file.getvalue()),
-        "pixel_width": 100,
-        "pixel_height": 80,
-    }
-    folder_id = ex.run("document.create", {"name": "Box", "doc_type": "folder"})["id"]
-    page_id = new_id()
-    node = {"id": page_id, "parent_id": folder_id, "doc_type": "file", "file_type": "image", "name": "1.png"}
-    ex.run("document.add_files", {"nodes": [{**node, "picture": picture}]})
-    return {"page_id": page_id}
+    return {"page_id": sample_picture(ex, image)}
 
 
 def _page_with_lines(ex: Example) -> dict[str, Any]:
     page = _page(ex)
-    pass_id = ex.run("segment.pass_create", {"document_id": page["page_id"], "name": "By hand"})["id"]
-    line = {"document_id": page["page_id"], "pass_id": pass_id, "kind": "line"}
-    shapes = [{"rect": [0.1, 0.2, 0.8, 0.15]}, {"rect": [0.1, 0.6, 0.8, 0.15]}]
-    ex.run("segment.create_many", {"segments": [{**line, "anchor": shape} for shape in shapes]})
+    lines = [{"anchor": {"rect": [0.1, top, 0.8, 0.15]}} for top in (0.2, 0.6)]
+    sample_page(ex, document_id=page["page_id"], segments=lines)
     return page
 
 

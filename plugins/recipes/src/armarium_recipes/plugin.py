@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from armarium.api import Plugin, hookimpl
+from armarium.api import Plugin, actions_in, hookimpl, queries_in
 from armarium_recipes import hookspecs, routes_bakeoffs
-from armarium_recipes.actions import bakeoffs, champions
-from armarium_recipes.actions.choices import ACTIONS as CHOICES
-from armarium_recipes.actions.setup import ACTIONS as SETUP
-from armarium_recipes.actions.start import ACTIONS as START
+from armarium_recipes.actions import bakeoffs, champions, choices, setup, start
 from armarium_recipes.bakeoffs import champions as champions_of
 from armarium_recipes.bakeoffs import following, recovery
 from armarium_recipes.jobs.compare_line_finders import COMPARE_FINDERS
 from armarium_recipes.jobs.run_recipe import RUN_A_RECIPE
 from armarium_recipes.models import metadata
 from armarium_recipes.project import arrivals, files
-from armarium_recipes.queries.bakeoffs import QUERIES as BAKEOFFS
-from armarium_recipes.queries.candidates import QUERIES as CANDIDATES
-from armarium_recipes.queries.knowledge import list_routes
-from armarium_recipes.queries.project import QUERIES as PROJECT
-from armarium_recipes.queries.runs import QUERIES as RUNS
+from armarium_recipes.queries import bakeoffs as bakeoffs_read
+from armarium_recipes.queries import candidates
+from armarium_recipes.queries import knowledge as knowledge_read
+from armarium_recipes.queries import project as project_read
+from armarium_recipes.queries import runs as runs_read
 from armarium_recipes.routes import knowledge
 
 
@@ -30,9 +27,9 @@ def armarium_plugin() -> Plugin:
         summary="Recipes, Start, bake-offs",
         prefixes=("recipes", "project", "compare-line-finders", "run-a-recipe"),
         metadata=metadata,
-        actions=(*SETUP, *CHOICES, *START, *bakeoffs.ACTIONS, champions.set_champion),
+        actions=actions_in(setup, choices, start, bakeoffs, champions),
         jobs=(COMPARE_FINDERS, RUN_A_RECIPE),
-        queries=(*CANDIDATES, *PROJECT, *RUNS, *BAKEOFFS, list_routes),
+        queries=queries_in(candidates, project_read, runs_read, bakeoffs_read, knowledge_read),
         routers=(routes_bakeoffs.router, knowledge.router),
         hookspecs=hookspecs,
         hooks=__name__,

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import update
-
 from armarium.api import ActionContext, Example, Route, RowRule, action, new_id
-from armarium_rights.errors import already_withdrawn, unknown_record
-from armarium_rights.models import records
+from armarium_rights.errors import already_withdrawn
 from armarium_rights.queries import PROJECT, as_answer, target
-from armarium_rights.schemas import Record, SetParams, WithdrawParams
+from armarium_rights.records import Record, SetParams, WithdrawParams, records
 
 Image = Mapping[str, Any] | None
 
@@ -84,13 +81,10 @@ def withdraw(ctx: ActionContext, p: WithdrawParams) -> dict[str, Any]:
     """The record is kept but no longer counts; undoing this step puts it in force again. Only a person may do
     this.
     """
-    found = ctx.conn.execute(records.select().where(records.c.id == p.record_id)).first()
-    if found is None:
-        raise unknown_record(p.record_id)
-    row = found._asdict()
+    row = Record.rows.row(ctx.conn, p.record_id)._asdict()
     if row["withdrawn_at"] is not None:
         raise already_withdrawn(p.record_id)
-    ctx.conn.execute(update(records).where(records.c.id == p.record_id).values(withdrawn_at=ctx.now))
+    Record.rows.change(ctx.conn, p.record_id, {"withdrawn_at": ctx.now})
     _tell(ctx, row)
     return as_answer({**row, "withdrawn_at": ctx.now})
 

@@ -2,8 +2,4 @@
 ask `armarium.api`.
 """
 
-from __future__ import annotations
-
-from armarium_rights.models import records
-
-__all__ = ["records"]
+from armarium_rights.records import records as records

@@ -11,8 +11,8 @@ from sqlalchemy import Connection, select
 
 from armarium.api import is_among
 from armarium_documents.api import documents
-from armarium_rights.models import records
 from armarium_rights.queries import live
+from armarium_rights.records import records
 from armarium_source_model.api import segments
 
 D = documents.c

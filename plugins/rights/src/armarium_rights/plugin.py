@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from armarium.api import Plugin, hookimpl
-from armarium_rights import actions
-from armarium_rights.models import metadata
-from armarium_rights.queries import effective
+from armarium.api import Plugin, actions_in, hookimpl, queries_in
+from armarium_rights import actions, queries
+from armarium_rights.records import metadata
 from armarium_rights.withholding import RightsOfProject
 
 
@@ -16,7 +15,7 @@ def armarium_plugin() -> Plugin:
         name="rights",
         summary="Who may see a project, a document or a part of a page, and whether models may receive it",
         metadata=metadata,
-        actions=(actions.set_rights, actions.withdraw),
-        queries=(effective,),
+        actions=actions_in(actions),
+        queries=queries_in(queries),
         rights=RightsOfProject(),
     )

@@ -8,17 +8,14 @@ from typing import Annotated, Any
 from fastapi import Query
 from sqlalchemy import Connection, and_, func, or_, select, true
 
-from armarium.api import Rows, is_among, query
+from armarium.api import is_among, query
 from armarium_documents.api import documents
-from armarium_rights.errors import no_such_project, unknown_record, unknown_target
-from armarium_rights.models import records
-from armarium_rights.schemas import Effective, TargetKind
+from armarium_rights.errors import no_such_project, unknown_target
+from armarium_rights.records import Effective, RecordsPage, TargetKind, records
 from armarium_source_model.api import forwardings, segments
 
 PROJECT = "library"
 STRICTEST = ("none", "local", "cloud")
-
-RECORDS = Rows(records, missing=unknown_record)
 
 live = records.c.withdrawn_at.is_(None)
 remade = forwardings.c.kind.in_(("merged", "split"))
@@ -111,6 +108,25 @@ def combine_records(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "conditions": _each_once([row["conditions"]] for row in found if row["conditions"]),
         "record_ids": [row["id"] for row in found],
     }
+
+
+@query(
+    "/api/rights", summary="The rights records in force", answer=RecordsPage, refusals=(), name="list_rights"
+)
+def list_records(
+    conn: Connection,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    offset: Annotated[int, Query(ge=0, le=10**12)] = 0,
+) -> dict[str, Any]:
+    """Return the newest first; of what the caller may not see there is none."""
+    newest = (records.c.created_at.desc(), records.c.id.desc())
+    named = select(records, documents.c.name).outerjoin(documents, documents.c.id == records.c.document_id)
+    rows = conn.execute(named.where(live).order_by(*newest).limit(limit).offset(offset)).all()
+    items = [
+        {**as_answer(row._asdict()), "document_id": row.document_id, "target_name": row.name} for row in rows
+    ]
+    total = conn.execute(select(func.count()).select_from(records).where(live)).scalar_one()
+    return {"items": items, "count": len(items), "total": total, "limit": limit, "offset": offset}
 
 
 @query(

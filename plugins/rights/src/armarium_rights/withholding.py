@@ -10,9 +10,9 @@ from sqlalchemy import Connection, and_, func, or_, select
 
 from armarium.api import Principal, Use, WithheldRows, is_among
 from armarium_rights.errors import loosened_by_machine
-from armarium_rights.models import records
 from armarium_rights.pictures import cut_from_parts, documents_with_cuts, records_seen_on
 from armarium_rights.queries import PROJECT, applying, combine_records, live, remade
+from armarium_rights.records import records
 from armarium_source_model.api import forwardings, segments
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from armarium.commandline import (
+    Commands,
     Refused,
     Session,
     Topic,
@@ -17,57 +18,32 @@ from armarium.commandline import (
     project_session,
     write_file,
 )
-from armarium_documents.commandline import document_id, document_names
+from armarium_documents.commandline import DOCUMENT, FLAGS, document_id
+
+commands = Commands(Topic.pages)
 
 LISTS = ("doc_types", "file_types", "prototype_keys", "languages", "source_authority")
 SINGLE = ("date_from", "date_to", "created_from", "created_to")
-FLAGS = ("is_starred", "has_reading")
+TRUTHS = (*FLAGS, "has_reading")
 
 
-def commands() -> typer.Typer:
-    """Return the command."""
-    program = typer.Typer()
-    program.command(
-        rich_help_panel=Topic.pages,
-        epilog="Example: armarium search 'city of Mexico' --fuzzy --picture found",
-    )(search)
-    # Without this, typer would make the one command the whole program.
-    program.callback()(lambda: None)
-    return program
-
-
+@commands.example("search 'city of Mexico' --fuzzy --picture found")
 def search(
-    words: Annotated[
-        list[str],
-        typer.Argument(help="What to search for; in quotes within the query: a phrase. NOT excludes."),
-    ],
+    words: Annotated[list[str], "What to search for; in quotes within the query: a phrase. NOT excludes."],
     fuzzy: Annotated[
-        bool,
-        typer.Option(
-            "--fuzzy", help="Also words one or two letters different: misread, or spelled differently."
-        ),
+        bool, "Also words one or two letters different: misread, or spelled differently."
     ] = False,
-    alike: Annotated[
-        bool, typer.Option("--alike", help="Also similar passages, if they have vectors.")
-    ] = False,
-    people: Annotated[list[str] | None, typer.Option(help="Only where this person is named.")] = None,
-    places: Annotated[list[str] | None, typer.Option(help="Only where this place is named.")] = None,
-    dates: Annotated[
-        str | None, typer.Option(help="A year, month, day, decade (183X) or interval (1832/1840).")
-    ] = None,
-    within: Annotated[
-        str | None,
-        typer.Option("--in", help="Only at or below this folder or document.", autocompletion=document_names),
-    ] = None,
+    alike: Annotated[bool, "Also similar passages, if they have vectors."] = False,
+    people: Annotated[list[str] | None, "Only where this person is named."] = None,
+    places: Annotated[list[str] | None, "Only where this place is named."] = None,
+    dates: Annotated[str | None, "A year, month, day, decade (183X) or interval (1832/1840)."] = None,
+    within: Annotated[str | None, "--in: Only at or below this folder or document.", DOCUMENT] = None,
     where: Annotated[
-        list[str] | None,
-        typer.Option(help="A filter, as in languages=es, is_starred=true or date_from=1832."),
+        list[str] | None, "A filter, as in languages=es, is_starred=true or date_from=1832."
     ] = None,
     limit: Annotated[int, typer.Option(min=1, max=100, help="How many pages to list.")] = 10,
     offset: Annotated[int, typer.Option(min=0, help="How many pages to skip first.")] = 0,
-    picture: Annotated[
-        Path | None, typer.Option("--picture", help="A folder for pictures of the lines found.")
-    ] = None,
+    picture: Annotated[Path | None, "A folder for pictures of the lines found."] = None,
 ) -> None:
     """Find pages by their words, and show the lines that contain them."""
     with project_session() as session:
@@ -98,15 +74,15 @@ def filters_of(where: Any) -> dict[str, Any]:
     filters: dict[str, Any] = {}
     for one in where:
         name, parted, value = one.partition("=")
-        if not parted or name not in (*LISTS, *SINGLE, *FLAGS):
+        if not parted or name not in (*LISTS, *SINGLE, *TRUTHS):
             raise Refused(
-                f"--where takes NAME=VALUE with one of the names {', '.join((*LISTS, *SINGLE, *FLAGS))}; "
+                f"--where takes NAME=VALUE with one of the names {', '.join((*LISTS, *SINGLE, *TRUTHS))}; "
                 f"{one!r} is not one of them."
             )
         if name in LISTS:
             filters.setdefault(name, []).append(value)
         else:
-            filters[name] = value.casefold() in ("true", "yes", "1") if name in FLAGS else value
+            filters[name] = value.casefold() in ("true", "yes", "1") if name in TRUTHS else value
     return filters
 
 

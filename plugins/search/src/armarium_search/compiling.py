@@ -8,9 +8,10 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from armarium.api import Engine, Library, Principal, ServiceError
+from armarium_documents.api import with_flags
 from armarium_reading.api import Caller, ModelRequest, Subject, ask, placed_with_provider, served_models
 from armarium_search.contributions import scopes_of
-from armarium_search.language import SCOPES, parse
+from armarium_search.language import parse
 from armarium_search.queries.dates_asked import require_span
 from armarium_search.schemas import Day, Filters, SearchParams
 from armarium_search.vectors.served import embed_query
@@ -22,9 +23,8 @@ SYSTEM = "You turn what a historian asks into a query of a search engine for the
 PROMPT = (
     "Write the query for what is asked below, and filters only where it plainly states them. The query holds few words, in "
     "the language in which they were asked, as they would stand on the page: words (all must be there), "
-    '"phrases", a beginning as plat*, NOT before what is to be left out, and the scopes people:, places:, organizations:, '
-    'dates: (1832, 183X, 1832/1840), name: and tag:, each before a word or a "phrase". Leave out words such as find, letters '
-    "about, or who wrote."
+    '"phrases", a beginning as plat*, NOT before what is to be left out, and the scopes {scopes}, each before a word or a '
+    '"phrase". Leave out words such as find, letters about, or who wrote.'
 )
 VIEWERS = "A viewer may not use a model, so the words were searched as written. Ask an editor to search."
 NO_MODEL = (
@@ -34,6 +34,7 @@ NO_MODEL = (
 )
 
 
+@with_flags(None)
 class Sentence(BaseModel):
     """What the model answers: a query, and the filters that a sentence states."""
 
@@ -43,7 +44,6 @@ class Sentence(BaseModel):
     date_from: Day | None = None
     date_to: Day | None = None
     languages: Annotated[list[Annotated[str, Field(max_length=35)]], Field(max_length=20)] = []
-    is_starred: bool | None = None
 
 
 class CompiledQuery(SearchParams):
@@ -93,7 +93,7 @@ def _ask_model(
         request = ModelRequest(
             provider=provider,
             model=model,
-            prompt=PROMPT,
+            prompt=PROMPT.format(scopes=_list_scopes(engine)),
             system=SYSTEM,
             material=params.query,
             subject=Subject(library.uuid, kind="project"),
@@ -102,12 +102,21 @@ def _ask_model(
             seconds=SECONDS,
         )
         found = ask(Caller(engine, library, principal), request, Sentence).answer
-        _check(found, {*SCOPES, *scopes_of(engine)})
+        _check(found, scopes_of(engine))
     except ServiceError as refusal:
         return None, None, f"{refusal.detail} The words were searched as written."
     of_model = found.model_dump(exclude={"query"}, exclude_defaults=True)
     stated = params.filters.model_dump(exclude_unset=True) if params.filters else {}
     return found.query, Filters(**{**of_model, **stated}) if of_model or stated else None, None
+
+
+def _list_scopes(engine: Engine) -> str:
+    """Return the scopes as the prompt names them, each once, with what may stand after it."""
+    found = {
+        name: next((one.example for one in several if one.example), "")
+        for name, several in scopes_of(engine).items()
+    }
+    return ", ".join(f"{name}:" + (f" ({example})" if example else "") for name, example in found.items())
 
 
 def _check(found: Sentence, scopes: Collection[str]) -> None:

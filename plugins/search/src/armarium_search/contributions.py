@@ -5,10 +5,14 @@ from __future__ import annotations
 from armarium.api import Engine
 from armarium_search.hookspecs import Kind, Scope, armarium_search_kinds, armarium_search_scopes
 
+ENTITY_SCOPES = ("people", "places", "organizations")
+
 
 def scopes_of(engine: Engine) -> dict[str, list[Scope]]:
-    """Return the scopes that families add, by name; several may search under the same name."""
-    found: dict[str, list[Scope]] = {}
+    """Return the scopes of the query language, by name; several may search under the same name, and those of entities are
+    there in every project.
+    """
+    found: dict[str, list[Scope]] = {name: [] for name in ENTITY_SCOPES}
     for one in engine.points.collect(armarium_search_scopes):
         found.setdefault(one.name, []).append(one)
     return found

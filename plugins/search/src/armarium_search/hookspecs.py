@@ -18,6 +18,8 @@ class Scope:
     name: str
     documents: Callable[[Connection, str], Iterable[str]]
     """Return the ids of the documents found by the text after the colon, which is passed as it was written."""
+    example: str = ""
+    """What may stand after the colon, for a model that writes queries."""
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,6 @@ from armarium_source_model.api import words_of
 MOST_TERMS = 64
 """The most words, phrases and scopes of one query."""
 
-SCOPES = ("name", "tag", "dates", "people", "places", "organizations")
-"""The scopes in every project; families add others, or extend these."""
-
 _TERM = re.compile(
     r'(?P<scope>[^\W\d_]\w*):(?="|\S)(?P<scoped>"[^"]*(?:"|$)|[^\s"]+)|"(?P<phrase>[^"]*)(?:"|$)|(?P<word>[^\s"]+)'
 )
@@ -110,7 +107,7 @@ class _Reading:
     scopes: list[ScopedQuestion] = field(default_factory=list)
 
 
-def parse(query: str, scopes: Collection[str] = SCOPES) -> ParsedQuery:
+def parse(query: str, scopes: Collection[str]) -> ParsedQuery:
     """Parse *query* into terms; Invalid if it has too many, or only excludes."""
     read = _Reading()
     excluded = False

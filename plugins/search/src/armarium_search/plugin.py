@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from armarium.api import Migration, Plugin, hookimpl
+from armarium.api import Migration, Plugin, actions_in, hookimpl, queries_in
 from armarium_search import actions, entries, hookspecs
+from armarium_search.hookspecs import Scope
 from armarium_search.jobs import JOBS
 from armarium_search.models import metadata, saved_searches
-from armarium_search.queries.saved_searches import list_saved
-from armarium_search.queries.search import search
+from armarium_search.queries import saved_searches as saved_searches_read
+from armarium_search.queries import search as queries_search
+from armarium_search.queries.scopes import SCOPES
 from armarium_search.recipe_jobs import VECTORS
 from armarium_search.routes import router
 from armarium_search.stale_vectors import RestingVectors
@@ -27,17 +29,10 @@ def armarium_plugin() -> Plugin:
         metadata=metadata,
         version=2,
         migrations=(Migration(2, "Days of documents as numbers", entries.make_names_anew),),
-        actions=(
-            actions.create,
-            actions.update,
-            actions.delete,
-            actions.duplicate,
-            actions.reorder,
-            actions.embed,
-        ),
+        actions=actions_in(actions),
         jobs=JOBS,
         recipe_jobs=(VECTORS,),
-        queries=(search, list_saved),
+        queries=queries_in(queries_search, saved_searches_read),
         routers=(router,),
         driver_groups=(GROUP,),
         check_driver=check_embedder,
@@ -48,6 +43,11 @@ def armarium_plugin() -> Plugin:
         hookspecs=hookspecs,
         hooks=__name__,
     )
+
+
+@hookimpl
+def armarium_search_scopes() -> Sequence[Scope]:
+    return SCOPES
 
 
 @hookimpl

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from armarium.api import Example, JobContext, JobKind, RecipeJob
 from armarium_search.schemas import EmbedParams
+from armarium_source_model.api import sample_page
 
 
 class VectorArgs(EmbedParams):
@@ -36,12 +37,7 @@ def make_vectors(job: JobContext) -> dict[str, Any]:
 
 
 def _example(ex: Example) -> dict[str, Any]:
-    page = ex.run("document.create", {"name": "A leaf", "doc_type": "page"})["id"]
-    own = ex.run("segment.pass_create", {"document_id": page, "name": "Lines"})["id"]
-    line = {"document_id": page, "pass_id": own, "kind": "line", "anchor": {"rect": [0.1, 0.1, 0.8, 0.1]}}
-    made = ex.run("segment.create_many", {"segments": [line]})["items"]
-    ex.run("representation.create", {"segment_id": made[0]["id"], "text": "Dear Sir, the convent is sold"})
-    return {"page_id": page}
+    return {"page_id": sample_page(ex, ["Dear Sir, the convent is sold"]).document_id}
 
 
 VECTORS = RecipeJob(

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import Field, PrivateAttr
 
 from armarium.api import Message, Params, ShownPath, SourceText, answer_of, listed
-from armarium_documents.api import DocType, FileType, SourceAuthority
+from armarium_documents.api import DocType, FileType, SourceAuthority, with_flags
 from armarium_search.models import saved_searches
 
 Word = Annotated[str, Field(min_length=1, max_length=64)]
@@ -19,6 +19,7 @@ Query = Annotated[SourceText, Field(max_length=10_000)]
 FolderPath = Annotated[ShownPath, Field(pattern=r"^/[^\x00-\x1f\x7f]*$", max_length=1_000)]
 
 
+@with_flags(None)
 class Filters(Params):
     """Conditions on a result; of a list, one word is enough."""
 
@@ -36,7 +37,6 @@ class Filters(Params):
     date_to: Annotated[Day | None, Field(description="Its date_iso does not begin after this")] = None
     created_from: Moment | None = None
     created_to: Moment | None = None
-    is_starred: bool | None = None
     has_reading: bool | None = None
 
 

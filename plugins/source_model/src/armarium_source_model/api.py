@@ -1,284 +1,146 @@
 """What other families may use of the source model: its tables, the order of a page, its text, bulk writes."""
 
-from __future__ import annotations
-
-from armarium_source_model.cer import POLICIES, CannotScore, normalise, score, total_rate, word_rate
-from armarium_source_model.counting import IMPORTED, TEXT_LAYER, ReadingRule
-from armarium_source_model.cutting import cut_segment, lean_of
-from armarium_source_model.errors import SegmentDeleted, UnknownKind, refuse_provisional, unknown_segment
-from armarium_source_model.facts import (
-    KEYS,
-    PageFacts,
-)
-from armarium_source_model.folding import (
-    HYPHENS,
-    FoldedText,
-    Word,
-    fold_letters,
-    fold_lines,
-    fold_text,
-    goes_on,
-    places_of_words,
-    words_of,
-)
-from armarium_source_model.geometry import (
-    BadGeometry,
-    SoundPoints,
-    pixel_bounds,
-    sound_pixels,
-)
+from armarium_source_model.cer import POLICIES as POLICIES
+from armarium_source_model.cer import CannotScore as CannotScore
+from armarium_source_model.cer import normalise as normalise
+from armarium_source_model.cer import score as score
+from armarium_source_model.cer import total_rate as total_rate
+from armarium_source_model.cer import word_rate as word_rate
+from armarium_source_model.counting import IMPORTED as IMPORTED
+from armarium_source_model.counting import TEXT_LAYER as TEXT_LAYER
+from armarium_source_model.counting import ReadingRule as ReadingRule
+from armarium_source_model.cutting import cut_segment as cut_segment
+from armarium_source_model.cutting import lean_of as lean_of
+from armarium_source_model.errors import SegmentDeleted as SegmentDeleted
+from armarium_source_model.errors import UnknownKind as UnknownKind
+from armarium_source_model.errors import refuse_provisional as refuse_provisional
+from armarium_source_model.errors import unknown_segment as unknown_segment
+from armarium_source_model.facts import KEYS as KEYS
+from armarium_source_model.facts import PageFacts as PageFacts
+from armarium_source_model.folding import HYPHENS as HYPHENS
+from armarium_source_model.folding import FoldedText as FoldedText
+from armarium_source_model.folding import Word as Word
+from armarium_source_model.folding import fold_letters as fold_letters
+from armarium_source_model.folding import fold_lines as fold_lines
+from armarium_source_model.folding import fold_text as fold_text
+from armarium_source_model.folding import goes_on as goes_on
+from armarium_source_model.folding import places_of_words as places_of_words
+from armarium_source_model.folding import words_of as words_of
+from armarium_source_model.geometry import BadGeometry as BadGeometry
+from armarium_source_model.geometry import SoundPoints as SoundPoints
+from armarium_source_model.geometry import pixel_bounds as pixel_bounds
+from armarium_source_model.geometry import sound_pixels as sound_pixels
+from armarium_source_model.hookspecs import DeclaredSign as DeclaredSign
+from armarium_source_model.hookspecs import LinkEnd as LinkEnd
+from armarium_source_model.hookspecs import Locator as Locator
+from armarium_source_model.hookspecs import ReadingChange as ReadingChange
+from armarium_source_model.hookspecs import RestsOnText as RestsOnText
+from armarium_source_model.hookspecs import SegmentCarrier as SegmentCarrier
+from armarium_source_model.hookspecs import StaleRow as StaleRow
+from armarium_source_model.hookspecs import Why as Why
 from armarium_source_model.hookspecs import (
-    DeclaredSign,
-    LinkEnd,
-    Locator,
-    ReadingChange,
-    RestsOnText,
-    SegmentCarrier,
-    StaleRow,
-    Why,
-    armarium_source_model_declared_signs,
-    armarium_source_model_link_ends,
-    armarium_source_model_rests_on_text,
+    armarium_source_model_declared_signs as armarium_source_model_declared_signs,
 )
-from armarium_source_model.makers import (
-    LineMaker,
-    confirmed_lines,
-    join_made,
-    line_makers,
-    sum_makers,
-    words_by_line,
-    words_of_sum,
+from armarium_source_model.hookspecs import armarium_source_model_link_ends as armarium_source_model_link_ends
+from armarium_source_model.hookspecs import (
+    armarium_source_model_rests_on_text as armarium_source_model_rests_on_text,
 )
-from armarium_source_model.marks import (
-    ABBREVIATION,
-    DIVIDED,
-    EDITED,
-    MARKS_OF,
-    NAMES,
-    LostMark,
-    Mark,
-    PlacedMarks,
-    as_metadata,
-    placed_marks,
-)
-from armarium_source_model.models import (
-    due_pages,
-    forwardings,
-    links,
-    order_entries,
-    page_texts,
-    page_words,
-    passes,
-    reading_orders,
-    segments,
-)
-from armarium_source_model.names import fold_name, name_forms, name_words
-from armarium_source_model.queries.facts import ladder_of_pass, page_facts, page_language_sql
-from armarium_source_model.queries.forwarding import follow, split_segments
-from armarium_source_model.queries.forwarding import live_segments as follow_segment
-from armarium_source_model.queries.lines import (
-    line_counts,
-    pages_lined_by_hand,
-    pages_transcribed,
-    undecided_lines,
-    unread_lines,
-)
-from armarium_source_model.queries.orders import list_orders, standing_order, written_order
-from armarium_source_model.queries.orders import walk as order_walk
-from armarium_source_model.queries.pages import ReadPass, read_lines, read_pass
-from armarium_source_model.queries.passes import (
-    ONE_PASS_A_FILE,
-    get_pass,
-    list_passes,
-    notice_of_text_elsewhere,
-    reading_rule,
-    working_pass,
-)
-from armarium_source_model.queries.provisional_text import (
-    IS_PROVISIONAL,
-    ProvisionalPass,
-    is_provisional,
-    provisional_pass,
-)
-from armarium_source_model.queries.readings import (
-    CountingText,
-    Reading,
-    counting_of_segment,
-    counting_of_segments,
-    reading_kind_keys,
-    standing_choices,
-)
-from armarium_source_model.queries.readings import counting_of_pass as counting_readings
-from armarium_source_model.queries.segments import SegmentRow, get_segment, segments_of
-from armarium_source_model.queries.settings import resolve_settings
-from armarium_source_model.queries.staleness import (
-    DerivedRow,
-    segment_fingerprints,
-    stale_readings,
-    stale_rows,
-)
-from armarium_source_model.queries.text import (
-    PageTextResult,
-    line_sequence,
-    page_text,
-    pass_sequence,
-)
-from armarium_source_model.schemas.readings import MadeLines
-from armarium_source_model.segment_rows import NewSegment, ReadySegments, ready_segments
-from armarium_source_model.spans import (
-    align_span,
-    move_span,
-    span_in_new_text,
-)
-from armarium_source_model.text import first_strong_direction, text_fingerprint
-from armarium_source_model.writes import (
-    MadePass,
-    NewPass,
-    NewReading,
-    StatedFacts,
-    add_readings,
-    add_segments,
-    create_pass,
-    create_passes,
-    refuse_provider,
-    set_transformation,
-)
+from armarium_source_model.makers import LineMaker as LineMaker
+from armarium_source_model.makers import confirmed_lines as confirmed_lines
+from armarium_source_model.makers import join_made as join_made
+from armarium_source_model.makers import line_makers as line_makers
+from armarium_source_model.makers import sum_makers as sum_makers
+from armarium_source_model.makers import words_by_line as words_by_line
+from armarium_source_model.makers import words_of_sum as words_of_sum
+from armarium_source_model.marks import ABBREVIATION as ABBREVIATION
+from armarium_source_model.marks import DIVIDED as DIVIDED
+from armarium_source_model.marks import EDITED as EDITED
+from armarium_source_model.marks import MARKS_OF as MARKS_OF
+from armarium_source_model.marks import NAMES as NAMES
+from armarium_source_model.marks import LostMark as LostMark
+from armarium_source_model.marks import Mark as Mark
+from armarium_source_model.marks import PlacedMarks as PlacedMarks
+from armarium_source_model.marks import as_metadata as as_metadata
+from armarium_source_model.marks import placed_marks as placed_marks
+from armarium_source_model.models import due_pages as due_pages
+from armarium_source_model.models import forwardings as forwardings
+from armarium_source_model.models import links as links
+from armarium_source_model.models import order_entries as order_entries
+from armarium_source_model.models import page_texts as page_texts
+from armarium_source_model.models import page_words as page_words
+from armarium_source_model.models import passes as passes
+from armarium_source_model.models import reading_orders as reading_orders
+from armarium_source_model.models import segments as segments
+from armarium_source_model.names import fold_name as fold_name
+from armarium_source_model.names import name_forms as name_forms
+from armarium_source_model.names import name_words as name_words
+from armarium_source_model.queries import forwarding, orders, readings
+from armarium_source_model.queries.facts import ladder_of_pass as ladder_of_pass
+from armarium_source_model.queries.facts import page_facts as page_facts
+from armarium_source_model.queries.facts import page_language_sql as page_language_sql
+from armarium_source_model.queries.forwarding import follow as follow
+from armarium_source_model.queries.forwarding import split_segments as split_segments
+from armarium_source_model.queries.lines import line_counts as line_counts
+from armarium_source_model.queries.lines import pages_lined_by_hand as pages_lined_by_hand
+from armarium_source_model.queries.lines import pages_transcribed as pages_transcribed
+from armarium_source_model.queries.lines import undecided_lines as undecided_lines
+from armarium_source_model.queries.lines import unread_lines as unread_lines
+from armarium_source_model.queries.orders import list_orders as list_orders
+from armarium_source_model.queries.orders import standing_order as standing_order
+from armarium_source_model.queries.orders import written_order as written_order
+from armarium_source_model.queries.pages import ReadPass as ReadPass
+from armarium_source_model.queries.pages import read_lines as read_lines
+from armarium_source_model.queries.pages import read_pass as read_pass
+from armarium_source_model.queries.passes import ONE_PASS_A_FILE as ONE_PASS_A_FILE
+from armarium_source_model.queries.passes import get_pass as get_pass
+from armarium_source_model.queries.passes import list_passes as list_passes
+from armarium_source_model.queries.passes import notice_of_text_elsewhere as notice_of_text_elsewhere
+from armarium_source_model.queries.passes import reading_rule as reading_rule
+from armarium_source_model.queries.passes import working_pass as working_pass
+from armarium_source_model.queries.provisional_text import IS_PROVISIONAL as IS_PROVISIONAL
+from armarium_source_model.queries.provisional_text import ProvisionalPass as ProvisionalPass
+from armarium_source_model.queries.provisional_text import is_provisional as is_provisional
+from armarium_source_model.queries.provisional_text import provisional_pass as provisional_pass
+from armarium_source_model.queries.readings import CountingText as CountingText
+from armarium_source_model.queries.readings import Reading as Reading
+from armarium_source_model.queries.readings import counting_of_segment as counting_of_segment
+from armarium_source_model.queries.readings import counting_of_segments as counting_of_segments
+from armarium_source_model.queries.readings import reading_kind_keys as reading_kind_keys
+from armarium_source_model.queries.readings import standing_choices as standing_choices
+from armarium_source_model.queries.segments import SegmentRow as SegmentRow
+from armarium_source_model.queries.segments import get_segment as get_segment
+from armarium_source_model.queries.segments import segments_of as segments_of
+from armarium_source_model.queries.settings import resolve_settings as resolve_settings
+from armarium_source_model.queries.staleness import DerivedRow as DerivedRow
+from armarium_source_model.queries.staleness import segment_fingerprints as segment_fingerprints
+from armarium_source_model.queries.staleness import stale_readings as stale_readings
+from armarium_source_model.queries.staleness import stale_rows as stale_rows
+from armarium_source_model.queries.text import PageTextResult as PageTextResult
+from armarium_source_model.queries.text import line_sequence as line_sequence
+from armarium_source_model.queries.text import page_text as page_text
+from armarium_source_model.queries.text import pass_sequence as pass_sequence
+from armarium_source_model.samples import SamplePage as SamplePage
+from armarium_source_model.samples import sample_page as sample_page
+from armarium_source_model.schemas.readings import MadeLines as MadeLines
+from armarium_source_model.segment_rows import NewSegment as NewSegment
+from armarium_source_model.segment_rows import ReadySegments as ReadySegments
+from armarium_source_model.segment_rows import ready_segments as ready_segments
+from armarium_source_model.spans import align_span as align_span
+from armarium_source_model.spans import move_span as move_span
+from armarium_source_model.spans import span_in_new_text as span_in_new_text
+from armarium_source_model.text import first_strong_direction as first_strong_direction
+from armarium_source_model.text import text_fingerprint as text_fingerprint
+from armarium_source_model.writes import MadePass as MadePass
+from armarium_source_model.writes import NewPass as NewPass
+from armarium_source_model.writes import NewReading as NewReading
+from armarium_source_model.writes import StatedFacts as StatedFacts
+from armarium_source_model.writes import add_readings as add_readings
+from armarium_source_model.writes import add_segments as add_segments
+from armarium_source_model.writes import create_pass as create_pass
+from armarium_source_model.writes import create_passes as create_passes
+from armarium_source_model.writes import refuse_provider as refuse_provider
+from armarium_source_model.writes import set_transformation as set_transformation
 
-__all__ = [
-    "ABBREVIATION",
-    "DIVIDED",
-    "EDITED",
-    "HYPHENS",
-    "IMPORTED",
-    "IS_PROVISIONAL",
-    "KEYS",
-    "MARKS_OF",
-    "NAMES",
-    "ONE_PASS_A_FILE",
-    "POLICIES",
-    "TEXT_LAYER",
-    "BadGeometry",
-    "CannotScore",
-    "CountingText",
-    "DeclaredSign",
-    "DerivedRow",
-    "FoldedText",
-    "LineMaker",
-    "LinkEnd",
-    "Locator",
-    "LostMark",
-    "MadeLines",
-    "MadePass",
-    "Mark",
-    "NewPass",
-    "NewReading",
-    "NewSegment",
-    "PageFacts",
-    "PageTextResult",
-    "PlacedMarks",
-    "ProvisionalPass",
-    "ReadPass",
-    "Reading",
-    "ReadingChange",
-    "ReadingRule",
-    "ReadySegments",
-    "RestsOnText",
-    "SegmentCarrier",
-    "SegmentDeleted",
-    "SegmentRow",
-    "SoundPoints",
-    "StaleRow",
-    "StatedFacts",
-    "UnknownKind",
-    "Why",
-    "Word",
-    "add_readings",
-    "add_segments",
-    "align_span",
-    "armarium_source_model_declared_signs",
-    "armarium_source_model_link_ends",
-    "armarium_source_model_rests_on_text",
-    "as_metadata",
-    "confirmed_lines",
-    "counting_of_segment",
-    "counting_of_segments",
-    "counting_readings",
-    "create_pass",
-    "create_passes",
-    "cut_segment",
-    "due_pages",
-    "first_strong_direction",
-    "fold_letters",
-    "fold_lines",
-    "fold_name",
-    "fold_text",
-    "follow",
-    "follow_segment",
-    "forwardings",
-    "get_pass",
-    "get_segment",
-    "goes_on",
-    "is_provisional",
-    "join_made",
-    "ladder_of_pass",
-    "lean_of",
-    "line_counts",
-    "line_makers",
-    "line_sequence",
-    "links",
-    "list_orders",
-    "list_passes",
-    "move_span",
-    "name_forms",
-    "name_words",
-    "normalise",
-    "notice_of_text_elsewhere",
-    "order_entries",
-    "order_walk",
-    "page_facts",
-    "page_language_sql",
-    "page_text",
-    "page_texts",
-    "page_words",
-    "pages_lined_by_hand",
-    "pages_transcribed",
-    "pass_sequence",
-    "passes",
-    "pixel_bounds",
-    "placed_marks",
-    "places_of_words",
-    "provisional_pass",
-    "read_lines",
-    "read_pass",
-    "reading_kind_keys",
-    "reading_orders",
-    "reading_rule",
-    "ready_segments",
-    "refuse_provider",
-    "refuse_provisional",
-    "resolve_settings",
-    "score",
-    "segment_fingerprints",
-    "segments",
-    "segments_of",
-    "set_transformation",
-    "sound_pixels",
-    "span_in_new_text",
-    "split_segments",
-    "stale_readings",
-    "stale_rows",
-    "standing_choices",
-    "standing_order",
-    "sum_makers",
-    "text_fingerprint",
-    "total_rate",
-    "undecided_lines",
-    "unknown_segment",
-    "unread_lines",
-    "word_rate",
-    "words_by_line",
-    "words_of",
-    "words_of_sum",
-    "working_pass",
-    "written_order",
-]
+follow_segment = forwarding.live_segments
+order_walk = orders.walk
+counting_readings = readings.counting_of_pass

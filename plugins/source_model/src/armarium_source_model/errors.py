@@ -18,6 +18,11 @@ unknown_order = missing("reading order", "The reading orders of its page have th
 unknown_entry = missing("order entry", "The entries of the reading order have the right one.")
 unknown_artifact = missing("artifact", "The artifacts of its page have the right one.")
 
+ids_or_folder = Invalid.saying(
+    "ids_or_folder",
+    "Both ids and the folder {folder} were named; send the ids of pages, or the folder they are in.",
+)
+
 
 class ProvisionalId(Invalid):
     """An id that only stands for a box of an older geometry blob was used where a segment is needed."""

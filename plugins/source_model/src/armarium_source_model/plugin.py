@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Column, Connection, Float, Integer
 
-from armarium.api import Migration, Plugin, alter_tracked, hookimpl
+from armarium.api import Migration, Plugin, actions_in, alter_tracked, hookimpl, queries_in
 from armarium_documents.api import Carrier, Vocabulary, documents, representations
-from armarium_source_model import hookspecs, keeping
+from armarium_source_model import hookspecs, keeping, models
 from armarium_source_model.actions import (
     convert,
     filling,
@@ -24,29 +24,11 @@ from armarium_source_model.actions import (
     take,
 )
 from armarium_source_model.hookspecs import RestsOnText
-from armarium_source_model.models import (
-    matches as match_table,
-)
-from armarium_source_model.models import (
-    metadata,
-    pass_choices,
-    reading_choices,
-    source_settings,
-)
-from armarium_source_model.queries import boxes, forwarding
-from armarium_source_model.queries.answers import (
-    list_of_page,
-    read_readings,
-    read_segment,
-    read_text,
-    read_versions,
-)
-from armarium_source_model.queries.compare import compare_readings
-from armarium_source_model.queries.links import list_links, list_types, naming
-from armarium_source_model.queries.locations import reference, resolve_location
-from armarium_source_model.queries.matches import list_matches
-from armarium_source_model.queries.orders import list_entries, list_flows, list_neighbours, list_orders
-from armarium_source_model.queries.settings import resolve
+from armarium_source_model.queries import answers, boxes, compare, coverage, forwarding, locations, page_lines
+from armarium_source_model.queries import links as links_read
+from armarium_source_model.queries import matches as matches_read
+from armarium_source_model.queries import orders as orders_read
+from armarium_source_model.queries import settings as settings_read
 from armarium_source_model.queries.staleness import StaleReadings
 from armarium_source_model.routes import router
 from armarium_source_model.routes import settings as settings_router
@@ -108,68 +90,22 @@ def armarium_plugin() -> Plugin:
             "reading.take",
             "representation.create",
         ),
-        metadata=metadata,
+        metadata=models.metadata,
         version=2,
         migrations=(Migration(2, "passes say their page's proportions and columns", _add_columns_of_passes),),
-        actions=(
-            passes.create,
-            passes.delete,
-            passes.restore,
-            passes.choose,
-            passes.ground_truth,
-            segments.create,
-            segments.create_many,
-            segments.update,
-            segments.delete,
-            segments.undelete,
-            segments.restore_version,
-            joins.merge,
-            joins.split,
-            matches.propose,
-            matches.accept,
-            matches.reject,
-            matches.withdraw,
-            matches.carry,
-            convert.convert_page,
-            take.take_lines,
-            take.take_readings,
-            links.create,
-            links.delete,
-            links.restore,
-            settings.set_fact,
-            settings.clear_fact,
-            orders.create,
-            orders.place,
-            filling.fill,
-            orders.withdraw,
-            orders.restore,
-            orders.renumber,
-            orders.remove,
-            orders.state_columns,
-            readings.correct,
-            readings.correct_many,
-            readings.choose,
-            readings.retract,
-            readings.add_kind,
+        actions=actions_in(
+            passes, segments, joins, matches, convert, take, links, settings, orders, filling, readings
         ),
-        queries=(
-            list_of_page,
-            read_text,
-            list_matches,
-            read_segment,
-            read_versions,
-            read_readings,
-            reference,
-            resolve_location,
-            compare_readings,
-            list_orders,
-            list_flows,
-            list_entries,
-            list_neighbours,
-            list_types,
-            naming,
-            list_links,
-            resolve,
+        queries=queries_in(
+            answers,
+            page_lines,
+            coverage,
+            matches_read,
+            locations,
+            compare,
+            orders_read,
+            links_read,
+            settings_read,
         ),
         routers=(router, settings_router),
         jobs=(keeping.KEEPING,),
@@ -201,8 +137,8 @@ def armarium_source_model_rests_on_text() -> Sequence[RestsOnText]:
 @hookimpl(optionalhook=True)
 def armarium_exports_records() -> Mapping[str, object]:
     return {
-        "match": match_table,
-        "pass_choice": pass_choices,
-        "reading_choice": reading_choices,
-        "source_setting": source_settings,
+        "match": models.matches,
+        "pass_choice": models.pass_choices,
+        "reading_choice": models.reading_choices,
+        "source_setting": models.source_settings,
     }

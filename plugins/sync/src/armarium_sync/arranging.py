@@ -18,8 +18,8 @@ from armarium.api import new_id, raw_of
 from armarium_documents.api import documents
 from armarium_sync.disk import Disk, Unusable
 from armarium_sync.identifiers import lasting_id
-from armarium_sync.models import files, moves
 from armarium_sync.names import fold_path, lawful, number_name
+from armarium_sync.records import files, moves
 from armarium_sync.rows import DocumentFile, disk_of, documents_in, files_of
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def carry_out(library: Library, folder_id: str) -> int:
     """Do the moves that are due in the journal; return how many files were moved. Does nothing while the
     folder is missing.
     """
-    from armarium_sync.models import folders
+    from armarium_sync.records import folders
 
     with library.db.read_all() as conn:
         folder = conn.execute(select(folders).where(folders.c.id == folder_id)).first()

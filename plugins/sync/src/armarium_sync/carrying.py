@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, select
 
 from armarium.api import ActionContext, is_among
 from armarium_documents.api import Carrier, documents
-from armarium_sync.models import conflicts, files, folders
+from armarium_sync.records import conflicts, files, folders
 
 
 def _folders(conn: Connection, moved: Sequence[str]) -> list[tuple[str, str, str]]:

@@ -5,57 +5,43 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from armarium.commandline import (
+    Commands,
+    Finder,
+    Refused,
+    Session,
+    Topic,
+    answer,
+    full_path,
+    plural,
+    project_session,
+)
 
-from armarium.commandline import Refused, Session, Topic, answer, full_path, plural, project_session
-
-Where = Annotated[str, typer.Argument(help="A synced folder: its path, its name or its id.")]
-
-
-def commands() -> typer.Typer:
-    """Return the group of commands."""
-    program = typer.Typer()
-    group = typer.Typer(
-        no_args_is_help=True, help="Folders in which the project's pages are kept as up-to-date files."
-    )
-    for name, function, example in (
-        ("add", add, "armarium sync add ~/Shared/letters --format pagexml --format alto"),
-        ("list", list_folders, "armarium sync list"),
-        ("remove", remove, "armarium sync remove ~/Shared/letters"),
-        ("intake", intake, "armarium sync intake ~/Shared/letters on"),
-        ("arrange", arrange, "armarium sync arrange ~/Scans/box-1"),
-        ("duplicates", duplicates, "armarium sync duplicates --remove"),
-    ):
-        group.command(name, epilog=f"Example: {example}")(function)
-    program.add_typer(group, name="sync", rich_help_panel=Topic.pages)
-    return program
+commands = Commands(Topic.pages)
+sync = commands.group("sync", "Folders in which the project's pages are kept as up-to-date files.")
 
 
-def folder_of(session: Session, named: str) -> dict[str, Any]:
-    """Return the synced folder that is meant."""
+def _folder_id(session: Session, named: str) -> str:
+    """Return the id of the synced folder that is meant."""
     listed: list[dict[str, Any]] = session.get("/api/sync-folders")["folders"]
-    place = full_path(named)
-    found = [
-        one
-        for one in listed
-        if named in (one["id"], one["path"], Path(one["path"]).name) or one["path"] == str(place)
-    ]
+    meant = (named, full_path(named))
+    found = [one for one in listed if {one["id"], one["path"], Path(one["path"]).name}.intersection(meant)]
     if len(found) != 1:
         ties = ", ".join(one["path"] for one in listed) or "none"
         raise Refused(
             f"{named} is {'several' if found else 'no'} synced folder{'s' if found else ''}. Tied: {ties}."
         )
-    return found[0]
+    return str(found[0]["id"])
 
 
+Where = Annotated[str, "A synced folder: its path, its name or its id.", Finder(_folder_id)]
+
+
+@sync.example("add ~/Shared/letters --format pagexml --format alto")
 def add(
-    folder: Annotated[Path, typer.Argument(help="A folder on this machine; created if only it is missing.")],
-    formats: Annotated[
-        list[str] | None, typer.Option("--format", "-f", help="pagexml, alto or tei; may be repeated.")
-    ] = None,
-    keep_arranged: Annotated[
-        bool, typer.Option("--keep-arranged", help="Move and rename files along with their documents.")
-    ] = False,
+    folder: Annotated[Path, "A folder on this machine; created if only it is missing."],
+    formats: Annotated[list[str] | None, "--format, -f: pagexml, alto or tei; may be repeated."] = None,
+    keep_arranged: Annotated[bool, "Move and rename files along with their documents."] = False,
 ) -> None:
     """Tie the project to a folder; its pages are written there and kept up to date."""
     chosen = formats or ([] if keep_arranged else ["pagexml"])
@@ -69,14 +55,16 @@ def add(
     answer(made, f"{body['path']} is tied; its files are being written in the background.")
 
 
+@sync.asks(
+    "list",
+    "GET /api/sync-folders",
+    says=lambda found: "\n\n".join(map(_describe_folder, found["folders"])) or "No folder is tied.",
+)
 def list_folders() -> None:
     """List the synced folders and the state of their files."""
-    with project_session() as session:
-        found = session.get("/api/sync-folders")
-    answer(found, "\n\n".join(in_words(one) for one in found["folders"]) or "No folder is tied.")
 
 
-def in_words(one: dict[str, Any]) -> str:
+def _describe_folder(one: dict[str, Any]) -> str:
     """Format a synced folder as text."""
     lines = [
         f"{one['path']}{'' if one['there'] else ' (missing at the moment)'}",
@@ -97,23 +85,25 @@ def in_words(one: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+@sync.asks(
+    "remove ~/Shared/letters",
+    "DELETE /api/sync-folders/{folder}",
+    says="{folder} is untied; its files stay.",
+)
 def remove(folder: Where) -> None:
     """Untie a folder; its files stay."""
-    with project_session() as session:
-        found = folder_of(session, folder)
-        done = session.delete(f"/api/sync-folders/{found['id']}")
-    answer(done, f"{found['path']} is untied; its files stay.")
 
 
+@sync.example("intake ~/Shared/letters on")
 def intake(
     folder: Where,
-    switch: Annotated[str | None, typer.Argument(help="on or off; default: show what would come in.")] = None,
+    switch: Annotated[str | None, "SWITCH: on or off; default: show what would come in."] = None,
 ) -> None:
     """Switch the intake of a folder on or off, or show what would come in now."""
     if switch not in (None, "on", "off"):
         raise Refused(f"Write on or off, not {switch!r}.")
     with project_session() as session:
-        path = f"/api/sync-folders/{folder_of(session, folder)['id']}/intake"
+        path = f"/api/sync-folders/{_folder_id(session, folder)}/intake"
         if switch is not None:
             session.put(path, {"on": switch == "on"})
         found = session.get(path)
@@ -122,16 +112,16 @@ def intake(
     answer(found, f"Intake is {'on' if found['on'] else 'off'}. Would come in now: {', '.join(counts)}.")
 
 
+@sync.example("arrange ~/Scans/box-1")
 def arrange(
     folder: Where,
     keep: Annotated[
-        bool | None,
-        typer.Option("--keep/--leave", help="From now on move files along with their documents, or do not."),
+        bool | None, "--keep/--leave: From now on move files along with their documents, or do not."
     ] = None,
 ) -> None:
     """Show which files would be moved so that a folder matches its project folder; with --keep they are."""
     with project_session() as session:
-        path = f"/api/sync-folders/{folder_of(session, folder)['id']}"
+        path = f"/api/sync-folders/{_folder_id(session, folder)}"
         if keep is not None:
             session.put(f"{path}/mode", {"mode": "keep-arranged" if keep else "index"})
         found = session.get(f"{path}/arrangement")
@@ -140,8 +130,9 @@ def arrange(
     answer(found, "\n".join(lines) or "Every file is where its document is.")
 
 
+@sync.example("duplicates --remove")
 def duplicates(
-    gone: Annotated[bool, typer.Option("--remove", help="Send the duplicates to the Trash.")] = False,
+    gone: Annotated[bool, "--remove: Send the duplicates to the Trash."] = False,
 ) -> None:
     """List files that several documents have, or send all but one document of each to the Trash."""
     with project_session() as session:

@@ -13,10 +13,10 @@ from sqlalchemy import Row, select
 from armarium.api import ServiceError
 from armarium_sync.arranging import carry_out
 from armarium_sync.looking import SETTLED, Sight, StrangerFile, beside_image, look
-from armarium_sync.models import folders
 from armarium_sync.noting import clear_leavings, note
 from armarium_sync.placing import folder_for
 from armarium_sync.queries import row_of_file
+from armarium_sync.records import folders
 from armarium_sync.rows import change_file, disk_of, waiting
 
 if TYPE_CHECKING:

@@ -13,10 +13,9 @@ from armarium.api import JobContext, JobKind, Library, RetryLater
 from armarium_sync.actions.folders import ARRANGE, LOOK, WRITE
 from armarium_sync.arranging import carry_out, plan_of
 from armarium_sync.intake import Looker
-from armarium_sync.models import folders
 from armarium_sync.queueing import put_in_queue
+from armarium_sync.records import WorkArgs, folders
 from armarium_sync.rows import disk_of
-from armarium_sync.schemas import WorkArgs
 from armarium_sync.writing import Writer
 
 AWAY = 30.0

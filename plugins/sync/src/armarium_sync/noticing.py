@@ -11,9 +11,9 @@ from armarium.api import ActionContext, json_text, raw_of
 from armarium_documents.api import documents, pages_under
 from armarium_source_model.api import segments
 from armarium_sync.actions.folders import ARRANGE, LOOK, WRITE, queue
-from armarium_sync.models import folders
 from armarium_sync.queries import tied_folders
 from armarium_sync.queueing import put_in_queue
+from armarium_sync.records import folders
 from armarium_sync.rows import wait_for
 from armarium_sync.watching import tend
 

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Row, select
 from armarium.api import new_id
 from armarium_sync.disk import Disk, Entry, Unusable
 from armarium_sync.looking import Sight, StrangerFile
-from armarium_sync.models import files, versions_known
+from armarium_sync.records import files, versions_known
 from armarium_sync.rows import change_file, files_of, forget_files, know, move_row, put_file, wait_for
 
 

@@ -16,10 +16,9 @@ from armarium_sync.disk import Disk, Unusable
 from armarium_sync.duplicates import duplicates_of
 from armarium_sync.errors import folder_gone
 from armarium_sync.looking import look
-from armarium_sync.models import files, folders, pending
 from armarium_sync.principal import KEEPER
-from armarium_sync.rows import FOLDERS, disk_of, files_of, in_conflict
-from armarium_sync.schemas import Arrangement, Duplicates, Folders, Intake
+from armarium_sync.records import Arrangement, Duplicates, Folder, Folders, Intake, files, folders, pending
+from armarium_sync.rows import disk_of, files_of, in_conflict
 
 HELD = "sync.watch"
 """The name under which an open project stores the watch of its folders."""
@@ -58,7 +57,7 @@ def entry_of(
     made = _documents_at(conn, folder, [row.path for row in pictures])
     watch = library.held.get(HELD)
     return {
-        **(FOLDERS.get(conn, folder.id) or {}),
+        **(Folder.rows.get(conn, folder.id) or {}),
         "there": there,
         "watched": None if watch is None else watch.describe(folder.id),
         "last_written": max(written, default=None),
@@ -134,7 +133,7 @@ def _documents_at(conn: Connection, folder: Row[Any], paths: list[str]) -> dict[
 )
 def preview_intake(conn: Connection, library: Library, folder_id: str) -> dict[str, Any]:
     """Scan the folder as it is now. NotFound; Conflict if the folder is missing."""
-    folder = FOLDERS.row(conn, folder_id)
+    folder = Folder.rows.row(conn, folder_id)
     # Only numbers are returned; a picture that the caller may not see does not count as a new one.
     with library.db.read_all() as whole:
         sight = look(library, whole, folder, disk_of(library, folder))
@@ -155,7 +154,7 @@ def preview_intake(conn: Connection, library: Library, folder_id: str) -> dict[s
 )
 def preview_arrangement(conn: Connection, library: Library, folder_id: str) -> dict[str, Any]:
     """Compare with the folder as it is now. NotFound; Conflict if the folder is missing."""
-    folder = FOLDERS.row(conn, folder_id)
+    folder = Folder.rows.row(conn, folder_id)
     disk = disk_of(library, folder)
     if not disk.is_there():
         raise folder_gone(folder.path)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from sqlalchemy import select
 
 from armarium.api import is_waiting
-from armarium_sync.models import folders
 from armarium_sync.principal import KEEPER
+from armarium_sync.records import folders
 
 if TYPE_CHECKING:
     from armarium.api import Engine, Library

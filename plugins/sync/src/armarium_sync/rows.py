@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Connection, Row, or_, select
 
-from armarium.api import Rows, json_text, new_id, raw_of
+from armarium.api import json_text, new_id, raw_of
 from armarium_documents.api import documents, representations
 from armarium_source_model.api import passes, segments
 from armarium_sync.disk import Disk
-from armarium_sync.errors import no_folder
-from armarium_sync.models import conflicts, files, folders, pending, versions_known
+from armarium_sync.records import conflicts, files, pending, versions_known
 
 if TYPE_CHECKING:
     from armarium.api import Library
-
-FOLDERS = Rows(folders, missing=no_folder)
 
 OURS = ("layout", "loss")
 

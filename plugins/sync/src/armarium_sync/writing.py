@@ -21,8 +21,8 @@ from armarium_formats.api import export_page
 from armarium_sync.disk import Disk, Unusable
 from armarium_sync.errors import disk_refuses, folder_gone
 from armarium_sync.identifiers import lasting_id, stamp_content
-from armarium_sync.models import files, folders
 from armarium_sync.names import layout_name
+from armarium_sync.records import files, folders
 from armarium_sync.rows import (
     NEVER_WRITTEN,
     change_file,

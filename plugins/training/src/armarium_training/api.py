@@ -4,38 +4,24 @@ on cards, how candidates are compared, and how a family follows an evaluation.
 An evaluation itself is started by the action `evaluation.run`.
 """
 
-from __future__ import annotations
-
-from armarium_training.cards import entry_of_run
-from armarium_training.catalogue import TrainedModel, trained_models
-from armarium_training.line_sets import MIN_LINES, MIN_PAGES, TaughtLine, checked_lines, checksum_of
-from armarium_training.measuring import interval, main_policy, paired_bootstrap, paired_p_value
-from armarium_training.planning import Measurable, is_new_to, kind_of, measurable
-from armarium_training.queries.evaluation import scores_on_cards
-from armarium_training.queries.job_rows import EVALUATE
-from armarium_training.relatives import without_repeats
-from armarium_training.schemas.evaluation import ALL_POLICIES, Candidate
-
-__all__ = [
-    "ALL_POLICIES",
-    "EVALUATE",
-    "MIN_LINES",
-    "MIN_PAGES",
-    "Candidate",
-    "Measurable",
-    "TaughtLine",
-    "TrainedModel",
-    "checked_lines",
-    "checksum_of",
-    "entry_of_run",
-    "interval",
-    "is_new_to",
-    "kind_of",
-    "main_policy",
-    "measurable",
-    "paired_bootstrap",
-    "paired_p_value",
-    "scores_on_cards",
-    "trained_models",
-    "without_repeats",
-]
+from armarium_training.cards import entry_of_run as entry_of_run
+from armarium_training.catalogue import TrainedModel as TrainedModel
+from armarium_training.catalogue import trained_models as trained_models
+from armarium_training.line_sets import MIN_LINES as MIN_LINES
+from armarium_training.line_sets import MIN_PAGES as MIN_PAGES
+from armarium_training.line_sets import TaughtLine as TaughtLine
+from armarium_training.line_sets import checked_lines as checked_lines
+from armarium_training.line_sets import checksum_of as checksum_of
+from armarium_training.measuring import interval as interval
+from armarium_training.measuring import main_policy as main_policy
+from armarium_training.measuring import paired_bootstrap as paired_bootstrap
+from armarium_training.measuring import paired_p_value as paired_p_value
+from armarium_training.planning import Measurable as Measurable
+from armarium_training.planning import is_new_to as is_new_to
+from armarium_training.planning import kind_of as kind_of
+from armarium_training.planning import measurable as measurable
+from armarium_training.queries.evaluation import scores_on_cards as scores_on_cards
+from armarium_training.queries.job_rows import EVALUATE as EVALUATE
+from armarium_training.relatives import without_repeats as without_repeats
+from armarium_training.schemas.evaluation import ALL_POLICIES as ALL_POLICIES
+from armarium_training.schemas.evaluation import Candidate as Candidate

@@ -8,87 +8,66 @@ from typing import Annotated, Any
 import typer
 
 from armarium.commandline import (
+    Commands,
     Refused,
     Session,
     Topic,
     answer,
+    carry_out,
     follow_job,
     plural,
     project_session,
-    result_of,
     table,
     write_file,
 )
 from armarium_documents.commandline import Scope, document_id, scope_of
-from armarium_training.cli_models import register_models
+from armarium_training.cli_models import commands as models_commands
 from armarium_training.report import evaluation_report, sparkline, training_report, words_of_set
 
+commands = Commands(Topic.lines)
+commands.include(models_commands)
+
 BASE = "hand-base"
-Report = Annotated[
-    Path | None, typer.Option("--report", help="Write a report to this self-contained HTML file.")
-]
+Report = Annotated[Path | None, "Write a report to this self-contained HTML file."]
 HoldOut = Annotated[
     list[str] | None,
-    typer.Option("--hold-out", help="A page to leave out of the training and measure on. May be repeated."),
+    "A page to leave out of the training and measure on. May be repeated.",
 ]
 
 
-def commands() -> typer.Typer:
-    """Return the commands."""
-    program = typer.Typer()
-    program.command(
-        rich_help_panel=Topic.lines,
-        epilog="Example: armarium train Letters --teacher hand --hold-out 0009.jpg",
-    )(train)
-    program.command(
-        rich_help_panel=Topic.lines,
-        epilog="Example: armarium evaluate linereader-trained-ID --report scores.html",
-    )(evaluate)
-    register_models(program)
-    program.command(
-        rich_help_panel=Topic.lines,
-        epilog="Example: armarium train-regions Charters --hold-out 0009.jpg",
-    )(train_regions)
-    program.command(
-        rich_help_panel=Topic.lines,
-        epilog="Example: armarium train-vision Letters --base owner/model-8B --pages-may-leave",
-    )(train_vision)
-    program.command(
-        rich_help_panel=Topic.lines,
-        epilog="Example: armarium read-at-scale Letters --card hand --flavor dask:local:2",
-    )(read_at_scale)
-    return program
+def _train(
+    session: Session, action: str, ids: list[str] | None, hold_out: list[str] | None, **stated: Any
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Train on the scope without the pages that are held out; return the training and the answer of the command."""
+    params = {
+        "scope_ids": scope_of(session, ids),
+        "held_out_ids": [document_id(session, one) for one in hold_out or ()],
+        **{name: value for name, value in stated.items() if value not in (None, "")},
+    }
+    outcome = carry_out(session, f"training.{action}", params, "Train")
+    told = session.get(f"/api/training/jobs/{outcome['job_id']}")
+    return told, {**outcome, "curve": told["curve"]}
 
 
+@commands.example("train Letters --teacher hand --hold-out 0009.jpg")
 def train(
     ids: Scope = None,
     teacher: Annotated[
-        str,
-        typer.Option(
-            help="Whose lines to train on, with your corrections: a reader, a model, a pass, or a format (alto)."
-        ),
+        str, "Whose lines to train on, with your corrections: a reader, a model, a pass, or a format (alto)."
     ] = "hand",
-    base: Annotated[str, typer.Option(help="The model to start from; an empty string: from scratch.")] = BASE,
+    base: Annotated[str, "The model to start from; an empty string: from scratch."] = BASE,
     hold_out: HoldOut = None,
-    name: Annotated[str | None, typer.Option(help="The name of the reader.")] = None,
-    epochs: Annotated[int | None, typer.Option(help="Default: until it stops improving.")] = None,
-    batch_size: Annotated[int, typer.Option(help="How many lines are trained on together.")] = 4,
+    name: Annotated[str | None, "The name of the reader."] = None,
+    epochs: Annotated[int | None, "Default: until it stops improving."] = None,
+    batch_size: Annotated[int, "How many lines are trained on together."] = 4,
     report: Report = None,
 ) -> None:
     """Train a reader on this machine, on lines that were read and corrected."""
     with project_session() as session:
-        params: dict[str, Any] = {
-            "scope_ids": scope_of(session, ids),
-            "teacher": teacher,
-            "held_out_ids": [document_id(session, one) for one in hold_out or ()],
-            "batch_size": batch_size,
-        }
-        stated = {"base": base, "display_name": name, "epochs": epochs}
-        params |= {key: value for key, value in stated.items() if value}
-        job_id = session.act("training.start_here", params)["result"]["job_id"]
-        follow_job(session, job_id, "Train")
-        outcome = result_of(session, job_id)
-        told = session.get(f"/api/training/jobs/{job_id}")
+        told, outcome = _train(
+            session, "start_here", ids, hold_out,
+            teacher=teacher, batch_size=batch_size, base=base, display_name=name, epochs=epochs,
+        )  # fmt: skip
         model = session.get("/api/training/model", model=told["reader_id"])
         left_out = words_of_set(
             told["training_set"], lambda page: str(session.get(f"/api/documents/{page}")["name"])
@@ -111,34 +90,24 @@ def train(
         if report is not None:
             typer.echo(f"  Report: {report}")
 
-    answer({**outcome, "job_id": job_id, "curve": told["curve"]}, words)
+    answer(outcome, words)
 
 
+@commands.example("train-regions Charters --hold-out 0009.jpg")
 def train_regions(
     ids: Scope = None,
     hold_out: HoldOut = None,
-    base: Annotated[
-        str | None, typer.Option(help="The layout detector to start from; default: from scratch.")
-    ] = None,
-    name: Annotated[str | None, typer.Option(help="The name of the detector.")] = None,
-    epochs: Annotated[
-        int, typer.Option(help="The largest number of epochs; it ends sooner when it stops improving.")
-    ] = 50,
-    image_size: Annotated[int, typer.Option(help="Side in pixels to which pages are scaled.")] = 960,
+    base: Annotated[str | None, "The layout detector to start from; default: from scratch."] = None,
+    name: Annotated[str | None, "The name of the detector."] = None,
+    epochs: Annotated[int, "The largest number of epochs; it ends sooner when it stops improving."] = 50,
+    image_size: Annotated[int, "Side in pixels to which pages are scaled."] = 960,
 ) -> None:
     """Train a layout detector on this machine, on regions that you drew or changed."""
     with project_session() as session:
-        params: dict[str, Any] = {
-            "scope_ids": scope_of(session, ids),
-            "held_out_ids": [document_id(session, one) for one in hold_out or ()],
-            "epochs": epochs,
-            "image_size": image_size,
-        }
-        params |= {key: value for key, value in {"base": base, "display_name": name}.items() if value}
-        job_id = session.act("training.start_regions_here", params)["result"]["job_id"]
-        follow_job(session, job_id, "Train")
-        outcome = result_of(session, job_id)
-        told = session.get(f"/api/training/jobs/{job_id}")
+        told, outcome = _train(
+            session, "start_regions_here", ids, hold_out,
+            epochs=epochs, image_size=image_size, base=base, display_name=name,
+        )  # fmt: skip
         scores = session.get("/api/training/model", model=told["model_id"])["scores"]
 
     def words() -> None:
@@ -152,84 +121,57 @@ def train_regions(
             f"  Use it: armarium action layout.find_regions --model {told['model_id']} --scope-ids PAGE"
         )
 
-    answer({**outcome, "job_id": job_id, "curve": told["curve"]}, words)
+    answer(outcome, words)
 
 
+@commands.example("train-vision Letters --base owner/model-8B --pages-may-leave")
 def train_vision(
     ids: Scope = None,
     teacher: Annotated[
-        str,
-        typer.Option(
-            help="Whose lines to train on, with your corrections: a reader, a model, a pass, or a format (alto)."
-        ),
+        str, "Whose lines to train on, with your corrections: a reader, a model, a pass, or a format (alto)."
     ] = "hand",
-    base: Annotated[
-        str, typer.Option(help="A vision model on this machine by its name, or owner/model at the model hub.")
-    ] = "",
+    base: Annotated[str, "A vision model on this machine by its name, or owner/model at the model hub."] = "",
     hold_out: HoldOut = None,
-    name: Annotated[str, typer.Option(help="The name of the student.")] = "student",
-    arm: Annotated[
-        str, typer.Option(help="What it is taught to answer: answer, why, thinking or review.")
-    ] = "answer",
-    epochs: Annotated[int, typer.Option(help="How often each line is trained on.")] = 2,
+    name: Annotated[str, "The name of the student."] = "student",
+    arm: Annotated[str, "What it is taught to answer: answer, why, thinking or review."] = "answer",
+    epochs: Annotated[int, "How often each line is trained on."] = 2,
     flavor: Annotated[
-        str | None,
-        typer.Option(help="The machine class at the hub. Default: this machine, for a model that is on it."),
+        str | None, "The machine class at the hub. Default: this machine, for a model that is on it."
     ] = None,
-    pages_may_leave: Annotated[
-        bool, typer.Option("--pages-may-leave", help="Allow pictures of lines to be sent to the model hub.")
-    ] = False,
+    pages_may_leave: Annotated[bool, "Allow pictures of lines to be sent to the model hub."] = False,
 ) -> None:
     """Train a vision model on lines that were read and corrected, here or at the model hub."""
     if not base:
         raise Refused("Name the model to start from with --base.")
     with project_session() as session:
-        params: dict[str, Any] = {
-            "scope_ids": scope_of(session, ids),
-            "teacher": teacher,
-            "base_repo": base,
-            "held_out_ids": [document_id(session, one) for one in hold_out or ()],
-            "name": name,
-            "arm": arm,
-            "epochs": epochs,
-            "pages_may_leave": pages_may_leave,
-        }
-        place = flavor or (None if "/" in base else "local")
-        params |= {} if place is None else {"flavor": place}
-        job_id = session.act("training.start_vision_lora", params)["result"]["job_id"]
-        follow_job(session, job_id, "Train")
-        outcome = result_of(session, job_id)
-        told = session.get(f"/api/training/jobs/{job_id}")
+        told, outcome = _train(
+            session, "start_vision_lora", ids, hold_out,
+            teacher=teacher, base_repo=base, name=name, arm=arm, epochs=epochs, pages_may_leave=pages_may_leave,
+            flavor=flavor or (None if "/" in base else "local"),
+        )  # fmt: skip
 
     def words() -> None:
         typer.echo(f"Trained {told['model_id']}, {plural(len(told['curve']), 'epoch')}.")
         named = str(told["model_id"]).replace("/", "--")
         typer.echo(f"  Read with it: armarium read --reader vision --model {named}")
 
-    answer({**outcome, "job_id": job_id, "curve": told["curve"]}, words)
+    answer(outcome, words)
 
 
+@commands.example("read-at-scale Letters --card hand --flavor dask:local:2")
 def read_at_scale(
     ids: Scope = None,
-    card: Annotated[str, typer.Option(help="A reader, or a model for a reader on this machine.")] = "hand",
+    card: Annotated[str, "A reader, or a model for a reader on this machine."] = "hand",
     flavor: Annotated[
         str | None,
-        typer.Option(
-            help="Where: local, dask:local:2, dask:tls://host:8786, or a machine class of the hub; default: the project's setting, else local."
-        ),
+        "Where: local, dask:local:2, dask:tls://host:8786, or a machine class of the hub; default: the project's setting, else local.",
     ] = None,
-    shard_size: Annotated[int, typer.Option(help="Pages per shard.")] = 50,
-    max_in_flight: Annotated[int, typer.Option(help="How many shards are sent at the same time.")] = 10,
-    pages_may_leave: Annotated[
-        bool, typer.Option("--pages-may-leave", help="Allow pictures of pages to be sent to other machines.")
-    ] = False,
-    job: Annotated[str | None, typer.Option(help="Show the state of this reading at scale.")] = None,
-    resend: Annotated[
-        bool, typer.Option("--resend", help="With --job: send its failed shards again.")
-    ] = False,
-    cancel: Annotated[
-        bool, typer.Option("--cancel", help="With --job: cancel it, also on other machines.")
-    ] = False,
+    shard_size: Annotated[int, "Pages per shard."] = 50,
+    max_in_flight: Annotated[int, "How many shards are sent at the same time."] = 10,
+    pages_may_leave: Annotated[bool, "Allow pictures of pages to be sent to other machines."] = False,
+    job: Annotated[str | None, "Show the state of this reading at scale."] = None,
+    resend: Annotated[bool, "With --job: send its failed shards again."] = False,
+    cancel: Annotated[bool, "With --job: cancel it, also on other machines."] = False,
 ) -> None:
     """Read very many pages in shards, here or on other machines; results become passes next to the existing ones."""
     with project_session() as session:
@@ -266,18 +208,18 @@ def read_at_scale(
     answer(told, words)
 
 
+@commands.example("evaluate linereader-trained-ID --report scores.html")
 def evaluate(
     candidates: Annotated[
-        list[str] | None, typer.Argument(help="Models or readers to measure, besides those included.")
+        list[str] | None, "CANDIDATES: Models or readers to measure, besides those included."
     ] = None,
     pages: Annotated[
-        list[str] | None,
-        typer.Option("--page", help="A page to measure on; default: the pages left out of training."),
+        list[str] | None, "--page: A page to measure on; default: the pages left out of training."
     ] = None,
     checked: Annotated[
-        str | None, typer.Option("--pass", help="The checked pass; default: the newest one made by a person.")
+        str | None, "--pass: The checked pass; default: the newest one made by a person."
     ] = None,
-    alone: Annotated[bool, typer.Option("--alone", help="Leave out the included readers.")] = False,
+    alone: Annotated[bool, "Leave out the included readers."] = False,
     report: Report = None,
 ) -> None:
     """Measure readers against each other on pages that you checked."""
@@ -293,10 +235,8 @@ def evaluate(
         }
         if checked is not None:
             params["pass"] = checked
-        started = session.act("evaluation.run", params)["result"]
-        follow_job(session, started["job_id"], "Measure")
-        result_of(session, started["job_id"])
-        told = session.get(f"/api/evaluation/runs/{started['job_id']}")
+        job_id = carry_out(session, "evaluation.run", params, "Measure")["job_id"]
+        told = session.get(f"/api/evaluation/runs/{job_id}")
         if report is not None:
             write_file(report, evaluation_report(told, _pictures(session, told)).encode(), overwrite=True)
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from armarium.commandline import (
+    Commands,
     Refused,
     Session,
     Topic,
@@ -32,20 +33,14 @@ class NamesOrCommands(typer.core.TyperGroup):
         return super().parse_args(ctx, ["show", *args] if named and args[0] not in self.commands else args)
 
 
-def register_models(program: typer.Typer) -> None:
-    """Add the commands."""
-    group = typer.Typer(
-        cls=NamesOrCommands,
-        invoke_without_command=True,
-        help="Models trained here, published ones, and models from disk.",
-    )
-    group.callback()(models)
-    group.command(epilog="Example: armarium models show linereader-trained-ID")(show)
-    group.command(epilog="Example: armarium models get kraken-ppocrv6-small")(get)
-    group.command(epilog="Example: armarium models add /data/models/my-model")(add)
-    program.add_typer(group, name="models", rich_help_panel=Topic.lines, epilog="Example: armarium models")
+commands = Commands(Topic.lines)
+group = commands.group(
+    "models", "Models trained here, published ones, and models from disk.", example="models"
+)
+group.info.cls = NamesOrCommands
 
 
+@group.callback()
 def models(context: typer.Context) -> None:
     """List the models trained here. Commands below show one, download one, or take one from disk."""
     if context.invoked_subcommand is not None:
@@ -66,11 +61,10 @@ def models(context: typer.Context) -> None:
     answer(listed, words)
 
 
+@group.example("show linereader-trained-ID")
 def show(
-    model: Annotated[str, typer.Argument(help="A model that was trained here.")],
-    make_global: Annotated[
-        bool, typer.Option("--make-global", help="Copy it to the engine's store for all projects.")
-    ] = False,
+    model: Annotated[str, "A model that was trained here."],
+    make_global: Annotated[bool, "Copy it to the engine's store for all projects."] = False,
 ) -> None:
     """Show a model that was trained here, with its whole card."""
     with project_session() as session:
@@ -82,11 +76,10 @@ def show(
         answer(one, lambda: _show(one))
 
 
+@group.example("get kraken-ppocrv6-small")
 def get(
-    name: Annotated[
-        str | None, typer.Argument(help="A published model by name or DOI; left out: list them.")
-    ] = None,
-    agreed: Annotated[bool, typer.Option("--yes", help="Download it without asking.")] = False,
+    name: Annotated[str | None, "NAME: A published model by name or DOI; left out: list them."] = None,
+    yes: Annotated[bool, "Download it without asking."] = False,
 ) -> None:
     """Show a published model (size, licence, source, authors, what it reads) and download it after a yes."""
     with engine_session() as session:
@@ -102,7 +95,7 @@ def get(
             answer(found, f"{found['model_id']} is on this machine already. {_use(found)}")
             return
         _tell_offer(found)
-        if not agreed and not _says_yes(found):
+        if not yes and not _says_yes(found):
             answer({**found, "downloaded": False}, "Nothing was downloaded.")
             return
         params = {"runtime": found["model_type"], "model": found["model_id"]}
@@ -119,11 +112,10 @@ def get(
     answer({**found, **kept, "downloaded": True}, words)
 
 
+@group.example("add /data/models/my-model")
 def add(
-    file: Annotated[
-        Path, typer.Argument(help="The model as ONNX with its dict.txt beside it, or the folder of both.")
-    ],
-    name: Annotated[str | None, typer.Option(help="The name under which it is kept.")] = None,
+    file: Annotated[Path, "The model as ONNX with its dict.txt beside it, or the folder of both."],
+    name: Annotated[str | None, "The name under which it is kept."] = None,
 ) -> None:
     """Take in a line recogniser from disk: its graph, its alphabet (dict.txt) and, if there is one, its card.json."""
     with engine_session() as session:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from armarium.api import Plugin, hookimpl
+from armarium.api import Plugin, actions_in, hookimpl, queries_in
 from armarium_source_model.api import RestsOnText
 from armarium_training import hookspecs, routes
 from armarium_training.actions import evaluation, reasons, remote, scale, training, vision
@@ -15,10 +15,10 @@ from armarium_training.jobs.kinds_of_training import TRAIN_A_MODEL, TRAIN_HERE
 from armarium_training.jobs.reasons import COMPARE_REASONS, GATHER_REASONS
 from armarium_training.jobs.scale import READ_AT_SCALE
 from armarium_training.models import metadata
-from armarium_training.queries.evaluation import list_scores, read_evaluation
-from armarium_training.queries.reasons import read_comparison, read_gathering
-from armarium_training.queries.scale import read_scale
-from armarium_training.queries.training import list_models, read_model, read_training
+from armarium_training.queries import evaluation as evaluation_read
+from armarium_training.queries import reasons as reasons_read
+from armarium_training.queries import scale as scale_read
+from armarium_training.queries import training as training_read
 from armarium_training.stale_models import RestingModels
 from armarium_training.trainers import CONVERTERS, check_converter, check_trainer
 from armarium_training.trainers import GROUP as TRAINERS
@@ -49,35 +49,10 @@ def armarium_plugin() -> Plugin:
             "read-at-scale",
         ),
         metadata=metadata,
-        actions=(
-            training.start_here,
-            remote.start,
-            vision.start_vision_lora,
-            training.start_regions_here,
-            training.cancel,
-            training.land,
-            training.make_global,
-            reasons.gather_reasons,
-            reasons.cancel_reasons,
-            reasons.measure_reasons_ab,
-            evaluation.run,
-            scale.start_at_scale,
-            scale.resend_failed,
-            scale.cancel_at_scale,
-            scale.land_page,
-        ),
+        actions=actions_in(training, remote, vision, reasons, evaluation, scale),
         jobs=(TRAIN_HERE, EVALUATION, READ_AT_SCALE, GATHER_REASONS, COMPARE_REASONS),
         recipe_jobs=(TRAIN_A_MODEL,),
-        queries=(
-            read_training,
-            list_models,
-            read_model,
-            read_evaluation,
-            list_scores,
-            read_scale,
-            read_gathering,
-            read_comparison,
-        ),
+        queries=queries_in(training_read, evaluation_read, scale_read, reasons_read),
         routers=(routes.router,),
         driver_groups=(TRAINERS, CONVERTERS, COMPUTE),
         check_driver=_check_driver,

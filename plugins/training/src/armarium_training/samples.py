@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Sequence
 from typing import Any
 
 from armarium.api import Example, Principal, new_id
+from armarium_documents.api import sample_picture
 from armarium_layout.api import DETECTOR_MODELS, DETECTORS, Detector
+from armarium_source_model.api import sample_page
 from armarium_training.compute import GROUP as COMPUTE
 from armarium_training.compute import Compute, FarState, Shard
 from armarium_training.staging import CARD, LINES, staging
@@ -122,44 +123,18 @@ def picture_page(ex: Example, shade: int = 235) -> str:
     """Create a page with a picture of dark rows; another *shade* is another picture."""
     from PIL import Image
 
-    assert ex.library is not None
     image = Image.new("L", (400, 300), shade)
     for top in range(30, 270, 60):
         for left in range(40, 360, 12):
             image.paste(30, (left, top, left + 4, top + 24))
-    file = io.BytesIO()
-    image.save(file, "PNG")
-    data = file.getvalue()
-    picture = {
-        "checksum": ex.library.objects.put_bytes(data),
-        "mime_type": "image/png",
-        "size_bytes": len(data),
-        "pixel_width": 400,
-        "pixel_height": 300,
-    }
-    folder_id = ex.run("document.create", {"name": "Box", "doc_type": "folder"})["id"]
-    page_id = new_id()
-    node = {"id": page_id, "parent_id": folder_id, "doc_type": "file", "file_type": "image", "name": "1.png"}
-    ex.run("document.add_files", {"nodes": [{**node, "picture": picture}]})
-    return page_id
+    return sample_picture(ex, image)
 
 
 def read_page(ex: Example, shade: int = 235) -> str:
     """Create a page with four lines read by a person."""
     page_id = picture_page(ex, shade)
-    pass_id = ex.run("segment.pass_create", {"document_id": page_id, "name": BY_HAND})["id"]
-    lines = [
-        {
-            "document_id": page_id,
-            "pass_id": pass_id,
-            "kind": "line",
-            "anchor": {"rect": [0.1, top / 300, 0.8, 0.1]},
-        }
-        for top in range(27, 267, 60)
-    ]
-    made = ex.run("segment.create_many", {"segments": lines})["items"]
-    for number, one in enumerate(made):
-        ex.run("representation.create", {"segment_id": one["id"], "text": f"Line {number}"})
+    lines = [{"anchor": {"rect": [0.1, top / 300, 0.8, 0.1]}} for top in range(27, 267, 60)]
+    sample_page(ex, [f"Line {number}" for number in range(4)], document_id=page_id, segments=lines)
     return page_id
 
 
@@ -179,19 +154,10 @@ def regions(ex: Example) -> dict[str, Any]:
     """Return parameters of a detector's training: 20 regions on two pages, a third held out."""
     give_trainers(ex)
     pages = [picture_page(ex, shade) for shade in (230, 231, 232)]
+    shapes = [{"rect": [0.1, 0.05 + number * 0.09, 0.8, 0.08]} for number in range(10)]
+    regions = [{"kind": "region", "kind_raw": "text", "anchor": shape} for shape in shapes]
     for page_id in pages:
-        pass_id = ex.run("segment.pass_create", {"document_id": page_id, "name": BY_HAND})["id"]
-        drawn = [
-            {
-                "document_id": page_id,
-                "pass_id": pass_id,
-                "kind": "region",
-                "kind_raw": "text",
-                "anchor": {"rect": [0.1, 0.05 + number * 0.09, 0.8, 0.08]},
-            }
-            for number in range(10)
-        ]
-        ex.run("segment.create_many", {"segments": drawn})
+        sample_page(ex, document_id=page_id, segments=regions)
     return {"scope_ids": pages[:2], "held_out_ids": pages[2:], "epochs": 1}
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from armarium.commandline import (
+    Commands,
     NoBrowser,
     Refused,
     Session,
@@ -18,36 +17,38 @@ from armarium.commandline import (
     sign_in_link,
 )
 from armarium_documents.commandline import document_id
+from armarium_workbench.window import engine_for_window, require_window, show_window
+
+commands = Commands(Topic.engine)
 
 
-def commands() -> typer.Typer:
-    """Return the command."""
-    program = typer.Typer()
-    program.command("open", rich_help_panel=Topic.engine, epilog="Example: armarium open 0001.jpg")(open_)
-    # Without this, typer would make the single command the whole program.
-    program.callback()(lambda: None)
-    return program
-
-
+@commands.example("open 0001.jpg")
 def open_(
-    page: Annotated[
-        str | None, typer.Argument(help="The page to show, by name, path or id; default: the project.")
-    ] = None,
+    page: Annotated[str | None, "PAGE: The page to show, by name, path or id; default: the project."] = None,
     no_browser: NoBrowser = False,
+    window: Annotated[bool, "Show it in a window of its own, until that is closed."] = False,
 ) -> None:
     """Open the workbench in a browser, with a link that signs it in once; without a served engine, serve one."""
 
     def place(session: Session) -> str | None:
         return _place_of(session, page)
 
+    if window:
+        webview = require_window()
+        with engine_for_window() as found:
+            show_window(webview, _require_link(sign_in_link(found, place)))
+        return
     card = served_engine()
     if card is None:
         serve_for_people({}, browser=not no_browser, place=place)
         return
-    link = sign_in_link(card, place)
+    show_link(_require_link(sign_in_link(card, place)), browser=not no_browser)
+
+
+def _require_link(link: str | None) -> str:
     if link is None:
         raise Refused("The workbench is not built here. Run make base in the checkout, which builds it.")
-    show_link(link, browser=not no_browser)
+    return link
 
 
 def _place_of(session: Session, page: str | None) -> str | None:

@@ -10,33 +10,43 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import Refused, Session, Topic, answer, plural, project_session, table
+from armarium.commandline import (
+    Commands,
+    Finder,
+    Refused,
+    Session,
+    Topic,
+    answer,
+    find_begun,
+    find_named,
+    plural,
+    project_session,
+    table,
+)
 from armarium_documents.commandline import Scope, scope_of
+
+commands = Commands(Topic.work)
+workflow = commands.group("workflow", "Run work on pages as a workflow, and inspect its runs.")
 
 EVERY = 0.5
 """Seconds between two queries of a run's state."""
 
 ENDED = ("done", "failed", "cancelled")
-Thread = Annotated[str, typer.Argument(help="A run: its thread id, or the beginning of it.")]
-NoWait = Annotated[bool, typer.Option("--no-wait", help="Do not wait for it to end.")]
 
 
-def commands() -> typer.Typer:
-    """Return the commands."""
-    program = typer.Typer()
-    group = typer.Typer(no_args_is_help=True, help="Run work on pages as a workflow, and inspect its runs.")
-    group.command("list", epilog="Example: armarium workflow list --runs")(list_)
-    group.command("run", epilog="Example: armarium workflow run system-find-and-read 0001.jpg")(run)
-    group.command("watch", epilog="Example: armarium workflow watch 01a2")(watch)
-    group.command("compare", epilog="Example: armarium workflow compare 01a2 01a3")(compare)
-    group.command("read-again", epilog="Example: armarium workflow read-again 01a2")(read_again)
-    program.add_typer(group, name="workflow", rich_help_panel=Topic.work)
-    return program
+def _thread(session: Session, begun: str) -> str:
+    items = session.get("/api/workflow-execution/runs", limit=500)["items"]
+    return find_begun(items, "thread_id", begun, "run", "armarium workflow list --runs")
 
 
+Thread = Annotated[str, "A run: its thread id, or the beginning of it.", Finder(_thread)]
+NoWait = Annotated[bool, "Do not wait for it to end."]
+
+
+@workflow.example("list --runs")
 def list_(
-    runs: Annotated[bool, typer.Option("--runs", help="List the runs instead, newest first.")] = False,
-    status: Annotated[str | None, typer.Option(help="With --runs: only those with this status.")] = None,
+    runs: Annotated[bool, "List the runs instead, newest first."] = False,
+    status: Annotated[str | None, "With --runs: only those with this status."] = None,
 ) -> None:
     """List the workflows, or their runs."""
     with project_session() as session:
@@ -53,28 +63,25 @@ def list_(
     answer(found, lambda: table("Runs", ("run", "status", "workflow", "pages done"), rows))
 
 
+@workflow.example("run system-find-and-read 0001.jpg")
 def run(
-    workflow: Annotated[str, typer.Argument(help="A workflow: its id or name.")],
+    workflow: Annotated[str, "A workflow: its id or name."],
     ids: Scope = None,
-    provider: Annotated[str | None, typer.Option(help="Used by every node that accepts one.")] = None,
-    model: Annotated[str | None, typer.Option(help="Used by every node that accepts one.")] = None,
+    provider: Annotated[str | None, "Used by every node that accepts one."] = None,
+    model: Annotated[str | None, "Used by every node that accepts one."] = None,
     setting: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="NAME=VALUE", help="A setting of the work, such as language=fr; may be repeated."
-        ),
+        list[str] | None, "--set NAME=VALUE: A setting of the work, such as language=fr; may be repeated."
     ] = None,
-    pages_may_leave: Annotated[
-        bool,
-        typer.Option("--pages-may-leave", help="Allow pages to be sent to a provider on another machine."),
-    ] = False,
+    pages_may_leave: Annotated[bool, "Allow pages to be sent to a provider on another machine."] = False,
     no_wait: NoWait = False,
 ) -> None:
     """Run a workflow over pages, and follow its steps."""
     inputs = dict(_named_value(one) for one in setting or ())
     with project_session() as session:
         body = {
-            "workflow_id": _workflow(session, workflow),
+            "workflow_id": find_named(
+                session.get("/api/workflows")["items"], workflow, "workflow", "armarium workflow list"
+            )["id"],
             "scope_ids": scope_of(session, ids),
             "inputs": inputs,
             "provider_override": provider,
@@ -97,6 +104,7 @@ def _named_value(text: str) -> tuple[str, Any]:
         return name, value
 
 
+@workflow.example("watch 01a2")
 def watch(thread: Thread) -> None:
     """Follow a run until it ends."""
     with project_session() as session:
@@ -104,6 +112,30 @@ def watch(thread: Thread) -> None:
     _print_run(ended)
 
 
+def _show_comparison(found: dict[str, Any]) -> None:
+    for pair in found["pairs"]:
+        rate = "" if pair["rate"] is None else f", {pair['rate']:.1%} of the characters differ"
+        typer.echo(f"{pair['document_id']} ({pair['artifact_type']}): {pair['both']} the same{rate}")
+        for line in pair["lines"]:
+            if line["op"] != "equal":
+                for sign, text in (("-", line["left_text"]), ("+", line["right_text"])):
+                    if text is not None:
+                        typer.echo(f"  {sign} {text}")
+        for sign, items in (("-", pair["only_left"]), ("+", pair["only_right"])):
+            for item in items:
+                typer.echo(f"  {sign} {item}")
+    for one in found["unpaired"]:
+        typer.echo(f"{one['document_id']} ({one['artifact_type']}): only in the {one['side']} run")
+    if not found["pairs"] and not found["unpaired"]:
+        typer.echo("Neither run made anything that could be compared.")
+
+
+@workflow.asks("compare 01a2 01a3", "GET /api/workflow-execution/comparisons", says=_show_comparison)
+def compare(left: Thread, right: Thread) -> None:
+    """Compare two runs, page by page."""
+
+
+@workflow.example("read-again 01a2")
 def read_again(thread: Thread, no_wait: NoWait = False) -> None:
     """Run the same workflow over the pages that a run did not do."""
     with project_session() as session:
@@ -112,54 +144,6 @@ def read_again(thread: Thread, no_wait: NoWait = False) -> None:
             _read_run(session, begun["thread_id"]) if no_wait else _follow_run(session, begun["thread_id"])
         )
     _print_run(ended)
-
-
-def compare(left: Thread, right: Thread) -> None:
-    """Compare two runs, page by page."""
-    with project_session() as session:
-        params = {"left": _thread(session, left), "right": _thread(session, right)}
-        found = session.get("/api/workflow-execution/comparisons", **params)
-
-    def words() -> None:
-        for pair in found["pairs"]:
-            rate = "" if pair["rate"] is None else f", {pair['rate']:.1%} of the characters differ"
-            typer.echo(f"{pair['document_id']} ({pair['artifact_type']}): {pair['both']} the same{rate}")
-            for line in pair["lines"]:
-                if line["op"] != "equal":
-                    for sign, text in (("-", line["left_text"]), ("+", line["right_text"])):
-                        if text is not None:
-                            typer.echo(f"  {sign} {text}")
-            for sign, items in (("-", pair["only_left"]), ("+", pair["only_right"])):
-                for item in items:
-                    typer.echo(f"  {sign} {item}")
-        for one in found["unpaired"]:
-            typer.echo(f"{one['document_id']} ({one['artifact_type']}): only in the {one['side']} run")
-        if not found["pairs"] and not found["unpaired"]:
-            typer.echo("Neither run made anything that could be compared.")
-
-    answer(found, words)
-
-
-def _workflow(session: Session, named: str) -> str:
-    items = session.get("/api/workflows")["items"]
-    found = [one["id"] for one in items if named in (one["id"], one["name"])]
-    if len(found) != 1:
-        why = (
-            f"{len(found)} workflows are called {named}" if found else f"There is no workflow called {named}"
-        )
-        raise Refused(f"{why}; `armarium workflow list` shows their ids.")
-    return str(found[0])
-
-
-def _thread(session: Session, begun: str) -> str:
-    items = session.get("/api/workflow-execution/runs", limit=500)["items"]
-    found = [one["thread_id"] for one in items if one["thread_id"].startswith(begun)]
-    if begun in found:
-        return begun
-    if len(found) != 1:
-        why = f"{len(found)} runs begin with {begun}" if found else f"There is no run {begun}"
-        raise Refused(f"{why}; `armarium workflow list --runs` shows them.")
-    return str(found[0])
 
 
 def _read_run(session: Session, thread_id: str) -> dict[str, Any]:

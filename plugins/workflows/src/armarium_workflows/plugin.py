@@ -7,14 +7,12 @@ from typing import Any
 
 from sqlalchemy import Column, Integer
 
-from armarium.api import Migration, Plugin, hookimpl
-from armarium_workflows import hookspecs, queries
-from armarium_workflows.actions import ACTIONS
-from armarium_workflows.comparing import compare_runs
+from armarium.api import Migration, Plugin, actions_in, hookimpl, queries_in
+from armarium_workflows import comparing, hookspecs, queries
+from armarium_workflows.actions import chains, runs, starts, workflows
 from armarium_workflows.jobs import KINDS
 from armarium_workflows.models import metadata
-from armarium_workflows.queries import QUERIES
-from armarium_workflows.records import chains, workflows
+from armarium_workflows.records import SavedChain, SavedWorkflow
 from armarium_workflows.routes import router
 from armarium_workflows.running import reconcile
 from armarium_workflows.withheld import WithheldRuns
@@ -36,9 +34,9 @@ def armarium_plugin() -> Plugin:
         metadata=metadata,
         version=2,
         migrations=(Migration(2, "Runs count the pages that they passed over.", _count_skipped),),
-        actions=ACTIONS,
+        actions=actions_in(workflows, chains, starts, runs),
         jobs=KINDS,
-        queries=(*QUERIES, compare_runs),
+        queries=queries_in(queries, comparing),
         routers=(router,),
         withheld_along=(WithheldRuns(),),
         hookspecs=hookspecs,
@@ -52,4 +50,4 @@ armarium_documents_work = hookimpl(queries.work_on_documents)
 
 @hookimpl(optionalhook=True)
 def armarium_exports_records() -> Mapping[str, object]:
-    return {"workflow": workflows, "chain": chains}
+    return {"workflow": SavedWorkflow.table, "chain": SavedChain.table}

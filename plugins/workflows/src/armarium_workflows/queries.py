@@ -25,10 +25,10 @@ from armarium.api import (
 from armarium_documents.api import Work
 from armarium_reading.api import list_episodes
 from armarium_workflows.checkpoints import page_counts
-from armarium_workflows.errors import unknown_chain, unknown_execution, unknown_run
+from armarium_workflows.errors import unknown_execution, unknown_run
 from armarium_workflows.models import executions, runs
 from armarium_workflows.ports import BUILT_IN
-from armarium_workflows.records import SavedWorkflow, chains
+from armarium_workflows.records import SavedChain, SavedWorkflow, chains
 from armarium_workflows.schemas.answers import (
     Chain,
     Chains,
@@ -42,7 +42,6 @@ from armarium_workflows.schemas.requests import SAME_STATUS, RunStatus
 from armarium_workflows.system import FOLDERS
 
 WORKFLOWS = SavedWorkflow.rows
-CHAINS = Rows(chains, missing=unknown_chain)
 EXECUTIONS = Rows(executions, missing=unknown_execution)
 
 _FROM = (
@@ -176,14 +175,15 @@ def list_folders(conn: Connection) -> dict[str, Any]:
 @query("/api/chains", summary="The chains of the project", answer=Chains, refusals=(404,))
 def list_chains(conn: Connection) -> dict[str, Any]:
     """Ordered by folder and position."""
-    items = CHAINS.all(conn, order=(chains.c.folder_path, chains.c.sort_order, chains.c.name, chains.c.id))
-    return {"items": items, "count": len(items)}
+    return SavedChain.rows.list_all(
+        conn, order=(chains.c.folder_path, chains.c.sort_order, chains.c.name, chains.c.id)
+    )
 
 
 @query("/api/chains/{chain_id}", summary="A chain", answer=Chain)
 def get_chain(conn: Connection, chain_id: str) -> dict[str, Any]:
     """With its steps."""
-    return CHAINS.require(conn, chain_id)
+    return SavedChain.rows.require(conn, chain_id)
 
 
 @query("/api/workflow-execution/runs", summary="The runs of workflows", answer=Runs, refusals=(404,))
@@ -362,6 +362,3 @@ def get_execution(conn: Connection, execution_id: str) -> dict[str, Any]:
     from armarium_workflows.chaining import execution_answer
 
     return execution_answer(conn, EXECUTIONS.require(conn, execution_id))
-
-
-QUERIES = (list_folders, list_chains, get_chain, list_runs, get_run, run_episodes, get_execution)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Column, Text
 
 from armarium.api import Record, record, tracked
+from armarium_workflows.errors import unknown_chain, unknown_workflow
 from armarium_workflows.models import metadata
 from armarium_workflows.schemas.requests import ChainFields, WorkflowFields
 
@@ -16,6 +17,7 @@ _TIMES = ("created_at", "updated_at")
     "workflow",
     tracked(label="workflow", monotonic=("updated_at",), large=("nodes", "edges", "config")),
     last=[Column(name, Text, nullable=False) for name in _TIMES],
+    refusal=unknown_workflow,
 )
 class SavedWorkflow(WorkflowFields, Record):
     """A graph that a person or agent saved; those that ship are derived from the recipe jobs and have no row."""
@@ -26,6 +28,7 @@ class SavedWorkflow(WorkflowFields, Record):
     "workflow_chain",
     tracked(label="chain", monotonic=("updated_at",), large=("steps",)),
     last=[Column(name, Text, nullable=False) for name in _TIMES],
+    refusal=unknown_chain,
 )
 class SavedChain(ChainFields, Record):
     """A chain of workflows that a person or agent saved."""

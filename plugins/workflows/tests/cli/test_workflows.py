@@ -35,8 +35,8 @@ def test_missing_workflows_and_runs_are_reported(desk: Machine, pictures: Pictur
     pictures(["1.png"])
     desk.succeed("create", "Others")
     desk.succeed("import", "pages")
-    assert desk.expect_refusal("workflow", "run", "dance").startswith("There is no workflow called dance;")
-    assert desk.expect_refusal("workflow", "watch", "feed").startswith("There is no run feed;")
+    assert desk.expect_refusal("workflow", "run", "dance").startswith("There is no workflow called 'dance';")
+    assert desk.expect_refusal("workflow", "watch", "feed").startswith("No run begins with 'feed';")
 
 
 def test_pages_that_failed_are_named_with_what_to_do(desk: Machine, pictures: Pictures) -> None:

@@ -23,6 +23,7 @@ from armarium.api import (
 )
 from armarium_documents.api import documents, renditions, sources_folder
 from armarium_documents.errors import not_a_container
+from armarium_documents.flags import FLAGS
 from armarium_documents.frames import IDENTITY
 from armarium_documents.queries.tree import (
     STEP,
@@ -259,8 +260,8 @@ def _check_parents(ctx: ActionContext, nodes: list[NewNode], made: set[str]) -> 
 
 _DOCUMENT_COLUMNS = (
     "id", "node_kind", "doc_type", "file_type", "name", "path", "parent_id", "sequence", "page_label", "sort_order",
-    "attributes", "metadata", "source_metadata", "source_authority", "provenance_chain", "status", "is_read",
-    "is_starred", "is_flagged", "is_locked", "exclude_from_processing", "created_at", "updated_at",
+    "attributes", "metadata", "source_metadata", "source_authority", "provenance_chain", "status", "is_locked",
+    "created_at", "updated_at", *FLAGS,
 )  # fmt: skip
 
 
@@ -291,12 +292,9 @@ def _add_documents(ctx: ActionContext, nodes: list[NewNode]) -> None:
                 "[]",
                 "active",
                 0,
-                0,
-                0,
-                0,
-                0,
                 ctx.now,
                 ctx.now,
+                *(0 for _ in FLAGS),
             )
         )
     ctx.bulk_insert(documents, _DOCUMENT_COLUMNS, rows)

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from armarium.commandline import Commands
 from armarium_documents.cli import dataset, describing, transfer, trash, tree
-from armarium_documents.cli.naming import document_id, document_names
+from armarium_documents.cli.naming import DOCUMENT
 
-
-def commands() -> Commands:
-    """Return the commands."""
-    program = Commands(find=document_id, complete=document_names)
-    for part in (tree, describing, dataset, trash, transfer):
-        part.register(program)
-    return program
+commands = Commands(names=DOCUMENT)
+commands.include(tree.commands, describing.commands, dataset.commands, trash.commands, transfer.commands)

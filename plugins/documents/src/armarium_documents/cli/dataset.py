@@ -7,8 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import Refused, Topic, answer, plural, project_session, table
-from armarium_documents.cli.naming import document_id, document_names
+from armarium.commandline import Commands, Refused, Topic, answer, plural, project_session, table
+from armarium_documents.cli.naming import DOCUMENT, document_id
+
+commands = Commands(Topic.pages)
 
 TYPES = ("text", "number", "rating", "date", "checkbox", "choice", "url", "reference")
 
@@ -24,30 +26,14 @@ _MOST_COLUMNS = 6
 _BAR = 40
 
 
-def register(program: typer.Typer) -> None:
-    """Add the command."""
-    program.command(
-        rich_help_panel=Topic.pages,
-        epilog="Example: armarium dataset --where place=Toledo --sort document.name",
-    )(dataset)
-
-
+@commands.example("dataset --where place=Toledo --sort document.name")
 def dataset(
     folder: Annotated[
-        str | None,
-        typer.Argument(
-            help="A folder by name, path or id; left out: the whole project.", autocompletion=document_names
-        ),
+        str | None, "FOLDER: A folder by name, path or id; left out: the whole project.", DOCUMENT
     ] = None,
     where: Annotated[
         list[str] | None,
-        typer.Option(
-            "--where",
-            "-w",
-            metavar="CONDITION",
-            help="place=Toledo, place~tol (contains), place!=Lima, pages:number>=10, date:date=1750..1760, "
-            "place (has a value), !place (has none).",
-        ),
+        "--where, -w CONDITION: place=Toledo, place~tol (contains), place!=Lima, pages:number>=10, date:date=1750..1760, place (has a value), !place (has none).",
     ] = None,
     sort: Annotated[
         str | None,
@@ -55,11 +41,8 @@ def dataset(
             metavar="NAME[:TYPE]", help="Sort by this attribute; documents without a value come last."
         ),
     ] = None,
-    descending: Annotated[bool, typer.Option("--desc", help="Sort in descending order.")] = False,
-    facet: Annotated[
-        list[str] | None,
-        typer.Option("--facet", "-f", metavar="NAME", help="Count the values of this attribute."),
-    ] = None,
+    descending: Annotated[bool, "--desc: Sort in descending order."] = False,
+    facet: Annotated[list[str] | None, "--facet, -f NAME: Count the values of this attribute."] = None,
     bins: Annotated[
         str | None,
         typer.Option(
@@ -68,20 +51,11 @@ def dataset(
     ] = None,
     column: Annotated[
         list[str] | None,
-        typer.Option(
-            "--column",
-            "-c",
-            metavar="NAME",
-            help="Show this attribute; default: those asked about and those present.",
-        ),
+        "--column, -c NAME: Show this attribute; default: those asked about and those present.",
     ] = None,
-    recursive: Annotated[
-        bool, typer.Option("--recursive", "-r", help="Include the folder's subfolders.")
-    ] = False,
-    kind: Annotated[str | None, typer.Option(metavar="KEY", help="Only documents of this prototype.")] = None,
-    described: Annotated[
-        bool, typer.Option("--described", help="Only documents that have attributes.")
-    ] = False,
+    recursive: Annotated[bool, "--recursive, -r: Include the folder's subfolders."] = False,
+    kind: Annotated[str | None, "--kind KEY: Only documents of this prototype."] = None,
+    described: Annotated[bool, "Only documents that have attributes."] = False,
     limit: Annotated[int, typer.Option(min=1, max=500, help="Rows to show.")] = 50,
     offset: Annotated[int, typer.Option(min=0, help="Rows to skip.")] = 0,
 ) -> None:

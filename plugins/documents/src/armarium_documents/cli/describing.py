@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any
 
-import typer
-
-from armarium.commandline import Refused, Topic, answer, plural, project_session
+from armarium.commandline import Commands, Refused, Topic, answer, plural, project_session
 from armarium_documents.cli.naming import document_id
+from armarium_documents.flags import FLAGS
 
-FLAGS = ("is_read", "is_starred", "is_flagged", "exclude_from_processing")
+commands = Commands(Topic.pages)
+
 FIELDS = (
     *("name", "prototype_key", "page_label", "language", "script", "direction", "date_original", "date_iso"),
     *("case_id", "source_authority", *FLAGS),
@@ -20,25 +20,12 @@ FIELDS = (
 _TRUTH = {"true": True, "yes": True, "false": False, "no": False}
 
 
-def register(program: typer.Typer) -> None:
-    """Add the command."""
-    program.command(
-        "set",
-        rich_help_panel=Topic.pages,
-        epilog="Example: armarium set 0001.jpg place=Toledo document.date_iso=1750-03",
-    )(set_)
-
-
+@commands.example("set 0001.jpg place=Toledo document.date_iso=1750-03")
 def set_(
-    document: Annotated[
-        str, typer.Argument(help="The document by name, path or id (armarium ls shows them).")
-    ],
+    document: Annotated[str, "The document by name, path or id (armarium ls shows them)."],
     values: Annotated[
         list[str],
-        typer.Argument(
-            metavar="KEY=VALUE …",
-            help="place=Toledo; pages:=12 (JSON); place= (cleared); document.date_iso=1750 (one of its own fields).",
-        ),
+        "KEY=VALUE …: place=Toledo; pages:=12 (JSON); place= (cleared); document.date_iso=1750 (one of its own fields).",
     ],
 ) -> None:
     """Describe a document: set its attributes and its own fields; anything not named stays as it is.

@@ -11,7 +11,16 @@ from typing import Any
 
 import typer
 
-from armarium.commandline import Refused, Session, file_name, place_for, plural
+from armarium.commandline import (
+    Refused,
+    Session,
+    file_name,
+    place_for,
+    plural,
+    project_session,
+    write_file,
+)
+from armarium_documents.cli.naming import document_id
 
 
 def write_exports(
@@ -122,3 +131,25 @@ def say_makers(made: Iterable[Mapping[str, Any]]) -> None:
     if counts:
         each = ", ".join(f"{lines} {words}" for words, lines in counts.items())
         typer.echo(f"  {plural(counts.total(), 'line')}: {each}.")
+
+
+def save_drawing(
+    document: str,
+    route: str,
+    ending: str,
+    out: Path | None,
+    *,
+    overwrite: bool,
+    query: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Save what the engine draws of a document at *route* (with `{id}`) as *out*, else in this folder as its name and *ending*."""
+    with project_session() as session:
+        identity = document_id(session, document)
+        node = session.get(f"/api/documents/{identity}")
+        name = file_name(node["name"])
+        stem = name if node["doc_type"] == "folder" else Path(name).stem
+        place = out or Path(f"{stem[:100]}{ending}")
+        place_for(place, overwrite=overwrite)
+        data = session.raw("GET", route.format(id=identity), query=query)
+    write_file(place, data, overwrite=overwrite)
+    return {"path": str(place), "document_id": identity, "size_bytes": len(data), "name": node["name"]}

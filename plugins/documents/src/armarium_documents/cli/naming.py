@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from armarium.commandline import Refused, Session, complete_word, is_id
+from armarium.commandline import Finder, Refused, Session, complete_word, is_id
 
 _SHOWN = 5
 """How many documents of one name a refusal names."""
@@ -95,3 +95,7 @@ def document_names(ctx: typer.Context, incomplete: str) -> list[str]:
         return [row["name"] for row in session.post("/api/documents/dataset/query", query)["rows"]]
 
     return complete_word(ctx, incomplete, ask)
+
+
+DOCUMENT = Finder(document_id, document_names)
+"""A document that is named by its name, path or id."""

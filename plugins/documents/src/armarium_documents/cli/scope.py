@@ -5,42 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Any
 
-import typer
-
-from armarium.commandline import Refused, Session
+from armarium.commandline import Finder, Refused, Session
 from armarium_documents.cli.naming import document_id, document_names
-
-Scope = Annotated[
-    list[str] | None,
-    typer.Argument(
-        help="Pages, files or folders, each by name, path or id; default: the whole project.",
-        autocompletion=document_names,
-    ),
-]
 
 
 def scope_of(session: Session, ids: list[str] | None) -> list[str]:
     """Return the documents with these *ids*, names or paths, or the project's top nodes if none are given."""
     if ids:
         return [document_id(session, one) for one in ids]
-    found = [node["id"] for node in session.get("/api/documents", limit=1000)["items"]]
+    found = [node["id"] for node in session.every("/api/documents")["items"]]
     if not found:
         raise Refused("The project has no pages yet; import some with armarium import FOLDER.")
     return found
 
 
-def documents_under(session: Session, parent_id: str | None) -> Iterator[dict[str, Any]]:
-    """Yield every node under *parent_id* (None: the whole project), in order, requested in batches."""
-    offset = 0
-    while True:
-        answer = session.get("/api/documents", parent_id=parent_id, limit=500, offset=offset)
-        for node in answer["items"]:
-            yield node
-            if node["child_count"]:
-                yield from documents_under(session, node["id"])
-        offset += answer["count"]
-        if offset >= answer["total"] or not answer["count"]:
-            return
+Scope = Annotated[
+    list[str] | None,
+    "IDS: Pages, files or folders, each by name, path or id; default: the whole project.",
+    Finder(scope_of, document_names, whole=True),
+]
+
+
+def documents_under(
+    session: Session, parent_id: str | None, *, deep: bool = True
+) -> Iterator[dict[str, Any]]:
+    """Yield the nodes under *parent_id* (None: the whole project), in order; with *deep*, also those inside them."""
+    for node in session.every("/api/documents", parent_id=parent_id)["items"]:
+        yield node
+        if deep and node["child_count"]:
+            yield from documents_under(session, node["id"])
 
 
 def is_page(node: dict[str, Any]) -> bool:

@@ -7,33 +7,21 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import Refused, Session, Topic, answer, plural, project_session
+from armarium.commandline import Commands, Refused, Session, Topic, answer, plural, project_session
 from armarium_documents.cli.naming import document_id
+
+commands = Commands(Topic.files)
 
 _MANY = 20
 
 
-def register(program: typer.Typer) -> None:
-    """Add the command."""
-    program.command(rich_help_panel=Topic.files, epilog="Example: armarium transfer 0001.jpg --from Wills")(
-        transfer
-    )
-
-
+@commands.example("transfer 0001.jpg --from Wills")
 def transfer(
-    documents: Annotated[
-        list[str], typer.Argument(help="Documents of the other project, each by name, path or id.")
-    ],
-    source: Annotated[
-        str, typer.Option("--from", metavar="PROJECT", help="The other project, by path or name.")
-    ],
-    into: Annotated[
-        str | None, typer.Option(help="The folder here to put them in; default: Sources.")
-    ] = None,
-    move: Annotated[
-        bool, typer.Option("--move", help="Send the originals to the other project's Trash.")
-    ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be transferred.")] = False,
+    documents: Annotated[list[str], "Documents of the other project, each by name, path or id."],
+    source: Annotated[str, "--from PROJECT: The other project, by path or name."],
+    into: Annotated[str | None, "The folder here to put them in; default: Sources."] = None,
+    move: Annotated[bool, "Send the originals to the other project's Trash."] = False,
+    dry_run: Annotated[bool, "Only show what would be transferred."] = False,
 ) -> None:
     """Transfer documents from another project, with everything in them and attached to them."""
     body: dict[str, Any] = {"mode": "move" if move else "copy", "dry_run": dry_run}

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from armarium.commandline import (
+    Commands,
     Refused,
     Session,
     Topic,
@@ -20,20 +21,14 @@ from armarium.commandline import (
 )
 from armarium_documents.cli.naming import document_id
 
-
-def register(program: typer.Typer) -> None:
-    """Add the commands."""
-    program.command(rich_help_panel=Topic.pages, epilog="Example: armarium trash 0001.jpg")(trash)
-    program.command(rich_help_panel=Topic.pages, epilog="Example: armarium restore 0001.jpg")(restore)
-    program.command(
-        "empty-trash", rich_help_panel=Topic.pages, epilog="Example: armarium empty-trash --dry-run"
-    )(empty_trash)
+commands = Commands(Topic.pages)
 
 
+@commands.example("trash 0001.jpg")
 def trash(
     documents: Annotated[
         list[str] | None,
-        typer.Argument(help="Documents, each by name, path or id; default: list what is in the Trash."),
+        "DOCUMENTS: Documents, each by name, path or id; default: list what is in the Trash.",
     ] = None,
 ) -> None:
     """Send documents to the Trash with everything in them, or list what is in the Trash."""
@@ -45,7 +40,7 @@ def trash(
             words = f"{plural(gone['item_count'], 'document')} went to the Trash."
             answer(gone, f"{words} Take it back with: armarium undo {gone['audit_id']}")
             return
-        found = _trash_items(session)
+        found = session.every("/api/documents/trash")
     rows = [
         (one["document_id"], one["name"], one["item_count"], one["from_where"], one["why"])
         for one in found["items"]
@@ -56,10 +51,9 @@ def trash(
     )
 
 
+@commands.example("restore 0001.jpg")
 def restore(
-    documents: Annotated[
-        list[str], typer.Argument(help="Documents by name or id (armarium trash shows them).")
-    ],
+    documents: Annotated[list[str], "Documents by name or id (armarium trash shows them)."],
 ) -> None:
     """Restore documents from the Trash to where they were."""
     done: list[dict[str, Any]] = []
@@ -89,7 +83,7 @@ def _in_the_trash(session: Session, named: list[str]) -> list[str]:
         if is_id(text):
             found.append(text)
             continue
-        entries = _trash_items(session)["items"] if entries is None else entries
+        entries = session.every("/api/documents/trash")["items"] if entries is None else entries
         called = [one["document_id"] for one in entries if one["name"] == text]
         if not called:
             raise Refused(
@@ -104,21 +98,10 @@ def _in_the_trash(session: Session, named: list[str]) -> list[str]:
     return found
 
 
-def _trash_items(session: Session) -> dict[str, Any]:
-    """Return everything in the Trash."""
-    found: dict[str, Any] = session.get("/api/documents/trash", limit=1000)
-    while found["count"] < found["total"]:
-        more = session.get("/api/documents/trash", limit=1000, offset=found["count"])
-        found["items"] += more["items"]
-        found["count"] += more["count"]
-        if not more["count"]:
-            break
-    return found
-
-
+@commands.example("empty-trash --dry-run")
 def empty_trash(
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be removed.")] = False,
+    yes: Annotated[bool, "--yes, -y: Do not ask."] = False,
+    dry_run: Annotated[bool, "Only show what would be removed."] = False,
 ) -> None:
     """Remove everything in the Trash permanently, after a snapshot; this cannot be undone."""
     with project_session() as session:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
 from armarium.commandline import (
+    Commands,
     Refused,
     Session,
     Topic,
@@ -24,12 +24,13 @@ from armarium.commandline import (
 )
 from armarium_documents.cli.import_summary import bring_archives, is_archive, layout_results, tell
 from armarium_documents.cli.layouts import read_into
-from armarium_documents.cli.naming import document_id
+from armarium_documents.cli.naming import DOCUMENT, document_id
 from armarium_documents.cli.scope import documents_under, is_page
+from armarium_documents.flags import FLAGS
 
-Ids = Annotated[
-    list[str], typer.Argument(help="Documents, each by name, path or id (armarium ls shows them).")
-]
+commands = Commands(Topic.pages)
+
+Ids = Annotated[list[str], "Documents, each by name, path or id (armarium ls shows them)."]
 
 _FIELDS = (
     ("page_label", "label"),
@@ -47,44 +48,21 @@ _SUFFIXES = {
     "image/heic": (".heic", ".heif"),
     "application/pdf": (".pdf",),
 }
-_FLAGS = (("is_locked", "locked"), ("is_read", "read"), ("is_starred", "starred"), ("is_flagged", "flagged"))
 
 
-def register(program: typer.Typer) -> None:
-    """Add the commands."""
-    program.command("import", rich_help_panel=Topic.files, epilog="Example: armarium import pages")(import_)
-    program.command(rich_help_panel=Topic.pages, epilog="Example: armarium ls")(ls)
-    program.command(rich_help_panel=Topic.pages, epilog="Example: armarium show 0001.jpg")(show)
-    program.command(rich_help_panel=Topic.pages, epilog="Example: armarium folder 'Box 3' --in Sources")(
-        folder
-    )
-    program.command(
-        rich_help_panel=Topic.pages, epilog="Example: armarium move 0001.jpg 0002.jpg --to Letters"
-    )(move)
-
-
+@commands.example("import pages", Topic.files)
 def import_(
     paths: Annotated[
         list[str],
-        typer.Argument(
-            help="One folder, or files: JPEG, PNG, TIFF, WebP, JPEG 2000, BMP, GIF, AVIF, HEIC, PDF, ZIP archives of these; for a "
-            "page, layout files of it."
-        ),
+        "One folder, or files: JPEG, PNG, TIFF, WebP, JPEG 2000, BMP, GIF, AVIF, HEIC, PDF, ZIP archives of these; for a page, layout files of it.",
     ],
     into: Annotated[
-        str | None,
-        typer.Option(
-            help="The folder to put them in, or the page to read layout files into; default: Sources."
-        ),
+        str | None, "The folder to put them in, or the page to read layout files into; default: Sources."
     ] = None,
-    recursive: Annotated[bool, typer.Option(help="Include the folder's subfolders.")] = True,
-    format_name: Annotated[
-        str | None,
-        typer.Option("--format", help="Format of the layout files; default: recognised."),
-    ] = None,
+    recursive: Annotated[bool, "--recursive/--no-recursive: Include the folder's subfolders."] = True,
+    format_name: Annotated[str | None, "--format: Format of the layout files; default: recognised."] = None,
     beside: Annotated[
-        list[str] | None,
-        typer.Option("--with", help="For a layout file: a file that it needs, such as its class names."),
+        list[str] | None, "--with: For a layout file: a file that it needs, such as its class names."
     ] = None,
     number: Annotated[
         int | None,
@@ -94,13 +72,10 @@ def import_(
             help="For a layout file: the number of the page in it; default: the first.",
         ),
     ] = None,
-    again: Annotated[bool, typer.Option("--again", help="Also import again what is there already.")] = False,
+    again: Annotated[bool, "Also import again what is there already."] = False,
     beyond: Annotated[
         Literal["clip", "keep", "refuse"],
-        typer.Option(
-            help="For layout files, shapes that reach beyond the page: clip them, keep also those wholly beyond it without a "
-            "place of their own, or refuse the file."
-        ),
+        "For layout files, shapes that reach beyond the page: clip them, keep also those wholly beyond it without a place of their own, or refuse the file.",
     ] = "clip",
 ) -> None:
     """Copy pages into the project, and read the layout files beside them into the pages they describe.
@@ -165,11 +140,10 @@ def _has_any(outcome: dict[str, Any], layouts: list[dict[str, Any]], *keys: str)
     return any(one.get(key) for one in (outcome, *layouts) for key in keys)
 
 
+@commands.example("ls")
 def ls(
-    parent: Annotated[
-        str | None, typer.Argument(help="A folder by name, path or id; default: everything.")
-    ] = None,
-    deep: Annotated[bool, typer.Option("--deep/--flat", help="Include subfolders.")] = True,
+    parent: Annotated[str | None, "PARENT: A folder by name, path or id; default: everything."] = None,
+    deep: Annotated[bool, "--deep/--flat: Include subfolders."] = True,
 ) -> None:
     """List the documents of the project."""
     with project_session() as session:
@@ -177,20 +151,12 @@ def ls(
         if at is not None:
             # An unknown id is refused even if nothing would be listed.
             session.get(f"/api/documents/{at}")
-        nodes = list(documents_under(session, at) if deep else _children(session, at))
+        nodes = list(documents_under(session, at, deep=deep))
     depth: dict[str | None, int] = {}
     for node in nodes:
         depth[node["id"]] = depth.get(node["parent_id"], -1) + 1
     rows = [(n["id"], _kind(n), "  " * depth[n["id"]] + n["name"], n["child_count"] or "") for n in nodes]
     answer({"items": nodes, "count": len(nodes)}, lambda: table("", ("id", "type", "name", "inside"), rows))
-
-
-def _children(session: Session, parent: str | None) -> Iterable[dict[str, Any]]:
-    offset, total = 0, 1
-    while offset < total:
-        found = session.get("/api/documents", parent_id=parent, limit=500, offset=offset)
-        yield from found["items"]
-        offset, total = offset + 500, found["total"]
 
 
 def _kind(node: dict[str, Any]) -> str:
@@ -200,12 +166,11 @@ def _kind(node: dict[str, Any]) -> str:
     return str(node.get("file_type") or node["doc_type"])
 
 
+@commands.example("show 0001.jpg")
 def show(
-    document: Annotated[
-        str, typer.Argument(help="The document by name, path or id (armarium ls shows them).")
-    ],
-    picture: Annotated[Path | None, typer.Option(help="Write the document's picture to this file.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing file.")] = False,
+    document: Annotated[str, "The document by name, path or id (armarium ls shows them)."],
+    picture: Annotated[Path | None, "Write the document's picture to this file."] = None,
+    overwrite: Annotated[bool, "Overwrite an existing file."] = False,
 ) -> None:
     """Show one document: where it is, its description, its pictures and what is attached to it."""
     with project_session() as session:
@@ -253,7 +218,7 @@ def _show(found: dict[str, Any], written: str | None) -> None:
     for name, word in _FIELDS:
         if node.get(name):
             typer.echo(f"  {word}: {node[name]}")
-    flags = [word for name, word in _FLAGS if node[name]]
+    flags = [name.removeprefix("is_").replace("_", " ") for name in ("is_locked", *FLAGS) if node[name]]
     if flags:
         typer.echo(f"  {', '.join(flags)}")
     _show_attributes(found["described"])
@@ -301,11 +266,11 @@ def _short(value: object) -> str:
     return words if len(words) <= 100 else f"{words[:97]}…"
 
 
+@commands.example("folder 'Box 3' --in Sources")
 def folder(
-    name: Annotated[str, typer.Argument(help="What it is called.")],
+    name: Annotated[str, "What it is called."],
     inside: Annotated[
-        str | None,
-        typer.Option("--in", help="The folder it lies in, by name, path or id; default: the top."),
+        str | None, "--in: The folder it lies in, by name, path or id; default: the top.", DOCUMENT
     ] = None,
 ) -> None:
     """Make a folder."""
@@ -318,12 +283,13 @@ def folder(
     )
 
 
+@commands.example("move 0001.jpg 0002.jpg --to Letters")
 def move(
     documents: Ids,
-    to: Annotated[str | None, typer.Option(help="The folder to move them into.")] = None,
-    top: Annotated[bool, typer.Option("--top", help="Out of every folder, to the top.")] = False,
-    after: Annotated[str | None, typer.Option(help="The document to place them after.")] = None,
-    first: Annotated[bool, typer.Option("--first", help="Place them before everything else there.")] = False,
+    to: Annotated[str | None, "The folder to move them into."] = None,
+    top: Annotated[bool, "Out of every folder, to the top."] = False,
+    after: Annotated[str | None, "The document to place them after."] = None,
+    first: Annotated[bool, "Place them before everything else there."] = False,
 ) -> None:
     """Move documents into another folder, or to another place among their siblings (default: last)."""
     if (to is not None) == top:

@@ -16,7 +16,13 @@ from armarium_documents.hookspecs import armarium_documents_entity_count
 from armarium_documents.models import documents
 from armarium_documents.queries.files import artifact_summaries, renditions_of
 from armarium_documents.queries.tree import require_document
-from armarium_documents.schemas.documents import CONTAINERS, DocType, Document, DocumentView
+from armarium_documents.schemas.documents import (
+    CONTAINERS,
+    DocType,
+    Document,
+    DocumentView,
+    NeighbouringDocuments,
+)
 
 _STORED = [column for column in documents.columns if column.info != HIDDEN]
 # SQLAlchemy's names are a kind of str that orjson does not take as a key.
@@ -233,6 +239,31 @@ def view(
         "children_total": total,
         "attachments": hanging,
     }
+
+
+_BESIDE = (
+    "SELECT d.id FROM document one CROSS JOIN document d ON d.parent_id IS one.parent_id WHERE one.id = ?"
+    " AND d.deleted_at IS NULL AND d.doc_type NOT IN ({kinds})"
+    " AND (d.sort_order, d.name, d.id) {than} (one.sort_order, one.name, one.id) ORDER BY {order} LIMIT 1"
+)
+
+
+@query(
+    "/api/documents/{doc_id}/neighbours",
+    summary="What comes before and after a document in its folder",
+    answer=NeighbouringDocuments,
+    name="document_neighbours",
+)
+def neighbours(conn: Connection, doc_id: str) -> dict[str, Any]:
+    """Return the nearest of its siblings, in the order of the folder, that contain nothing: pages, not folders or groups."""
+    require_document(conn, doc_id)
+    kinds = ", ".join(f"'{kind}'" for kind in CONTAINERS)
+    found: dict[str, str | None] = {}
+    for side, than, direction in (("before_id", "<", "DESC"), ("after_id", ">", "ASC")):
+        order = _SORTS["sort_order"].format(direction)
+        one = raw_of(conn).execute(_BESIDE.format(kinds=kinds, than=than, order=order), (doc_id,)).fetchone()
+        found[side] = None if one is None else one[0]
+    return {"document_id": doc_id, **found}
 
 
 def _counts(engine: Engine, conn: Connection, document_id: str) -> dict[str, int]:

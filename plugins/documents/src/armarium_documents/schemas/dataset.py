@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from armarium.api import Message, Params
+from armarium_documents.flags import FLAGS
 from armarium_documents.schemas.classifications import DeclarationType
 from armarium_documents.schemas.fields import Id
 
@@ -16,8 +17,8 @@ Granularity = Literal["year", "month", "day"]
 FIELDS = frozenset(
     {
         "name", "prototype_key", "doc_type", "file_type", "node_kind", "page_label", "sequence", "source_authority",
-        "language", "script", "direction", "date_original", "date_iso", "case_id", "status", "is_read", "is_starred",
-        "is_flagged", "created_at", "updated_at",
+        "language", "script", "direction", "date_original", "date_iso", "case_id", "status",
+        "created_at", "updated_at", *FLAGS,
     }
 )  # fmt: skip
 """A document's own fields, named `document.<field>` where an attribute is named."""

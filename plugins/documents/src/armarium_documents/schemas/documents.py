@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, model_validator
 
 from armarium.api import Message, Params, SourceText, answer_of
+from armarium_documents.flags import FLAGS
 from armarium_documents.models import documents
 from armarium_documents.schemas.fields import (
     Id,
@@ -19,6 +20,7 @@ from armarium_documents.schemas.fields import (
     Name,
     ScriptCode,
     ShortText,
+    with_flags,
 )
 
 DocType = Literal["folder", "group", "file", "page", "chunk"]
@@ -70,6 +72,15 @@ class DocumentView(Message):
     attachments: Attachments | None
 
 
+class NeighbouringDocuments(Message):
+    """null at the ends of the folder."""
+
+    document_id: str
+    before_id: str | None
+    after_id: str | None
+
+
+@with_flags(False)
 class DescriptionFields(Params):
     """The descriptive fields that a person fills in."""
 
@@ -86,10 +97,6 @@ class DescriptionFields(Params):
     case_id: ShortText | None = None
     provenance_chain: JsonList = Field(default_factory=list)
     image_provenance: JsonObject | None = None
-    is_read: bool = False
-    is_starred: bool = False
-    is_flagged: bool = False
-    exclude_from_processing: bool = False
 
 
 class CreateParams(DescriptionFields):
@@ -115,6 +122,7 @@ class CreateParams(DescriptionFields):
 Timestamp = Annotated[str, Field(max_length=40)]
 
 
+@with_flags(None)
 class UpdateParams(Params):
     """Changes to a node: a field left out stays, null clears it, attributes are replaced as a whole.
 
@@ -139,10 +147,6 @@ class UpdateParams(Params):
     provenance_chain: JsonList | None = None
     image_provenance: JsonObject | None = None
     page_content: SourceText | None = None
-    is_read: bool | None = None
-    is_starred: bool | None = None
-    is_flagged: bool | None = None
-    exclude_from_processing: bool | None = None
 
 
 CLEARED: dict[str, Any] = {
@@ -150,10 +154,7 @@ CLEARED: dict[str, Any] = {
     "source_metadata": {},
     "source_authority": "unknown",
     "provenance_chain": [],
-    "is_read": False,
-    "is_starred": False,
-    "is_flagged": False,
-    "exclude_from_processing": False,
+    **dict.fromkeys(FLAGS, False),
 }
 """What null means for a field that always has a value; a name cannot be cleared."""
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
 
 import orjson
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BaseModel, Field, create_model
 
 from armarium_documents.dates.edtf import check_date
+from armarium_documents.flags import FLAGS
 
 MAX_NAME = 1000
 """Characters of a name; longer than any shelf mark, short enough for a file name cut from it."""
@@ -87,3 +89,19 @@ ScriptCode = Annotated[str, Field(pattern=r"^[A-Z][a-z]{3}$")]
 ShortText = Annotated[str, Field(max_length=2000)]
 IsoDate = Annotated[str, Field(max_length=100), AfterValidator(check_date)]
 """A date of ISO 8601, which may stop at the year or month, may be uncertain, and may reach to another."""
+
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def with_flags(default: bool | None) -> Callable[[type[M]], type[M]]:
+    """Give a model a field for each flag, with this default; None: the field may be left out or null."""
+
+    def add(model: type[M]) -> type[M]:
+        kind: Any = bool if default is not None else bool | None
+        fields: dict[str, Any] = {name: (kind, default) for name in FLAGS if name not in model.model_fields}
+        return create_model(
+            model.__name__, __base__=model, __module__=model.__module__, __doc__=model.__doc__, **fields
+        )
+
+    return add

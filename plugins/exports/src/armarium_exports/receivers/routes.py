@@ -10,7 +10,7 @@ from armarium.api import Engine, Library, query
 from armarium_exports.queries import EXPORTER
 from armarium_exports.receivers.profiles import PROFILES
 from armarium_exports.receivers.writing import report_for
-from armarium_exports.schemas import ReceiverAsked, ReceiverReport, Receivers
+from armarium_exports.records import ReceiverAsked, ReceiverReport, Receivers
 
 
 @query(

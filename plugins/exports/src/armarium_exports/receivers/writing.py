@@ -21,7 +21,7 @@ from armarium_exports.places import require_parent, settle, whole_folder
 from armarium_exports.receivers.checking import check_written
 from armarium_exports.receivers.mets import ALTO_TYPE, PAGE_TYPE, MetsPage, mets_of
 from armarium_exports.receivers.profiles import Profile, profile_named
-from armarium_exports.schemas import ReceiverParams
+from armarium_exports.records import ReceiverParams
 from armarium_formats.api import export_page
 from armarium_source_model.api import join_made
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from sqlalchemy import select
 
@@ -14,6 +15,7 @@ from armarium_exports.rendering.corpus import tei_corpus
 from armarium_exports.rendering.texts import markdown, plain_text
 from armarium_exports.rendering.word import word
 from armarium_formats.api import export_page, file_ending, kept_driver
+from armarium_source_model.api import join_made, sum_makers
 
 TEXTS = {"word": ".docx", "markdown": ".md", "plain-text": ".txt"}
 """Formats written here from readable pages, with the ends of their files; every other is a format driver's."""
@@ -33,12 +35,16 @@ def ending_of(engine: Engine, format_name: str) -> str:
     return TEXTS.get(format_name) or file_ending(kept_driver(engine, format_name))
 
 
-def render(
-    engine: Engine, library: Library, unit: Unit, format_name: str
-) -> tuple[bytes, list[dict[str, Any]]]:
-    """Return the file of *unit* and what its format could not express; NotFound (no_pass) if none of its
-    pages can be written.
-    """
+class RenderedUnit(NamedTuple):
+    """The file of a unit, what its format could not express, and who stands behind its lines, in sum."""
+
+    content: bytes
+    losses: list[dict[str, Any]]
+    made: list[dict[str, Any]]
+
+
+def render(engine: Engine, library: Library, unit: Unit, format_name: str) -> RenderedUnit:
+    """Return the file of *unit*; NotFound (no_pass) if none of its pages can be written."""
     if format_name not in TEXTS:
         return _layout(engine, library, unit, format_name)
     with library.db.read() as conn:
@@ -52,17 +58,23 @@ def render(
         ]
     if not pages:
         raise no_pages(unit.title)
+    made = sum_makers(maker for page in pages for maker in page.makers)
     if format_name == "word":
-        return word(unit.title, pages), []
+        return RenderedUnit(word(unit.title, pages), _lost_shapes(pages), made)
     text = markdown(unit.title, pages) if format_name == "markdown" else plain_text(pages)
-    return text.encode("utf-8", "replace"), []
+    return RenderedUnit(text.encode("utf-8", "replace"), _lost_shapes(pages), made)
 
 
-def _layout(
-    engine: Engine, library: Library, unit: Unit, format_name: str
-) -> tuple[bytes, list[dict[str, Any]]]:
+def _lost_shapes(pages: Sequence[ReadablePage]) -> list[dict[str, Any]]:
+    shapes = sum(line.segment_id is not None for page in pages for line in page.lines)
+    why = "the format has lines of text and no picture on which they would have a place"
+    return [{"what": "shapes of lines", "count": shapes, "why": why}] if shapes else []
+
+
+def _layout(engine: Engine, library: Library, unit: Unit, format_name: str) -> RenderedUnit:
     contents: list[str] = []
     losses: list[dict[str, Any]] = []
+    made: list[list[dict[str, Any]]] = []
     refused: NotFound | None = None
     for page_id in unit.page_ids:
         try:
@@ -72,9 +84,9 @@ def _layout(
             continue
         contents.append(found["content"])
         losses += found["losses"]
+        made.append(found["choices"]["made"])
     if not contents:
         assert refused is not None
         raise refused
-    if len(contents) == 1:
-        return contents[0].encode(), losses
-    return JOINED[format_name](unit.title, contents).encode(), losses
+    whole = contents[0] if len(contents) == 1 else JOINED[format_name](unit.title, contents)
+    return RenderedUnit(whole.encode(), losses, join_made(made))

@@ -13,7 +13,7 @@ from armarium.api import Engine, Library, ServiceError, is_among
 from armarium_checking.api import verdicts
 from armarium_documents.api import documents, pages_under
 from armarium_exports.pages import Block, Line, readable_page
-from armarium_exports.records import record_types
+from armarium_exports.record_types import record_types
 from armarium_exports.selection import Selection
 from armarium_iiif.api import Picture, picture
 from armarium_source_model.api import LineMaker, segments, words_of_sum, working_pass

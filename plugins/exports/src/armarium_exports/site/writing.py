@@ -17,7 +17,7 @@ from armarium.api import Engine, Library, Principal, ServiceError, now
 from armarium_documents.api import documents
 from armarium_exports.earlier import clash_refused, listed_before
 from armarium_exports.places import require_parent, settle, whole_folder
-from armarium_exports.schemas import PublishParams, SiteParams
+from armarium_exports.records import PublishParams, SiteParams
 from armarium_exports.selection import select_documents
 from armarium_exports.site.building import BUILT, bring_built, build_site, require_builder, restore_built
 from armarium_exports.site.content import Content, as_json, content_of, page_data

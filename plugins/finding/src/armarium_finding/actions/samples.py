@@ -9,7 +9,7 @@ from armarium_finding import store
 from armarium_finding.cues import BUILTIN
 from armarium_finding.evidence import look_at
 from armarium_finding.proposing import propose
-from armarium_source_model.api import text_fingerprint
+from armarium_source_model.api import sample_page, text_fingerprint
 
 TEXTS = (
     "Madrid, 3 de mayo de 1950\nMuy señor mío:\nRecibí su carta del mes pasado y le agradezco sus noticias.",
@@ -25,20 +25,7 @@ def lettered_pages(ex: Example, texts: tuple[str, ...] = TEXTS) -> tuple[str, li
     for number, text in enumerate(texts, start=1):
         page = {"name": f"{number:04}.jpg", "doc_type": "page", "parent_id": folder}
         page_id = str(ex.run("document.create", page)["id"])
-        pass_id = ex.run("segment.pass_create", {"document_id": page_id, "name": "By hand"})["id"]
-        lines = text.splitlines()
-        made = [
-            {
-                "document_id": page_id,
-                "pass_id": pass_id,
-                "kind": "line",
-                "anchor": {"rect": [0.1, 0.1 + 0.08 * row, 0.8, 0.05]},
-            }
-            for row in range(len(lines))
-        ]
-        items = ex.run("segment.create_many", {"segments": made})["items"]
-        for line, words in zip(items, lines, strict=True):
-            ex.run("representation.create", {"segment_id": line["id"], "text": words})
+        sample_page(ex, text.splitlines(), document_id=page_id)
         pages.append(page_id)
     return folder, pages
 

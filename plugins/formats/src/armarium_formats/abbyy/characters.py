@@ -7,8 +7,7 @@ import binascii
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from armarium_formats.abbyy.languages import language_of
-from armarium_formats.abbyy.shapes import box_of
+from armarium_formats.abbyy.values import box_of, language_of
 from armarium_formats.markup.blanks import styles_on
 from armarium_formats.markup.fragments import local_name
 from armarium_formats.markup.noting import Notes

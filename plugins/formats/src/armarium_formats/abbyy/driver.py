@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
+from armarium_formats.abbyy import reader
 from armarium_formats.decoding import decode
 from armarium_formats.driver import Format, ReadContext
 from armarium_formats.page_model import PageModel
@@ -34,6 +35,4 @@ class Abbyy(Format):
         return 0.8 if _PRODUCER.search(root.group(1)) else 0.0
 
     def read(self, data: bytes, context: ReadContext) -> list[PageModel]:
-        from armarium_formats.abbyy.reader import read
-
-        return read(data, context.filename)
+        return reader.read(data, context.filename)

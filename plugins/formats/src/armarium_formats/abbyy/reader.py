@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from armarium.api import Invalid, parse_xml
 from armarium_formats.abbyy.characters import Characters
-from armarium_formats.abbyy.languages import language_of
-from armarium_formats.abbyy.shapes import box_of, number_of, outline_of, shapes_of
+from armarium_formats.abbyy.values import box_of, language_of, outline_of, shapes_of
 from armarium_formats.markup.fragments import keep, local_name
-from armarium_formats.markup.noting import Notes
-from armarium_formats.page_model import PageModel, PageSegment
-from armarium_formats.point_limits import require_countable
+from armarium_formats.markup.noting import Ids, Notes
+from armarium_formats.numbers import parse_number
+from armarium_formats.page_model import PageModel, PageSegment, kept_by
+from armarium_formats.points import require_countable
 from armarium_formats.shapes import corners
 
 if TYPE_CHECKING:
@@ -66,8 +66,7 @@ class _Page:
 
     def __init__(self, element: etree._Element) -> None:
         self.notes = Notes()
-        self.made = {"region": 0, "line": 0, "word": 0}
-        self.taken: set[str] = set()
+        self.ids = Ids(by_word=True)
         self.cells = 0
         self.model = PageModel(self._size(element, "width"), self._size(element, "height"))
         kept = self._attributes(element, {"width", "height"})
@@ -89,7 +88,7 @@ class _Page:
         self.model.notes = self.notes.sentences()
 
     def _size(self, element: etree._Element, key: str) -> int:
-        value = number_of(element.get(key))
+        value = parse_number(element.get(key))
         if value is None or value < 1:
             self.notes.note(f"The page states no {key} in pixels")
             return 0
@@ -107,15 +106,7 @@ class _Page:
 
     def _unique_id(self, kind: str, stated: str | None = None) -> str:
         """Return the stated id if it is the first of that name, else one made from the kind and a number."""
-        if stated and stated not in self.taken:
-            self.taken.add(stated)
-            return stated
-        while True:
-            self.made[kind] += 1
-            made = f"{kind}-{self.made[kind]}"
-            if made not in self.taken:
-                self.taken.add(made)
-                return made
+        return stated if stated and self.ids.claim(stated) else self.ids.make(kind)
 
     def _keep(self, segment: PageSegment, key: str, value: Any) -> None:
         if value:
@@ -125,7 +116,7 @@ class _Page:
 
     def _add(self, segment: PageSegment, key: str, value: dict[str, str]) -> None:
         """Append to a list of several things of a kind."""
-        known = ((segment.extras or {}).get("abbyy") or {}).get(key)
+        known = kept_by("abbyy", segment).get(key)
         if known is None:
             self._keep(segment, key, [value])
         else:
@@ -177,10 +168,10 @@ class _Page:
         """Read a ruled line from start to end; its thickness gives the outline if the block draws none."""
         ends: list[tuple[float, float]] = []
         for child in element:
-            x, y = number_of(child.get("x")), number_of(child.get("y"))
+            x, y = parse_number(child.get("x")), parse_number(child.get("y"))
             if local_name(str(child.tag)) in ("start", "end") and x is not None and y is not None:
                 ends.append((x, y))
-        half = max(number_of(element.get("thickness")) or 1, 1) / 2
+        half = max(parse_number(element.get("thickness")) or 1, 1) / 2
         self._keep(found, "separator", {**self._attributes(element), "ends": ends})
         if len(ends) == 2 and not found.points:
             (x0, y0), (x1, y1) = ends
@@ -234,7 +225,7 @@ class _Page:
             del held[column]
 
     def _span(self, element: etree._Element, key: str) -> int:
-        stated = number_of(element.get(key, "1"))
+        stated = parse_number(element.get(key, "1"))
         if stated is None or not 1 <= stated <= MAX_SPAN:
             self.notes.note(f"A cell states the {key} {str(element.get(key))[:20]!r}; 1 was used instead")
             return 1
@@ -272,7 +263,7 @@ class _Page:
         stated = self._attributes(element)
         if box is not None:
             line.points = corners(box)
-            baseline = number_of(stated.get("baseline"))
+            baseline = parse_number(stated.get("baseline"))
             if baseline is not None and upright and box[1] <= baseline <= 2 * box[3] - box[1]:
                 line.baseline = [(box[0], baseline), (box[2], baseline)]
                 del stated["baseline"]

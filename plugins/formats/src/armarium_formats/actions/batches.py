@@ -34,7 +34,7 @@ from armarium_formats.batches.by_mets import StagedMets, pass_name
 from armarium_formats.batches.disk import disk_refuses, scratch
 from armarium_formats.batches.names import Folder, printable_name
 from armarium_formats.batches.staging import BatchPlan, ReceivedFile, StagedPass, StagedPicture, stage
-from armarium_formats.errors import AlreadyAPass, AlreadyHere, NothingCameIn
+from armarium_formats.errors import AlreadyAPass, already_here, nothing_came_in
 from armarium_formats.keeping import ToKeep, keep_passes, make_ready
 from armarium_formats.opening import OpenedFile, collector_waits
 from armarium_formats.placing import Beyond
@@ -113,10 +113,10 @@ def _batch_example(ex: Example) -> dict[str, Any]:
     after_undo=cancel_with_undo,
 )
 def ingest_batch(ctx: ActionContext, p: IngestBatch) -> dict[str, Any]:
-    """Raises NotFound for an unknown parent, Forbidden by a lock, NothingCameIn with the reasons, Unavailable
+    """Raises NotFound for an unknown parent, Forbidden by a lock, nothing_came_in with the reasons, Unavailable
     when the disk is full. Folders in the files' names are mirrored where they contain pictures.
     """
-    return _take_in(ctx, p, p.staged_batch or _stage_sent(ctx.engine, ctx.project, p))
+    return _take_in(ctx, p, p.groundwork or _stage_sent(ctx.engine, ctx.project, p))
 
 
 def _files_example(ex: Example) -> dict[str, Any]:
@@ -140,7 +140,7 @@ def ingest_files(ctx: ActionContext, p: IngestFiles) -> dict[str, Any]:
     """Raises what `ingest.batch` does; a path that is not allowed is refused by itself. With `link` a picture
     stays where it is and the project stores a link to it; layout files are always stored byte for byte.
     """
-    return _take_in(ctx, p, p.staged_batch or _stage_named(ctx.engine, ctx.project, p))
+    return _take_in(ctx, p, p.groundwork or _stage_named(ctx.engine, ctx.project, p))
 
 
 def _take_in(ctx: ActionContext, p: IngestBatch | IngestFiles, staged: BatchPlan) -> dict[str, Any]:
@@ -200,8 +200,8 @@ class _Step:
             self._mets(mets)
         if not self.documents and not self.passes and not self.mets:
             if self.already and self.already == len(self.staged.refused) and not self.staged.unpaired:
-                raise AlreadyHere(self.staged.refused)
-            raise NothingCameIn(self.staged.refused, self.staged.unpaired)
+                raise already_here(self.staged.refused)
+            raise nothing_came_in(self.staged.refused, self.staged.unpaired)
         ctx.target(
             parent.id, *(one["id"] for one in self.documents), *(one["pass_id"] for one in self.passes)
         )

@@ -78,7 +78,7 @@ def _prepare_page(
 def import_file(ctx: ActionContext, p: ImportFile) -> dict[str, Any]:
     """One step. The original is stored byte for byte; the pass never becomes the working pass by itself.
 
-    Raises NotFound (no such document), AlreadyAPass, NotRecognised, NotReadable, ShapesOutside, NoPageSize,
+    Raises NotFound (no such document), AlreadyAPass, not_recognised, not_readable, shapes_outside, NoPageSize,
     Invalid for a file its driver refuses.
     """
     with collector_waits():

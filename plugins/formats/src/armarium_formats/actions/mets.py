@@ -64,7 +64,7 @@ def use_mets(ctx: ActionContext, p: UseMets) -> dict[str, Any]:
     Raises NotFound for an unknown document, Conflict for one in the Trash, Invalid for a file that is not
     METS, for a page that it does not have and for pages without a common folder, Forbidden by a lock.
     """
-    mets: Mets = p.mets or read_mets(p.data, p.filename)
+    mets: Mets = p.groundwork or read_mets(p.data, p.filename)
     numbers = {one.number for one in p.pages}
     if max(numbers) > len(mets.pages):
         raise Invalid(

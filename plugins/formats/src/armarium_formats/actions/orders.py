@@ -10,10 +10,10 @@ from sqlalchemy import select
 
 from armarium.api import ActionContext, Conflict, Example, action
 from armarium_formats.actions.samples import SAMPLE_PAGE
-from armarium_formats.errors import NotOfAFile
+from armarium_formats.errors import not_of_a_file
 from armarium_formats.models import format_imports
 from armarium_formats.queries.exchange import pass_as_filed
-from armarium_formats.schemas.orders import TakenOrder, TakeOrder
+from armarium_formats.schemas.exchange import TakenOrder, TakeOrder
 from armarium_source_model.api import get_pass, written_order
 
 AT_ONCE = 10_000
@@ -44,7 +44,7 @@ def take_order(ctx: ActionContext, p: TakeOrder) -> dict[str, Any]:
     found = get_pass(ctx.conn, p.pass_id)
     row = ctx.conn.execute(select(format_imports).where(format_imports.c.pass_id == p.pass_id)).first()
     if row is None:
-        raise NotOfAFile(found.name)
+        raise not_of_a_file(found.name)
     there = written_order(ctx.conn, p.pass_id)
     if there is not None:
         raise Conflict(

@@ -13,12 +13,13 @@ from armarium.api import ActionContext, Engine, Example, Invalid, Library, actio
 from armarium_documents.api import OpenedPdf, TextLine, documents, renditions, replace_metadata, require_live
 from armarium_formats.actions.samples import sample_pdf
 from armarium_formats.driver import Format
-from armarium_formats.errors import NoTextLayer
+from armarium_formats.errors import no_text_layer
 from armarium_formats.keeping import PreparedPage, ToKeep, keep_passes, make_ready
 from armarium_formats.opening import OpenedFile
-from armarium_formats.page_model import PageModel, PageSegment, PageText, Point
+from armarium_formats.page_model import PageModel, PageSegment, PageText
 from armarium_formats.queries.exchange import Picture, passes_of_files, pictures_of
-from armarium_formats.schemas.text_layers import ReadTextLayer, TextLayerRead
+from armarium_formats.schemas.exchange import ReadTextLayer, TextLayerRead
+from armarium_formats.shapes import corners
 from armarium_source_model.api import ONE_PASS_A_FILE, TEXT_LAYER
 
 PRESENT = "pdf_text_layer_present"
@@ -51,7 +52,7 @@ class ReadPage(NamedTuple):
 
 
 def pdf_pages(library: Library, document_id: str) -> PdfPages:
-    """Return a PDF and its pages. Raises NotFound, NoTextLayer for any other document."""
+    """Return a PDF and its pages. Raises NotFound, no_text_layer for any other document."""
     with library.db.read() as conn:
         node = require_live(conn, document_id)
         raw = raw_of(conn)
@@ -61,7 +62,7 @@ def pdf_pages(library: Library, document_id: str) -> PdfPages:
             (document_id,),
         ).fetchone()
         if file is None:
-            raise NoTextLayer(node.name)
+            raise no_text_layer(node.name)
         pages = raw.execute(
             f"SELECT id, sequence - 1 FROM {documents} WHERE parent_id = ? AND doc_type = 'page'"
             " AND deleted_at IS NULL AND sequence IS NOT NULL ORDER BY sequence",
@@ -100,20 +101,15 @@ def _page_model(lines: Sequence[TextLine], size: tuple[int, int]) -> PageModel:
     page = PageModel(*size)
     for number, line in enumerate(lines, 1):
         words = [
-            PageSegment(f"w{number}.{place}", "word", points=_outline(word.box), texts=[PageText(word.text)])
+            PageSegment(f"w{number}.{place}", "word", points=corners(word.box), texts=[PageText(word.text)])
             for place, word in enumerate(line.words, 1)
         ]
         page.segments.append(
             PageSegment(
-                f"l{number}", "line", points=_outline(line.box), texts=[PageText(line.text)], children=words
+                f"l{number}", "line", points=corners(line.box), texts=[PageText(line.text)], children=words
             )
         )
     return page
-
-
-def _outline(box: tuple[float, float, float, float]) -> list[Point]:
-    left, top, right, bottom = box
-    return [(left, top), (right, top), (right, bottom), (left, bottom)]
 
 
 def _example(ex: Example) -> dict[str, Any]:
@@ -140,10 +136,10 @@ def _example(ex: Example) -> dict[str, Any]:
 def _read(engine: Engine, library: Library | None, p: ReadTextLayer) -> None:
     """Read the text before the writer is taken."""
     assert library is not None
-    if p.was_read is None:
+    if p.groundwork is None:
         file = pdf_pages(library, p.document_id)
         with OpenedPdf(Path(library.objects.path(file.checksum))) as pdf:
-            p.hand_over(file, read_pages(library, pdf, file, file.pages))
+            p.hand_over((file, read_pages(library, pdf, file, file.pages)))
 
 
 @action(
@@ -157,13 +153,13 @@ def _read(engine: Engine, library: Library | None, p: ReadTextLayer) -> None:
     prepare=_read,
 )
 def read_text_layer(ctx: ActionContext, p: ReadTextLayer) -> dict[str, Any]:
-    """A page that has such a pass, or no text, is passed over. Raises NotFound, NoTextLayer for anything but a PDF, Invalid
+    """A page that has such a pass, or no text, is passed over. Raises NotFound, no_text_layer for anything but a PDF, Invalid
     for a damaged one.
     """
-    if p.was_read is None:
+    if p.groundwork is None:
         _read(ctx.engine, ctx.project, p)
-    assert p.was_read is not None
-    file, pages = p.was_read
+    assert p.groundwork is not None
+    file, pages = p.groundwork
     require_live(ctx.conn, p.document_id)
     made = keep_passes(
         ctx,

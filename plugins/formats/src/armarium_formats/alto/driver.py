@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from armarium_formats.alto import reader, writer
+from armarium_formats.alto.profile import schema
 from armarium_formats.driver import Format, ReadContext, WriteContext, WrittenPage
 from armarium_formats.marks import SAID
 from armarium_formats.page_model import PageModel
@@ -26,26 +28,13 @@ class Alto(Format):
     carries = frozenset({SAID})
 
     def sniff(self, data: bytes) -> float:
-        from armarium_formats.alto.reader import sniff
-
-        return sniff(data)
+        return reader.sniff(data)
 
     def read(self, data: bytes, context: ReadContext) -> list[PageModel]:
-        from armarium_formats.alto.reader import read
-
-        return read(data, context)
+        return reader.read(data, context)
 
     def write(self, page: PageModel, context: WriteContext) -> WrittenPage:
-        from armarium_formats.alto.writer import write
-
-        return write(page, context)
+        return writer.write(page, context)
 
     def validate(self, content: str) -> list[str]:
-        from armarium.api import Invalid, parse_xml
-        from armarium_formats.alto.schema import schema
-
-        try:
-            root = parse_xml(content.encode(), name="The export")
-        except Invalid as refusal:
-            return [refusal.detail]
-        return schema().problems_of(root)
+        return schema().problems_in(content)

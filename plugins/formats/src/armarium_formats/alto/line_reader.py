@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from armarium_formats.alto.marking import marks_of_words, take_marks
 from armarium_formats.alto.own import drop_maker
 from armarium_formats.alto.reader_state import Reading
-from armarium_formats.alto.shapes import number, read_baseline, read_shape
+from armarium_formats.alto.shapes import read_baseline, read_shape
 from armarium_formats.alto.strings import touch
+from armarium_formats.numbers import parse_number
 from armarium_formats.page_model import PageSegment, PageText, TextMark
 
 if TYPE_CHECKING:
@@ -51,12 +52,12 @@ def read_line(element: etree._Element, reading: Reading) -> PageSegment:
         else:
             elements.append(reading.scale.keep(child))
             reading.kept[f"element TextLine/{name}"] += 1
-    found.points, extras = read_shape("TextLine", element, shape, attributes, reading.scale, reading)
+    found.points, extras = read_shape("TextLine", shape, attributes, reading.scale, reading)
     stated = attributes.pop("BASELINE", None)
     if stated is not None:
         found.baseline = read_baseline(stated, found.points, reading.scale, reading)
-    found.kind_raw = reading.interpret(found, attributes, "TextLine")
-    if len(strings) == 1 and hyphen is None and _is_the_line(strings[0], found, attributes, reading):
+    found.kind_raw = reading.interpret(found, attributes)
+    if len(strings) == 1 and hyphen is None and _is_the_line(strings[0], found, reading):
         _take_whole(strings[0], found, reading)
         if spaces[0] is not None:
             reading.note("A line ends with SP")
@@ -70,9 +71,7 @@ def read_line(element: etree._Element, reading: Reading) -> PageSegment:
     return found
 
 
-def _is_the_line(
-    element: etree._Element, line: PageSegment, attributes: dict[str, str], reading: Reading
-) -> bool:
+def _is_the_line(element: etree._Element, line: PageSegment, reading: Reading) -> bool:
     """Return whether a line's only String is its whole text and not a word: no id, no box of its own."""
     if element.get("ID") is not None:
         return False
@@ -82,10 +81,10 @@ def _is_the_line(
     left = element.get("HPOS")
     if left is None or not line.points:
         return True
-    found = tuple(number(element.get(key)) for key in ("HPOS", "VPOS", "WIDTH", "HEIGHT"))
+    found = tuple(parse_number(element.get(key)) for key in ("HPOS", "VPOS", "WIDTH", "HEIGHT"))
     parent = element.getparent()
     return parent is not None and found == tuple(
-        number(parent.get(key)) for key in ("HPOS", "VPOS", "WIDTH", "HEIGHT")
+        parse_number(parent.get(key)) for key in ("HPOS", "VPOS", "WIDTH", "HEIGHT")
     )
 
 
@@ -197,10 +196,10 @@ def _word(element: etree._Element, reading: Reading, marked: list[list[TextMark]
     shape: etree._Element | None = None
     if len(element):
         shape = next((child for child in element if reading.name_of(child) == "Shape"), None)
-    found.points, extras = read_shape("String", element, shape, attributes, reading.scale, reading)
+    found.points, extras = read_shape("String", shape, attributes, reading.scale, reading)
     found.texts = _texts(element, attributes, reading)
     if attributes:
-        found.kind_raw = reading.interpret(found, attributes, "String")
+        found.kind_raw = reading.interpret(found, attributes)
     reading.attach("String", found, extras, attributes, [])
     return found
 
@@ -219,7 +218,7 @@ def _texts(element: etree._Element, attributes: dict[str, str], reading: Reading
     extras: dict[str, Any] = {}
     stated = attributes.get("WC")
     if stated is not None:
-        sure = number(stated)
+        sure = parse_number(stated)
         if sure is not None and 0 <= sure <= 1:
             first.confidence = float(sure)
             del attributes["WC"]

@@ -8,19 +8,18 @@ from typing import Any
 from armarium_formats.alto.line_reader import derived_space
 from armarium_formats.alto.marking import as_kept, attributes_by_word
 from armarium_formats.alto.own import clean_extras
-from armarium_formats.alto.profile import elements
-from armarium_formats.alto.reader_state import checksum
-from armarium_formats.alto.schema import fits, schema
+from armarium_formats.alto.profile import schema
 from armarium_formats.alto.strings import Split, says_blanks, split_line, touch
 from armarium_formats.alto.writer_state import Writing, is_moved
 from armarium_formats.markup.fragments import (
     attribute_of,
     attributes_of,
+    element,
     illegal_characters,
     name_of,
     text_of,
 )
-from armarium_formats.page_model import PageSegment, PageText
+from armarium_formats.page_model import PageSegment, PageText, checksum, kept_by
 
 _BOX = ("HPOS", "VPOS", "WIDTH", "HEIGHT")
 
@@ -37,17 +36,7 @@ class Textlines(Writing):
             stated: dict[str, str] = {}
         else:
             attributes = {"ID": self.ids.of_segment[line.id]}
-            if (
-                line.extras
-                or attributes["ID"] != line.id
-                or line.position is not None
-                or line.script
-                or line.cell
-                or line.confidence is not None
-            ):
-                kept, stated = self._begin(line, entry)
-            else:
-                stated = {}
+            kept, stated = self._begin(line, entry)
         if line.is_furniture:
             entry["furniture"] = True
         self._label(line, stated)
@@ -111,7 +100,7 @@ class Textlines(Writing):
         self._texts_of_words(line, split, entry)
         if split.moved or is_moved(line.children):
             entry["sequence"] = [self.ids.of_segment[word.id] for word in line.children]
-        extras = ((line.texts[0].extras or {}).get("alto") or {}) if line.texts else {}
+        extras = kept_by("alto", line.texts[0]) if line.texts else {}
         spaces = extras.get("spaces")
         if spaces is not None and len(spaces) != len(split.words):
             spaces = None
@@ -161,11 +150,11 @@ class Textlines(Writing):
 
     def _measures(self, name: str, stated: dict[str, str]) -> str:
         """Return the attributes of an SP or HYP that ALTO accepts unchanged, with unique ids."""
-        known = elements()[name].attributes
+        known = schema().elements[name].attributes
         found = {
             key: value
             for key, value in stated.items()
-            if key in known and key != "ID" and fits(known[key], value)
+            if key in known and key != "ID" and schema().fits(known[key], value)
         }
         if "ID" in stated and name == "SP":
             found = {"ID": self.ids.take(stated["ID"]), **found}
@@ -182,12 +171,12 @@ class Textlines(Writing):
         """Write the line's text as one String without an id, its alternatives inside."""
         first = line.texts[0] if line.texts else PageText("")
         attributes: dict[str, str] = {"CONTENT": first.text}
-        kept = (first.extras or {}).get("alto") or {}
+        kept = kept_by("alto", first)
         stated = dict(kept.get("string") or {})
         if first.confidence is not None:
             attributes["WC"] = _ratio(first.confidence)
         self._marks_of_string(line, stated, attributes, entry)
-        inside = self._inside_string(first, line.texts[1:], attributes, entry)
+        inside = self._inside_string(first, line.texts[1:], attributes)
         leftover: dict[str, Any] = {}
         self._write_other_attributes("String", stated, attributes, leftover)
         if leftover:
@@ -205,11 +194,7 @@ class Textlines(Writing):
                 else None,
                 entry,
             )
-        return (
-            f"{indent}<String{attributes_of(attributes)}/>"
-            if not inside
-            else f"{indent}<String{attributes_of(attributes)}>{inside}</String>"
-        )
+        return indent + element("String", attributes, inside)
 
     def _marks_of_string(
         self, segment: PageSegment, stated: dict[str, str], attributes: dict[str, str], entry: dict[str, Any]
@@ -222,18 +207,8 @@ class Textlines(Writing):
 
     def _word(self, word: PageSegment, text: str, indent: str, said: dict[str, str]) -> str:
         entry: dict[str, Any] = {}
-        kept: dict[str, Any] = {}
-        stated: dict[str, str] = {}
         attributes = {"ID": self.ids.of_segment[word.id]}
-        if (
-            word.extras
-            or attributes["ID"] != word.id
-            or word.position is not None
-            or word.script
-            or word.cell
-            or word.confidence is not None
-        ):
-            kept, stated = self._begin(word, entry)
+        kept, stated = self._begin(word, entry)
         _add(said, stated, attributes)
         if text == word.text:
             self._marks_of_string(word, stated, attributes, entry)
@@ -253,7 +228,7 @@ class Textlines(Writing):
             if first.confidence is not None:
                 attributes["WC"] = _ratio(first.confidence)
             if first.extras or len(word.texts) > 1:
-                inside += self._inside_string(first, word.texts[1:], attributes, entry)
+                inside += self._inside_string(first, word.texts[1:], attributes)
             read = text or len(word.texts) > 1 or first.confidence is not None or inside != shape
             self._texts_as_read(word, text if read else None, entry)
         elif text:
@@ -263,26 +238,20 @@ class Textlines(Writing):
         self._write_other_attributes("String", stated, attributes, entry)
         if entry:
             self.own_segments[attributes["ID"]] = entry
-        return (
-            f"{indent}<String{attributes_of(attributes)}/>"
-            if not inside
-            else f"{indent}<String{attributes_of(attributes)}>{inside}</String>"
-        )
+        return indent + element("String", attributes, inside)
 
-    def _inside_string(
-        self, first: PageText, others: list[PageText], attributes: dict[str, str], entry: dict[str, Any]
-    ) -> str:
+    def _inside_string(self, first: PageText, others: list[PageText], attributes: dict[str, str]) -> str:
         """Write alternatives and glyphs of a String; facts about its own text become attributes."""
-        kept = (first.extras or {}).get("alto") or {}
-        known = elements()["String"].attributes
+        kept = kept_by("alto", first)
+        known = schema().elements["String"].attributes
         for key, value in (kept.get("attributes") or {}).items():
-            if key in known and key not in attributes and fits(known[key], value):
+            if key in known and key not in attributes and schema().fits(known[key], value):
                 attributes[key] = value
             elif key not in attributes:
                 self.lose(f"attribute String/@{key}", "ALTO 4.4 has no place for its value")
         inside = ""
         for other in others:
-            purpose = ((other.extras or {}).get("alto") or {}).get("purpose")
+            purpose = kept_by("alto", other).get("purpose")
             more = f' PURPOSE="{attribute_of(purpose)}"' if purpose else ""
             inside += f"<ALTERNATIVE{more}>{text_of(other.text)}</ALTERNATIVE>"
         for fragment in kept.get("elements") or ():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from armarium_formats.markup.fragments import local_name, text_of
@@ -34,8 +35,6 @@ _SHAPES: dict[str, dict[str, type]] = {
     },
 }
 """What the extras of our drivers are: `object` is the same again; what is not named is a string."""
-
-_FACTS = ("language", "script", "direction", "kind_raw")
 
 
 def drop_maker(attributes: dict[str, str]) -> None:
@@ -94,10 +93,9 @@ def _items(value: Any) -> list[tuple[str, Any]]:
     return list(value.items()) if isinstance(value, dict) else []
 
 
-def _page(value: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        key: value[key] for key in ("language", "script", "direction") if isinstance(value.get(key), str)
-    }
+def _page(value: dict[str, Any], checks: Mapping[str, Callable[[Any], bool]] | None = None) -> dict[str, Any]:
+    """Return what is stated of a page or, with its *checks*, of a segment: each value that is of its kind."""
+    found = {key: value[key] for key, fits in (checks or _PAGE).items() if fits(value.get(key))}
     if extras := clean_extras(value.get("extras")):
         found["extras"] = extras
     if leftover := clean_extra(value.get("alto")):
@@ -108,28 +106,9 @@ def _page(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _segment(value: dict[str, Any]) -> dict[str, Any]:
-    found = _page(value)
-    for key in _FACTS:
-        if isinstance(value.get(key), str):
-            found[key] = value[key]
-    for key in ("wrapper", "furniture"):
-        if isinstance(value.get(key), bool):
-            found[key] = value[key]
+    found = _page(value, _SEGMENT)
     if isinstance(value.get("inherited"), list):
         found["inherited"] = [one for one in value["inherited"] if one in ("language", "direction")]
-    if isinstance(value.get("id"), str) and value["id"]:
-        found["id"] = value["id"]
-    if _is_whole(value.get("position")):
-        found["position"] = value["position"]
-    if _is_ratio(value.get("confidence")):
-        found["confidence"] = value["confidence"]
-    cell = value.get("cell")
-    if (
-        isinstance(cell, dict)
-        and set(cell) == {"row", "column", "row_span", "column_span"}
-        and all(_is_whole(number) for number in cell.values())
-    ):
-        found["cell"] = cell
     marks = value.get("marks")
     if isinstance(marks, dict) and _is_whole(marks.get("of")):
         found["marks"] = {"of": marks["of"], "all": marks.get("all")}
@@ -150,6 +129,10 @@ def _text(value: Any) -> list[Any] | None:
     return [text, sure if _is_ratio(sure) else None, kind, clean_extras(extras) or None]
 
 
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
 def _is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and -(2**53) < value < 2**53
 
@@ -161,6 +144,27 @@ def _is_ratio(value: Any) -> bool:
         and math.isfinite(value)
         and 0 <= value <= 1
     )
+
+
+def _is_cell(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and set(value) == {"row", "column", "row_span", "column_span"}
+        and all(map(_is_whole, value.values()))
+    )
+
+
+_PAGE: Mapping[str, Callable[[Any], bool]] = dict.fromkeys(("language", "script", "direction"), _is_text)
+_SEGMENT: Mapping[str, Callable[[Any], bool]] = {
+    **_PAGE,
+    "kind_raw": _is_text,
+    "wrapper": lambda value: isinstance(value, bool),
+    "furniture": lambda value: isinstance(value, bool),
+    "id": lambda value: _is_text(value) and bool(value),
+    "position": _is_whole,
+    "confidence": _is_ratio,
+    "cell": _is_cell,
+}
 
 
 def clean_extras(value: Any) -> dict[str, Any]:

@@ -1,13 +1,14 @@
-"""ALTO 4.4 as a table: which elements and attributes may occur where, and their values.
+"""ALTO 4.4 as a table: which elements and attributes may occur where, and their values; every export is validated against
+it.
 
-Written from the published format, in our own words, in the notation of `markup.profile`.
+Written from the published format, in our own words, in the notation of `markup.schema`.
 """
 
 from __future__ import annotations
 
 from functools import cache
 
-from armarium_formats.markup.profile import Element, read_elements, read_words
+from armarium_formats.markup.schema import Profile
 
 NAMESPACE = "http://www.loc.gov/standards/alto/ns-v4#"
 XLINK = "http://www.w3.org/1999/xlink"
@@ -115,13 +116,27 @@ SPACES = ("TopMargin", "LeftMargin", "RightMargin", "BottomMargin", "PrintSpace"
 """The parts of a Page, in the sequence in which the format has them."""
 
 
-@cache
-def words() -> dict[str, frozenset[str]]:
-    """The types that are lists of words."""
-    return read_words(_WORDS) | {"quality": frozenset(_QUALITIES)}
+_NUMBER = r"-?[0-9]+(?:\.[0-9]+)?"
+_POINT = rf"{_NUMBER}[ ,]{_NUMBER}"
 
 
 @cache
-def elements() -> dict[str, Element]:
-    """Every element of ALTO 4.4 by name."""
-    return read_elements(_ELEMENTS, _MACROS)
+def schema() -> Profile:
+    """Return the schema of ALTO 4.4, built on first use."""
+    return Profile(
+        NAMESPACE,
+        "alto",
+        _ELEMENTS,
+        _MACROS,
+        _WORDS,
+        {"quality": frozenset(_QUALITIES)},
+        points=(
+            "POINTS BASELINE",
+            rf"{_POINT}(?: {_POINT})*",
+            "pairs of numbers with blanks between",
+        ),
+        ids="//@ID",
+        references="STYLEREFS TAGREFS PROCESSINGREFS REF IDNEXT PROCESSING",
+        foreign={"xlink": XLINK},
+        attributes_apart=True,
+    )

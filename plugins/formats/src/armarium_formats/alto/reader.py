@@ -9,12 +9,13 @@ from armarium.api import Invalid, parse_xml
 from armarium_formats.alto.files import (
     has_blanks_between_strings,
     has_words_without_ids,
+    read_chain,
+    read_order,
     version_of,
     volumes_of,
 )
 from armarium_formats.alto.line_reader import read_line
 from armarium_formats.alto.marking import font_styles
-from armarium_formats.alto.order_reader import read_chain, read_order
 from armarium_formats.alto.own import OUR_STEPS, TYPE, read_tag
 from armarium_formats.alto.profile import SPACES
 from armarium_formats.alto.reader_state import Reading, merge
@@ -22,7 +23,6 @@ from armarium_formats.alto.shapes import (
     STRANGE_UNITS,
     UNITS,
     Scale,
-    number,
     read_shape,
     resolution_in,
     shapes_of,
@@ -32,8 +32,9 @@ from armarium_formats.decoding import head_of
 from armarium_formats.driver import ReadContext
 from armarium_formats.kinds import ALTO_BLOCKS, is_furniture, of_alto
 from armarium_formats.markup.fragments import local_name
+from armarium_formats.numbers import parse_number
 from armarium_formats.page_model import PageModel, PageSegment
-from armarium_formats.point_limits import require_countable
+from armarium_formats.points import require_countable
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -101,7 +102,7 @@ class _File(Reading):
         """Read the pages of one Layout, with ids of their own; shared parts were read with the previous
         one.
         """
-        self.ids, self.restored, self.given_back = set(), set(), {}
+        self.ids.taken, self.restored, self.given_back = set(), set(), {}
         if self.heads.get("Description") is not (description := parts.get("Description")) or not self.pages:
             self.unit, self.image, self.resolution = "pixel", "", None
             for key in ("description", "source"):
@@ -292,7 +293,7 @@ class _File(Reading):
         return (round(width * dots / inch), round(height * dots / inch)) if width and height else (0, 0)
 
     def _length(self, value: str | None, what: str) -> float:
-        found = number(value)
+        found = parse_number(value)
         if found is None or found <= 0 or found > 10_000_000:
             self.note(
                 f"The page's {what} is {value[:40]!r}, which is not a size"
@@ -351,8 +352,8 @@ class _File(Reading):
                 elements.append(kept)
         if self.loose:
             self._loose_strings(name, found.children)
-        found.points, extras = read_shape(name, element, shape, attributes, self.scale, self)
-        label = self.interpret(found, attributes, name)
+        found.points, extras = read_shape(name, shape, attributes, self.scale, self)
+        label = self.interpret(found, attributes)
         # Only older dialects have TYPE on a TextBlock: it stays among the attributes, for ALTO 4.4 has no place for it.
         kind = attributes.pop("TYPE", None) if name != "TextBlock" else (label or attributes.get("TYPE"))
         found.kind_raw = of_alto(name if name in ALTO_BLOCKS else "ComposedBlock", kind or label)

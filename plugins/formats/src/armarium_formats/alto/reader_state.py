@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from typing import TYPE_CHECKING, Any
 
 from armarium_formats.alto.marking import from_kept
@@ -10,18 +9,13 @@ from armarium_formats.alto.profile import TAG_ELEMENTS, XLINK
 from armarium_formats.alto.shapes import Scale
 from armarium_formats.alto.tags import Tag, kind_in, language_in
 from armarium_formats.markup.fragments import local_name
-from armarium_formats.markup.noting import Notes
-from armarium_formats.page_model import PageSegment, PageText
+from armarium_formats.markup.noting import Ids, Notes
+from armarium_formats.page_model import PageSegment, PageText, checksum
 
 if TYPE_CHECKING:
     from lxml import etree
 
 DIRECTIONS = frozenset({"ltr", "rtl", "ttb", "btt"})
-
-
-def checksum(text: str) -> int:
-    """Return a checksum by which the reader sees whether the strings still make up the written text."""
-    return zlib.crc32(text.encode("utf-8", "surrogatepass"))
 
 
 class Reading(Notes):
@@ -32,8 +26,7 @@ class Reading(Notes):
         self.name = name
         self.scale = Scale()
         self.names: dict[Any, str] = {}
-        self.ids: set[str] = set()
-        self.made = 0
+        self.ids = Ids()
         self.tags: dict[str, Tag] = {}
         self.font_styles: dict[str, str] = {}
         self.own: dict[str, Any] = {"page": {}, "segments": {}, "groups": {}}
@@ -64,17 +57,11 @@ class Reading(Notes):
 
     def identity(self, stated: str | None, kind: str) -> str:
         """Return the id as stated; a missing one is made, a duplicate is made unique and noted."""
-        if stated and stated not in self.ids:
-            self.ids.add(stated)
+        if stated and self.ids.claim(stated):
             return stated
         if stated:
             self.note(f"The id {stated} occurs twice")
-        base = stated or kind
-        while True:
-            self.made += 1
-            if (made := f"{base}-{self.made}") not in self.ids:
-                self.ids.add(made)
-                return made
+        return self.ids.make(stated or kind)
 
     def read_tags(self, element: etree._Element) -> list[Tag]:
         """Read the tags of the file; those without a label get one, as ALTO requires it."""
@@ -93,7 +80,7 @@ class Reading(Notes):
             self.tags.setdefault(tag.identity, tag)
         return list(self.tags.values())
 
-    def interpret(self, found: PageSegment, attributes: dict[str, str], name: str) -> str | None:
+    def interpret(self, found: PageSegment, attributes: dict[str, str]) -> str | None:
         """Consume language, direction and type from the attributes; return the type's label."""
         if attributes:
             stated = attributes.get("LANG") or attributes.get("language")
@@ -162,8 +149,7 @@ class Reading(Notes):
             there = {(one.kind, one.start, one.end) for one in ours}
             read = [one for one in found.texts[0].marks if (one.kind, one.start, one.end) not in there]
             found.texts[0].marks = [*read, *ours]
-        if "id" in entry and entry["id"] not in self.ids:
-            self.ids.add(entry["id"])
+        if self.ids.claim(entry.get("id")):
             self.given_back[found.id] = entry["id"]
             found.id = entry["id"]
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from armarium_formats.markup.fragments import keep, local_name
 from armarium_formats.markup.noting import Notes
-from armarium_formats.markup.points import shapes_of as stated_points
+from armarium_formats.numbers import parse_number
 from armarium_formats.page_model import Point
-from armarium_formats.point_limits import Stated, line_of
+from armarium_formats.points import Stated, line_of
+from armarium_formats.points import shapes_of as stated_points
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -60,7 +61,7 @@ class Scale:
 
     def attribute(self, name: str, value: str) -> str:
         """A measure as an attribute states it, in pixels."""
-        stated = number(value) if name in _LENGTHS else None
+        stated = parse_number(value) if name in _LENGTHS else None
         if stated is None:
             return value
         return plain(round(stated * (self.across if name in _SIDEWAYS else self.down)))
@@ -95,25 +96,6 @@ def resolution_in(settings: str) -> float | None:
     return stated if 50 <= stated <= 5000 else None
 
 
-def number(value: str | None) -> float | None:
-    """Return a finite number, whole if possible. None for more than a thousand million."""
-    if not value:
-        return None
-    try:
-        whole = int(value)
-    except ValueError:
-        pass
-    else:
-        return whole if abs(whole) <= 1_000_000_000 else None
-    try:
-        found = float(value)
-    except ValueError:
-        return None
-    if not math.isfinite(found) or abs(found) > 1e9:
-        return None
-    return int(found) if found.is_integer() else found
-
-
 def plain(value: float) -> str:
     """Format a number as ALTO requires: no exponent, no superfluous decimals."""
     return str(value) if isinstance(value, int) else f"{value:.4f}".rstrip("0").rstrip(".")
@@ -127,7 +109,7 @@ def parse_points(value: str) -> list[Point] | None:
     try:
         numbers: list[float] = list(map(int, parts))
     except ValueError:
-        stated = [number(part) for part in parts]
+        stated = [parse_number(part) for part in parts]
         if None in stated:
             return None
         numbers = [one for one in stated if one is not None]
@@ -154,7 +136,6 @@ def corners(box: Box) -> list[Point]:
 
 def read_shape(
     name: str,
-    element: etree._Element,
     shape: etree._Element | None,
     attributes: dict[str, str],
     scale: Scale,
@@ -200,7 +181,7 @@ def read_shape(
 
 def _read_box(name: str, attributes: dict[str, str], scale: Scale, notes: Notes) -> Box | None:
     stated = [attributes.pop(key, None) for key in _BOX]
-    numbers = [number(one) for one in stated]
+    numbers = [parse_number(one) for one in stated]
     left, top, width, height = numbers
     if left is None or top is None or width is None or height is None:
         if any(one is not None for one in stated):
@@ -226,15 +207,15 @@ def shapes_of(root: etree._Element) -> Iterator[Stated]:
 
 def _round_shape(kind: str, element: etree._Element, scale: Scale) -> list[Point]:
     """Return a circle or ellipse as a polygon of many corners."""
-    x, y = number(element.get("HPOS")), number(element.get("VPOS"))
+    x, y = parse_number(element.get("HPOS")), parse_number(element.get("VPOS"))
     if kind == "Circle":
-        across = down = number(element.get("RADIUS"))
+        across = down = parse_number(element.get("RADIUS"))
     else:
-        wide, high = number(element.get("HLENGTH")), number(element.get("VLENGTH"))
+        wide, high = parse_number(element.get("HLENGTH")), parse_number(element.get("VLENGTH"))
         across, down = (wide / 2 if wide else None), (high / 2 if high else None)
     if x is None or y is None or not across or not down:
         return []
-    turn = -math.radians(number(element.get("ROTATION")) or 0)
+    turn = -math.radians(parse_number(element.get("ROTATION")) or 0)
     found: list[Point] = []
     for step in range(_CORNERS):
         angle = 2 * math.pi * step / _CORNERS
@@ -250,7 +231,7 @@ def read_baseline(value: str, box: Sequence[Point], scale: Scale, notes: Notes) 
     points = parse_points(value)
     if points is not None:
         return points if scale.is_plain else [scale.point(x, y) for x, y in points]
-    height = number(value.strip())
+    height = parse_number(value.strip())
     if height is None:
         notes.note("A baseline is not a list of points")
         return []

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from armarium_formats.page_model import PageSegment, order_siblings
+from armarium_formats.page_model import PageSegment, kept_by, order_siblings
 
 HYPHENS = frozenset("-\u00ad\u00ac\u2010\u2e17=\u2011")
 
@@ -91,7 +91,7 @@ def split_line(line: PageSegment) -> Split | None:
 
 
 def _kept_hyphen(line: PageSegment) -> str | None:
-    extras: dict[str, Any] = ((line.texts[0].extras or {}).get("alto") or {}) if line.texts else {}
+    extras: dict[str, Any] = kept_by("alto", line.texts[0]) if line.texts else {}
     stated = extras.get("hyphen")
     return stated.get("CONTENT") if isinstance(stated, dict) else None
 

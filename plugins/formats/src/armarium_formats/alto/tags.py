@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from armarium_formats.alto.own import TYPE
-from armarium_formats.markup.fragments import attributes_of
+from armarium_formats.markup.fragments import element
 from armarium_formats.markup.identities import Identities
-from armarium_formats.markup.language_codes import language_and_script
-from armarium_formats.markup.languages import languages
+from armarium_formats.markup.languages import language_and_script, languages
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -193,9 +192,5 @@ class Tagging:
             }
             attributes["ID"] = self.renamed[identity]
             inside = f"<XmlData>{tag.xml}</XmlData>" if tag.xml else ""
-            found.append(
-                f"<{tag.element}{attributes_of(attributes)}>{inside}</{tag.element}>"
-                if inside
-                else f"<{tag.element}{attributes_of(attributes)}/>"
-            )
+            found.append(element(tag.element, attributes, inside))
         return found

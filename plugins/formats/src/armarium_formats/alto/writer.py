@@ -9,15 +9,14 @@ from typing import Any, TypeAlias
 from armarium_formats.alto.arrangement import Block, arrange, holds_text
 from armarium_formats.alto.line_writer import Textlines
 from armarium_formats.alto.own import EXPORT, MADE, clean_extras, write_tag
-from armarium_formats.alto.profile import NAMESPACE, SPACES, VERSION, XLINK
+from armarium_formats.alto.profile import NAMESPACE, SPACES, VERSION, XLINK, schema
 from armarium_formats.alto.reader_state import DIRECTIONS
-from armarium_formats.alto.schema import fits, schema
 from armarium_formats.alto.tags import kind_in
 from armarium_formats.alto.writer_state import IDS, OURS, is_moved
 from armarium_formats.driver import WriteContext, WrittenPage, as_losses
 from armarium_formats.kinds import in_page_words, is_furniture, of_alto
-from armarium_formats.markup.fragments import attributes_of, name_of, text_of
-from armarium_formats.page_model import PageModel, PageOrder, PageSegment
+from armarium_formats.markup.fragments import attributes_of, element, name_of, text_of
+from armarium_formats.page_model import PageModel, PageOrder, PageSegment, kept_by
 
 Facts: TypeAlias = tuple[str | None, str | None]
 """A language and a direction."""
@@ -37,14 +36,8 @@ class _File(Textlines):
         """Write the file. Tags, styles and the body come first, so that references to their ids are known."""
         page = self.page
         description = self._description()
-        styles = [
-            settled
-            for one in self.kept.get("styles") or ()
-            if (settled := self._name_fragment(one, "Styles"))
-        ]
-        chain = (
-            ((page.order.extras or {}).get("alto") or {}).get("idnext") if page.order is not None else None
-        )
+        styles = [settled for one in self.kept.get("styles") or () if (settled := self._name_fragment(one))]
+        chain = kept_by("alto", page.order).get("idnext") if page.order is not None else None
         if chain is not None and page.order is not None:
             names = [node.segment_id for node in page.order.items if node.segment_id]
             self.after = dict(pairwise(names))
@@ -82,7 +75,7 @@ class _File(Textlines):
         )
         return WrittenPage(content, as_losses(self.losses))
 
-    def _name_fragment(self, fragment: str, where: str) -> str | None:
+    def _name_fragment(self, fragment: str) -> str | None:
         """A kept part of the file with an id that clashes with nothing; what ALTO 4.4 has no place for goes into our tag."""
         name = name_of(fragment)
         if fragment in self.own_page.get("alto", {}).get("elements", ()) or not schema().is_valid(fragment):
@@ -100,7 +93,7 @@ class _File(Textlines):
         for fragment in self.kept.get("description") or ():
             if name_of(fragment) not in ("OCRProcessing", "Processing"):
                 self._leave(self.own_page, "elements", fragment)
-            elif settled := self._name_fragment(fragment, "Description"):
+            elif settled := self._name_fragment(fragment):
                 steps.append(settled)
         steps.sort(key=lambda one: name_of(one) != "OCRProcessing")
         source: list[str] = []
@@ -117,7 +110,7 @@ class _File(Textlines):
             f"<softwareVersion>{text_of(version)}</softwareVersion>" if version else ""
         )
         when = f"<processingDateTime>{self.context.created}</processingDateTime>"
-        if not fits("date", self.context.created):
+        if not schema().fits("date", self.context.created):
             when = ""
         steps.append(
             f'<Processing ID="{self.ids.take(EXPORT)}"><processingCategory>contentModification</processingCategory>{when}'
@@ -163,10 +156,10 @@ class _File(Textlines):
             "HEIGHT": str(page.height),
             "PHYSICAL_IMG_NR": stated.pop("PHYSICAL_IMG_NR", "1"),
         }
-        if not fits("float", attributes["PHYSICAL_IMG_NR"]):
+        if not schema().fits("float", attributes["PHYSICAL_IMG_NR"]):
             stated["PHYSICAL_IMG_NR"], attributes["PHYSICAL_IMG_NR"] = attributes["PHYSICAL_IMG_NR"], "1"
         if page.language:
-            if fits("tag", page.language):
+            if schema().fits("tag", page.language):
                 attributes["LANG"] = page.language
             else:
                 self.own_page["language"] = page.language
@@ -185,7 +178,7 @@ class _File(Textlines):
                     "ALTO states it only for blocks of text; it is in a tag of Armarium's",
                 )
         for block in tops:
-            wish = ((block.segment.extras or {}).get("alto") or {}).get("space") if block.segment else None
+            wish = kept_by("alto", block.segment).get("space") if block.segment else None
             filled.setdefault(wish if wish in SPACES else "PrintSpace", []).append(block)
         sequence = [block for name in SPACES for block in filled.get(name, ())]
         if [id(one) for one in sequence] != [id(one) for one in tops] or is_moved(page.segments):
@@ -285,7 +278,9 @@ class _File(Textlines):
         """State on a block of text what holds for it and stands nowhere in ALTO; the names of what was stated so."""
         found: list[str] = []
         for name, key, value in (("language", "LANG", around[0]), ("direction", "BASEDIRECTION", around[1])):
-            fit = value is not None and (value in DIRECTIONS if name == "direction" else fits("tag", value))
+            fit = value is not None and (
+                value in DIRECTIONS if name == "direction" else schema().fits("tag", value)
+            )
             if value is not None and fit and key not in attributes:
                 attributes[key] = value
                 found.append(name)
@@ -317,7 +312,7 @@ class _File(Textlines):
         if segment.kind_raw and in_page_words(told) != in_page_words(segment.kind_raw):
             entry["kind_raw"] = segment.kind_raw
         word = told.rpartition(":")[2]
-        space = ((segment.extras or {}).get("alto") or {}).get("space")
+        space = kept_by("alto", segment).get("space")
         told_so = space in ("TopMargin", "BottomMargin") or is_furniture(word)
         if segment.is_furniture != told_so:
             entry["furniture"] = segment.is_furniture
@@ -342,7 +337,7 @@ class _File(Textlines):
     def _order(self, order: PageOrder | None) -> str:
         if order is None:
             return ""
-        kept = (order.extras or {}).get("alto") or {}
+        kept = kept_by("alto", order)
         tops = order.items if kept.get("top") and order.items else [order]
         groups = [top if top.items else PageOrder(items=[top]) for top in tops]
         body = "".join(self._node(group) for group in groups)
@@ -370,11 +365,7 @@ class _File(Textlines):
         own = clean_extras(extras)
         if own:
             self.own_groups[attributes["ID"]] = own
-        return (
-            f"<{tag}{attributes_of(attributes)}/>"
-            if not inside
-            else f"<{tag}{attributes_of(attributes)}>{inside}</{tag}>"
-        )
+        return element(tag, attributes, inside)
 
 
 def _holder(name: str, parts: list[str]) -> str:

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from armarium_formats.alto.own import clean_extras
-from armarium_formats.alto.profile import elements
+from armarium_formats.alto.profile import schema
 from armarium_formats.alto.reader_state import DIRECTIONS
-from armarium_formats.alto.schema import fits, schema
 from armarium_formats.alto.shapes import corners
 from armarium_formats.alto.tags import Tagging, language_in
 from armarium_formats.driver import MarkWords, WriteContext
@@ -101,9 +100,9 @@ class Writing:
         self, segment: PageSegment, element: str, attributes: dict[str, str], entry: dict[str, Any]
     ) -> None:
         """Language and direction where ALTO has a place for them."""
-        known = elements()[element].attributes
+        known = schema().elements[element].attributes
         if segment.language and segment.id not in self.told:
-            if "LANG" in known and fits("tag", segment.language):
+            if "LANG" in known and schema().fits("tag", segment.language):
                 attributes["LANG"] = segment.language
             else:
                 entry["language"] = segment.language
@@ -162,7 +161,7 @@ class Writing:
         """Attributes that were kept: where ALTO 4.4 has them as they are, else in our tag."""
         if not stated:
             return
-        known = elements()[element].attributes
+        known = schema().elements[element].attributes
         for key, value in stated.items():
             kind = known.get(key)
             if key in attributes:
@@ -173,7 +172,7 @@ class Writing:
                     attributes[key] = " ".join(found)
                 if lost:
                     self._leave(entry, "attributes", " ".join(lost), key)
-            elif kind is not None and kind != "id" and fits(kind, value):
+            elif kind is not None and kind != "id" and schema().fits(kind, value):
                 attributes[key] = value
                 self.linked = self.linked or key.startswith("xlink:")
             else:

@@ -6,8 +6,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Protocol, TypeVar
 
 from armarium.api import ServiceError, json_text
 from armarium_documents.api import FoundEntry, clean_name, documents
@@ -85,15 +84,22 @@ def _pictures_in(raw: sqlite3.Connection, folders: list[str]) -> dict[str, Pictu
     return found
 
 
+class _WithName(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+F = TypeVar("F", bound=_WithName)
+
+
 def companions_of(
-    companions: Mapping[Folder, Sequence[Path]], folder: Folder, opened: Callable[[Path], BinaryIO]
+    companions: Mapping[Folder, Sequence[F]], folder: Folder, opened: Callable[[F], BinaryIO]
 ) -> dict[str, bytes]:
-    """Return the files that explain a folder's label files: those beside them and in the folders above."""
+    """Return the files that explain a folder's label files: those beside them, else those of a folder above."""
     found: dict[str, bytes] = {}
-    for place, paths in companions.items():
-        if folder[: len(place)] == place:
-            for path in paths:
-                with suppress(OSError, ServiceError), opened(path) as file:
-                    if len(data := file.read(MAX_COMPANION_BYTES + 1)) <= MAX_COMPANION_BYTES:
-                        found[path.name] = data
+    for place in sorted((one for one in companions if folder[: len(one)] == one), key=len):
+        for given in companions[place]:
+            with suppress(OSError, ServiceError), opened(given) as file:
+                if len(data := file.read(MAX_COMPANION_BYTES + 1)) <= MAX_COMPANION_BYTES:
+                    found[given.name] = data
     return found

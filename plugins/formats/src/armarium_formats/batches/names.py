@@ -19,7 +19,7 @@ Folder = tuple[str, ...]
 """The folders above a file, outermost first."""
 
 LAYOUT_FOLDERS = frozenset(
-    {
+    [
         "page",
         "pagexml",
         "page-xml",
@@ -33,7 +33,7 @@ LAYOUT_FOLDERS = frozenset(
         "gt",
         "labels",
         "txt",
-    }
+    ]
 )
 """Folders that hold the layout files of the pictures above them."""
 

@@ -190,16 +190,16 @@ class Pictures:
         # it.
         for one in told:
             if page.size is None or one.size is None or are_alike(page.size, one.size):
-                return self._check_pair(0, page, one, "mets", layout)
+                return self._check_pair(0, page, one, "mets")
         declared = self._find_declared(layout.folder, page)
         if len(declared) == 1:
-            return self._check_pair(0, page, declared[0], "declared", layout)
+            return self._check_pair(0, page, declared[0], "declared")
         own = self.find_named(layout.folder, layout_stems(layout.name))
         narrowed = _fitting(declared or own, page)
         if len(narrowed) == 1:
-            return self._check_pair(0, page, narrowed[0], "declared" if declared else "name", layout)
+            return self._check_pair(0, page, narrowed[0], "declared" if declared else "name")
         if told:
-            return self._check_pair(0, page, told[0], "mets", layout)
+            return self._check_pair(0, page, told[0], "mets")
         several = declared or own
         if several:
             names = " and ".join(f"{'/'.join((*one.folder, one.name))}" for one in several[:4])
@@ -209,7 +209,7 @@ class Pictures:
         return UnpairedPage(0, _nothing(page), page.size)
 
     def _check_pair(
-        self, number: int, page: LayoutPage, picture: PictureFile, how: How, layout: LayoutFile
+        self, number: int, page: LayoutPage, picture: PictureFile, how: How
     ) -> Pair | UnpairedPage:
         """Return the pair, unless both the file's stated picture and its proportions contradict it."""
         if picture.pages:
@@ -238,7 +238,7 @@ class Pictures:
         declared = self._find_declared(layout.folder, page)
         single = [one for one in declared if not one.pages]
         if len(single) == 1:
-            return self._check_pair(number, page, single[0], "declared", layout)
+            return self._check_pair(number, page, single[0], "declared")
         many = [one for one in declared if one.pages] or whole
         if len(many) == 1:
             if number < many[0].pages:

@@ -6,7 +6,7 @@ import os
 import pickle
 import stat
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +24,7 @@ from armarium.api import (
 )
 from armarium_documents.api import recording_type, taken_in
 from armarium_formats.batches.by_mets import StagedMets, use_mets
+from armarium_formats.batches.imported_pictures import companions_of
 from armarium_formats.batches.names import Folder, called_picture, is_companion, printable_name
 from armarium_formats.batches.pairing import (
     LayoutFile,
@@ -36,7 +37,7 @@ from armarium_formats.batches.pairing import (
 )
 from armarium_formats.driver import FormatDriver
 from armarium_formats.mets.reader import Mets, read_mets, sniff_mets
-from armarium_formats.opening import MAX_COMPANION_BYTES, MAX_FILE_BYTES, OpenedFile, open_layout
+from armarium_formats.opening import MAX_FILE_BYTES, OpenedFile, open_layout
 from armarium_formats.page_model import PageModel
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ def stage(
     """
     pictures: list[ReceivedFile] = []
     layouts: list[ReceivedFile] = []
-    companions: list[ReceivedFile] = []
+    companions: dict[Folder, list[ReceivedFile]] = {}
     for given in files:
         try:
             head = _head(given, library)
@@ -155,11 +156,11 @@ def stage(
         if looks_like_picture(head) or called_picture(given.name):
             pictures.append(given)
         elif is_companion(given.name):
-            companions.append(given)
+            companions.setdefault(given.folder, []).append(given)
         else:
             layouts.append(given)
     _take_pictures(engine, library, pictures, staged, link=link)
-    _pair(engine, library, layouts, _Companions(companions, library.is_closed), staged)
+    _pair(engine, library, layouts, companions, staged)
 
 
 def _head(given: ReceivedFile, library: Library) -> bytes:
@@ -203,26 +204,6 @@ def _take_pictures(
                 staged.refuse(given.place, found)
             else:
                 staged.pictures.append(found)
-
-
-class _Companions:
-    """Class names beside label files: those of the label's own folder, else of one above it."""
-
-    def __init__(self, files: list[ReceivedFile], is_closed: IsClosed) -> None:
-        self.files = files
-        self.is_closed = is_closed
-        self.used = False
-
-    def read_beside(self, folder: Folder) -> dict[str, bytes]:
-        found: dict[str, bytes] = {}
-        for given in self.files:
-            if (
-                folder[: len(given.folder)] == given.folder
-                and given.path.stat().st_size <= MAX_COMPANION_BYTES
-            ):
-                with given.open(self.is_closed) as file:
-                    found.setdefault(given.name, file.read(MAX_COMPANION_BYTES))
-        return found
 
 
 def read_layout(
@@ -282,7 +263,11 @@ class _Read:
 
 
 def _pair(
-    engine: Engine, library: Library, files: list[ReceivedFile], companions: _Companions, staged: BatchPlan
+    engine: Engine,
+    library: Library,
+    files: list[ReceivedFile],
+    companions: Mapping[Folder, Sequence[ReceivedFile]],
+    staged: BatchPlan,
 ) -> None:
     index = Pictures([_picture(one) for one in staged.pictures])
     read: list[_Read] = []
@@ -295,7 +280,7 @@ def _pair(
                     given.folder,
                     given.name,
                     index,
-                    companions.read_beside(given.folder),
+                    companions_of(companions, given.folder, lambda one: one.open(library.is_closed)),
                     likely=read[-1].driver.name if read else None,
                 )
         except OSError as error:
@@ -334,9 +319,12 @@ def _pair(
             staged.unpaired.append(
                 {"file": printable_name(page_place(one.layout, result.page, one.given.place)), "why": picture}
             )
-    for given in companions.files:
-        if not any(is_label(one) for one in read):
-            staged.unpaired.append({"file": printable_name(given.place), "why": NO_LABELS})
+    if not any(is_label(one) for one in read):
+        staged.unpaired += [
+            {"file": printable_name(one.place), "why": NO_LABELS}
+            for beside in companions.values()
+            for one in beside
+        ]
 
 
 NO_LABELS = "It names classes of layout-detection labels, and no label file was included."

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from armarium_formats.decoding import decode
 from armarium_formats.driver import Format, ReadContext
+from armarium_formats.hocr import reader
 from armarium_formats.page_model import PageModel
 
 _PAGE = re.compile(
@@ -41,6 +42,4 @@ class Hocr(Format):
         return 0.0
 
     def read(self, data: bytes, context: ReadContext) -> list[PageModel]:
-        from armarium_formats.hocr.reader import read
-
-        return read(data, context)
+        return reader.read(data, context)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 WORDS: Final = frozenset({"ocrx_word", "ocr_word"})
 CHARACTERS: Final = frozenset({"ocrx_cinfo", "ocr_cinfo"})
-_INLINE: Final = frozenset({"ocr_glyph", "ocr_glyphs", "ocr_dropcap", "ocr_math", "ocr_chem"})
+GLYPHS: Final = frozenset({"ocr_glyph", "ocr_glyphs", "ocr_dropcap", "ocr_math", "ocr_chem"})
 _STYLES: Final = {
     "strong": "bold",
     "b": "bold",
@@ -135,7 +135,7 @@ class Flow:
             self._word(element, str(name))
         elif name in CHARACTERS:
             self._character(element)
-        elif name is not None and name not in _INLINE:
+        elif name is not None and name not in GLYPHS:
             self.strays.append(element)
         elif "alternatives" in str(element.get("class") or "").split():
             self._alternatives(element)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from armarium.api import Invalid, parse_html
 from armarium_formats.decoding import declared_encoding, decode
 from armarium_formats.driver import ReadContext
-from armarium_formats.hocr.flow import WORDS, Flow, flat
+from armarium_formats.hocr.flow import CHARACTERS, GLYPHS, WORDS, Flow, flat
 from armarium_formats.hocr.titles import (
     LONGEST_TITLE,
     baseline_of,
@@ -24,11 +24,11 @@ from armarium_formats.hocr.titles import (
     shapes_of,
 )
 from armarium_formats.markup.fragments import local_name
-from armarium_formats.markup.language_codes import language_and_script
-from armarium_formats.markup.noting import Notes
+from armarium_formats.markup.languages import language_and_script
+from armarium_formats.markup.noting import Ids, Notes
 from armarium_formats.numbers import parse_unsigned
 from armarium_formats.page_model import PageModel, PageSegment, PageText, SegmentKind
-from armarium_formats.point_limits import require_countable
+from armarium_formats.points import require_countable
 from armarium_formats.shapes import corners
 
 if TYPE_CHECKING:
@@ -38,14 +38,12 @@ LINES: Final = frozenset({"ocr_line", "ocrx_line"})
 FLOATS: Final = frozenset({"ocr_header", "ocr_footer", "ocr_caption", "ocr_textfloat", "ocr_pageno"})
 """Regions by the standard, and what tesseract calls a line of a heading, a caption or a pull-out."""
 BLOCKS: Final = frozenset({"ocr_carea", "ocrx_block", "ocr_column"})
-INLINE: Final = frozenset(
-    {"ocrx_cinfo", "ocr_cinfo", "ocr_glyph", "ocr_glyphs", "ocr_dropcap", "ocr_math", "ocr_chem"}
-)
+INLINE: Final = CHARACTERS | GLYPHS
 FURNITURE: Final = frozenset({"ocr_header", "ocr_footer", "ocr_pageno"})
 _CONFIDENCES: Final = ("x_wconf", "x_conf", "x_confs")
 _HIDDEN: Final = frozenset({"script", "style", "head", "title", "template"})
 _XML_LANG: Final = "{http://www.w3.org/XML/1998/namespace}lang"
-_DIRECTIONS: Final = {"ltr": "ltr", "rtl": "rtl", "ttb": "ttb", "btt": "btt"}
+_DIRECTIONS: Final = {one: one for one in ("ltr", "rtl", "ttb", "btt")}
 
 
 def read(data: bytes, context: ReadContext) -> list[PageModel]:
@@ -109,8 +107,7 @@ class _Reading:
         self.notes = Notes()
         self.of_file: list[str] = []
         self.pages: list[PageModel] = []
-        self.ids: set[str] = set()
-        self.made = 0
+        self.ids = Ids()
         self.confidences: list[tuple[PageText, float]] = []
         self.said: dict[int, float] = {}
         self.loose: list[str] = []
@@ -173,7 +170,7 @@ class _Reading:
             self.notes.kept["text outside of lines"] += 1
         elif text:
             page.segments.append(
-                PageSegment(self._unique_id("text"), "region", "ocr_page", texts=[PageText(text)])
+                PageSegment(self.ids.make("text"), "region", "ocr_page", texts=[PageText(text)])
             )
             self.notes.note("A page's text is in no line; it became a region of its own")
         page.kept = dict(self.notes.kept)
@@ -373,16 +370,8 @@ class _Reading:
 
     def _identity(self, stated: str | None, kind: str) -> str:
         """Return the id; a missing or duplicate one is made unique, the latter noted."""
-        if stated and stated not in self.ids:
-            self.ids.add(stated)
+        if stated and self.ids.claim(stated):
             return stated
         if stated:
             self.notes.note(f"The id {stated[:80]} occurs twice")
-        return self._unique_id(stated or kind)
-
-    def _unique_id(self, base: str) -> str:
-        while True:
-            self.made += 1
-            if (made := f"{base}-{self.made}") not in self.ids:
-                self.ids.add(made)
-                return made
+        return self.ids.make(stated or kind)

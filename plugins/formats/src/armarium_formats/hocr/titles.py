@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from armarium_formats.numbers import parse_number
 from armarium_formats.page_model import Point
-from armarium_formats.point_limits import Stated, line_of
-from armarium_formats.shapes import LARGEST, Box
+from armarium_formats.points import Stated, line_of
+from armarium_formats.shapes import Box
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -62,21 +63,8 @@ def shapes_of(root: etree._Element) -> Iterator[Stated]:
 
 def numbers(value: str) -> list[float] | None:
     """Parse numbers separated by spaces or commas, whole if possible; None if one is invalid or too large."""
-    try:
-        return [_number(part) for part in value.replace(",", " ").split()]
-    except ValueError:
-        return None
-
-
-def _number(part: str) -> float:
-    value: float
-    try:
-        value = int(part)
-    except ValueError:
-        value = float(part)
-    if not -LARGEST <= value <= LARGEST:
-        raise ValueError(part)
-    return int(value) if value == int(value) else value
+    found = [parse_number(part) for part in value.replace(",", " ").split()]
+    return None if None in found else [one for one in found if one is not None]
 
 
 def box_of(value: str | None) -> Box | None:

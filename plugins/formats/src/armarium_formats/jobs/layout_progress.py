@@ -1,4 +1,4 @@
-"""The arguments and the checkpoint of the job `ingest-layouts`."""
+"""The arguments, the checkpoint and the pace of the job `ingest-layouts`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,16 @@ MAX_LISTED = 1000
 
 MAX_NOTES = 100
 """Kinds of notes that are told apart in the job's result; all notes are in its log."""
+
+
+FIRST = 32
+"""Files of the first step."""
+
+MOST = 128
+"""Files of any step."""
+
+SECONDS = 0.15
+"""How long a step may take, about: as long a person's write may have to wait for it."""
 
 
 class LayoutJobArgs(Message):
@@ -85,3 +95,18 @@ class Progress:
         for word in dict.fromkeys(unknown):
             if word in self.unknown_classes or len(self.unknown_classes) < MAX_LISTED:
                 self.unknown_classes[word] = self.unknown_classes.get(word, 0) + 1
+
+
+class Pace:
+    """Steps grow while they are fast, and shrink if pages are large, the disk is slow or people write as
+    well.
+    """
+
+    def __init__(self, first: int = FIRST) -> None:
+        self.files = first
+
+    def note_step(self, files: int, seconds: float) -> None:
+        """Record that a step of *files* files took *seconds*, including its wait for the writer."""
+        fitting = int(files * SECONDS / max(seconds, 0.001))
+        # At most double: these may have been small ones.
+        self.files = max(1, min(fitting, 2 * files, MOST))

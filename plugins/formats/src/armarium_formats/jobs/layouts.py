@@ -32,8 +32,7 @@ from armarium_formats.batches.names import Folder, is_companion, printable_name
 from armarium_formats.batches.pairing import Pair, PictureFile, Pictures, UnpairedPage, pair_by_size
 from armarium_formats.batches.staging import as_layout, page_place, paired_by_size, read_layout
 from armarium_formats.errors import AlreadyAPass
-from armarium_formats.jobs.layout_progress import LayoutJobArgs, Progress
-from armarium_formats.jobs.pace import Pace
+from armarium_formats.jobs.layout_progress import LayoutJobArgs, Pace, Progress
 from armarium_formats.jobs.reading_ahead import FileToRead, ReadAhead
 from armarium_formats.jobs.text_layers import read_text_layers
 from armarium_formats.keeping import make_ready

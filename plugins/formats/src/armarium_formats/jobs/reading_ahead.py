@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from armarium.api import open_plain
+from armarium_formats.batches.names import printable_name
 from armarium_formats.catalogue import GROUP
 from armarium_formats.driver import FormatDriver, ReadContext
 from armarium_formats.mets.reader import sniff_mets
@@ -225,7 +226,7 @@ class ReadAhead:
             self.calls.append((range(start, self.next), call))
 
     def _call(self, driver: FormatDriver, asked: Sequence[FileToRead]) -> list[_ReadFile | None]:
-        files = [(_json_path(one.path), one.name, one.picture) for one in asked]
+        files = [(printable_name(str(one.path)), one.name, one.picture) for one in asked]
         params = {"driver": driver.name, "files": files, "beyond": self.beyond}
         answer = self.ctx.call_worker(None, WORKER, "read", params)
         if answer["driver"] != _whole_name(type(driver)):
@@ -251,11 +252,6 @@ def _length(path: Path) -> int:
         return min(path.stat().st_size, LONGEST)
     except (OSError, ValueError):
         return 0
-
-
-def _json_path(path: Path) -> str:
-    """Return the path as JSON can carry it; None if it cannot, and the import reads the file itself."""
-    return str(path).encode("utf-8", "replace").decode()
 
 
 def _cores() -> int:

@@ -10,7 +10,7 @@ from armarium.api import JobContext, ServiceError
 from armarium_documents.api import OpenedPdf
 from armarium_formats.actions.text_layers import PRESENT, PdfPages, ReadPage, pdf_pages, read_pages
 from armarium_formats.jobs.layout_progress import LayoutJobArgs, Progress
-from armarium_formats.schemas.text_layers import ReadTextLayer
+from armarium_formats.schemas.exchange import ReadTextLayer
 
 PAGES = 24
 SECONDS = 3.0
@@ -52,7 +52,7 @@ def _read_pdf(ctx: JobContext, kept: Progress, document_id: str, file: PdfPages)
             late = time.monotonic() - since > SECONDS or ctx.stop is not None
             if last or len(ready) >= PAGES or (ready and late):
                 params = ReadTextLayer(document_id=document_id)
-                params.hand_over(file, ready)
+                params.hand_over((file, ready))
                 ctx.act("format.read_text_layer", params, checkpoint=asdict(kept), set_id=ctx.args.set_id)
                 ready, since = [], time.monotonic()
             if not ready:

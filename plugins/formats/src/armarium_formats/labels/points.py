@@ -11,7 +11,7 @@ from armarium.api import Invalid
 from armarium_formats.decoding import decode, rows_of
 from armarium_formats.driver import Format, ReadContext
 from armarium_formats.page_model import PageModel
-from armarium_formats.point_limits import MOST_OF_A_SHAPE
+from armarium_formats.points import MOST_OF_A_SHAPE
 
 MAX_BYTES: Final = 16 * 1024 * 1024
 _HEADER = re.compile(

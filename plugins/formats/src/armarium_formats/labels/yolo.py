@@ -1,4 +1,6 @@
-"""Detection labels of YOLO: a class and a box or polygon a line, in fractions of the image; read, not written."""
+"""Detection labels of YOLO: a class and a box or polygon a line, in fractions of the image; read, not written. Labels of
+other collections are known by their lines and refused by name.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,29 @@ from armarium_formats.decoding import decode, rows_of
 from armarium_formats.driver import Format, ReadContext
 from armarium_formats.errors import NoPageSize
 from armarium_formats.kinds import is_furniture
-from armarium_formats.labels.foreign import foreign_labels
 from armarium_formats.labels.names import class_names
 from armarium_formats.page_model import PageModel, PageSegment, Point, SegmentKind
-from armarium_formats.point_limits import require_countable
+from armarium_formats.points import require_countable
 from armarium_formats.shapes import corners
+
+_WHOLE = r"-?\d{1,7}"
+_DECIMAL = r"-?\d{1,7}(?:\.\d{1,12})?"
+_OTHERS: Final = (
+    (
+        "labels of ICDAR (the corners of a box in pixels, and its text)",
+        re.compile(
+            rf"\s*{_WHOLE}(?:\s*,\s*{_WHOLE}){{7}}\s*,.*|\s*{_WHOLE}(?:\s*,\s*{_WHOLE}){{3}}\s*,\s*\".*"
+        ),
+    ),
+    (
+        "labels of DOTA (the corners of a box in pixels, a class and its difficulty)",
+        re.compile(rf"\s*{_DECIMAL}(?:\s+{_DECIMAL}){{7}}\s+[^\s\d]\S*(?:\s+\d)?\s*|(?:imagesource|gsd):.*"),
+    ),
+    (
+        "YOLO labels with names instead of class numbers",
+        re.compile(r"\s*[^\W\d][\w.:-]{0,60}(?:\s+[01]?\.\d{1,20}){4,5}\s*"),
+    ),
+)
 
 MAX_BYTES: Final = 32 * 1024 * 1024
 MAX_SHAPES: Final = 100_000
@@ -37,6 +57,14 @@ _WORDS: Final = """
     """
 _KNOWN: Final = frozenset(_WORDS.split())
 """Kinds of regions that the usual collections of layout labels name: lower case, letters only."""
+
+
+def foreign_labels(text: str) -> str | None:
+    """What labels every line of a text is of, in words for a sentence; None where it is none that is known."""
+    rows = [row for row in text.splitlines() if row.strip()]
+    if not rows:
+        return None
+    return next((words for words, pattern in _OTHERS if all(map(pattern.fullmatch, rows))), None)
 
 
 class Yolo(Format):

@@ -58,29 +58,33 @@ def attributes_of(values: dict[str, str]) -> str:
     return "".join([f' {key}="{attribute_of(value)}"' for key, value in values.items()])
 
 
+def element(name: str, attributes: dict[str, str], inside: str = "") -> str:
+    """Return an element with its attributes around XML."""
+    head = f"<{name}{attributes_of(attributes)}"
+    return f"{head}>{inside}</{name}>" if inside else f"{head}/>"
+
+
 Change = Callable[["etree._Element", dict[str, str]], bool]
 """May change the attributes of an element that is kept; true when its children are said by them."""
 
 
-def keep(element: etree._Element, change: Change | None = None) -> str:
+def keep(kept: etree._Element, change: Change | None = None) -> str:
     """Return an element and its contents as XML without namespace."""
-    name = local_name(str(element.tag))
-    attributes = {local_name(str(key)): str(value) for key, value in element.attrib.items()}
-    without = change(element, attributes) if change is not None else False
-    head = name + attributes_of(attributes)
+    attributes = {local_name(str(key)): str(value) for key, value in kept.attrib.items()}
+    without = change(kept, attributes) if change is not None else False
     inside = (
         ""
         if without
         else "".join(
             keep(child, change) + text_of((child.tail or "") if (child.tail or "").strip() else "")
-            for child in element
+            for child in kept
             if isinstance(child.tag, str)
         )
     )
-    text = element.text or ""
-    if text.strip() or (text and not len(element)):
+    text = kept.text or ""
+    if text.strip() or (text and not len(kept)):
         inside = text_of(text) + inside
-    return f"<{head}>{inside}</{name}>" if inside else f"<{head}/>"
+    return element(local_name(str(kept.tag)), attributes, inside)
 
 
 def name_of(fragment: str) -> str:

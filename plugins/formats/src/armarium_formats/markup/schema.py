@@ -1,16 +1,24 @@
-"""The RELAX NG schema of a profile, against which every export is validated."""
+"""XML formats as RELAX NG, against which every export is validated: by the grammar, and by what a grammar cannot say.
+
+The profile of a format is a table in the format's own names. One line per element: its children in order (`?`
+optional, `*` any number, `+` at least one, `(A|B)*` any mixture, `(A,B?)+` a repeated sequence, `=type` text of that
+type, `ANY` any element), then its attributes after `@` as name:type, `!` marking required ones. An indented line
+continues the row above. The grammar is made from it, and a writer looks up in it which attributes an element may have.
+"""
 
 from __future__ import annotations
 
 import re
 import threading
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
+from armarium.api import Invalid, parse_xml
 from armarium_formats.markup.fragments import name_of
-from armarium_formats.markup.profile import Element
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -41,13 +49,12 @@ _DATA = {
 """Points are text to RELAX NG and checked by a pattern, which is ten times as fast as the validator's own automaton."""
 
 _XSI = "http://www.w3.org/2001/XMLSchema-instance"
+_HINT_NAMES = ("schemaLocation", "noNamespaceSchemaLocation")
 _HINTS = "".join(
-    f'<optional><attribute name="{name}" ns="{_XSI}"><text/></attribute></optional>'
-    for name in ("schemaLocation", "noNamespaceSchemaLocation")
+    f'<optional><attribute name="{name}" ns="{_XSI}"><text/></attribute></optional>' for name in _HINT_NAMES
 )
 """Where a file says its schema lies: lawful on every root, whatever the format."""
 
-_UNKNOWN: tuple[dict[str, str], frozenset[str]] = ({}, frozenset())
 _WRAP = {"?": "optional", "*": "zeroOrMore", "+": "oneOrMore"}
 _ANYTHING = (
     '<define name="ANY"><element><anyName/><zeroOrMore><choice><attribute><anyName/></attribute><text/>'
@@ -55,48 +62,141 @@ _ANYTHING = (
 )
 
 
-class Schema:
-    """A format's schema. `words` are its types that are lists of words, computed on first use.
+class PointsRule(NamedTuple):
+    """How the points that an XPath finds must be written, as a pattern and in words."""
 
-    ids, references and points name the attributes that give an id, refer to one, or contain points.
-    attributes_apart: check attributes first by the profile alone, and elements by a RELAX NG schema that
-    accepts any attribute. The validator tracks every combination of optional attributes, which triples its
-    time; faults found this way are judged again by the whole schema.
+    path: str
+    pattern: re.Pattern[str]
+    words: str
+
+
+class Pointers(NamedTuple):
+    """Attributes (an XPath) that name ids of the file, and what they are called in words."""
+
+    path: str
+    name: str
+
+
+class Grammar(ABC):
+    """A RELAX NG schema with what it cannot say: how points are written, unique ids, and pointers that lead somewhere.
+
+    The XPaths may use the prefix `t` for *namespace*.
+    """
+
+    def __init__(
+        self, namespace: str, *, points: Sequence[PointsRule], ids: str, pointers: Sequence[Pointers]
+    ) -> None:
+        self.namespace = namespace
+        self.points = points
+        self._ids = ids
+        self._pointers = pointers
+        self._one_at_a_time = threading.Lock()
+        """The validator keeps its messages on itself: another thread's must not be taken for one's own."""
+
+    @property
+    @abstractmethod
+    def relax_ng(self) -> bytes:
+        """Return the schema as RELAX NG, XML syntax."""
+
+    @cached_property
+    def _validator(self) -> etree.RelaxNG:
+        return _relax_ng(self.relax_ng)
+
+    def problems_in(self, content: str) -> list[str]:
+        """Return what makes a written file invalid, in words."""
+        try:
+            root = parse_xml(content.encode(), name="The export")
+        except Invalid as refusal:
+            return [refusal.detail]
+        return self.problems_of(root)
+
+    def problems_of(self, root: etree._Element, *, most: int = 20) -> list[str]:
+        """Return what makes a document invalid, in words, at most *most* faults."""
+        found: list[str] = []
+        with self._one_at_a_time:
+            if not self._is_plainly_valid(root) and not self._validator.validate(root):
+                log = self._validator.error_log
+                found += [f"line {entry.line}: {entry.message}" for entry in log][:most]
+        for path, pattern, words in self.points:
+            found += [
+                f"points {points[:40]!r} are not {words}"
+                for points in self._strings(root, path)
+                if not pattern.fullmatch(points)
+            ]
+        ids = Counter(self._strings(root, self._ids))
+        found += [f"the id {one} occurs {count} times" for one, count in ids.items() if count > 1]
+        for path, name in self._pointers:
+            for stated in dict.fromkeys(self._strings(root, path)):
+                found += [
+                    f"{name} {one} does not exist" for one in stated.split() if one.lstrip("#") not in ids
+                ]
+        return found[:most]
+
+    def _is_plainly_valid(self, root: etree._Element) -> bool:
+        """Return whether a quicker look than the validator's already shows that the elements are valid."""
+        return False
+
+    def _strings(self, root: etree._Element, path: str) -> list[str]:
+        found = root.xpath(path, namespaces={"t": self.namespace}, smart_strings=False)
+        return cast("list[str]", found)
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """One element of a format: its content in order and its attributes with their types."""
+
+    name: str
+    content: tuple[str, ...]
+    attributes: dict[str, str] = field(default_factory=dict)
+    required: frozenset[str] = frozenset()
+
+
+class Profile(Grammar):
+    """A format as a table. *words* are its types that are lists of words: rows `name: word word …`, and *more* of them.
+
+    *macros*: words of the table that stand for several. *ids*, *references* and *points* name the attributes that give an id,
+    refer to one, or contain points. *attributes_apart*: check attributes first by the table alone, and elements by a schema
+    that accepts any attribute. The validator tracks every combination of optional attributes, which can take it a
+    hundred times as long; faults found this way are judged again by the whole schema.
     """
 
     def __init__(
         self,
         namespace: str,
         root: str,
-        elements: Mapping[str, Element],
-        words: Mapping[str, frozenset[str]],
+        table: str,
+        macros: Mapping[str, str],
+        words: str,
+        more: Mapping[str, frozenset[str]],
         *,
-        points: str,
-        ids: str = "id",
-        references: tuple[str, ...] = (),
-        points_rule: re.Pattern[str],
-        points_words: str,
+        points: tuple[str, str, str],
+        ids: str,
+        references: str,
         foreign: Mapping[str, str] | None = None,
         attributes_apart: bool = False,
     ) -> None:
-        self.namespace = namespace
+        names, pattern, said = points
+        super().__init__(
+            namespace,
+            points=[
+                PointsRule(" | ".join(f"//@{name}" for name in names.split()), re.compile(pattern), said)
+            ],
+            ids=ids,
+            pointers=[Pointers(f"//@{name}", name) for name in references.split()],
+        )
         self.root = root
-        self.elements = elements
-        self.words = words
-        self._points_path = " | ".join(f"//@{name}" for name in points.split())
-        self._points = points_rule
-        self._points_words = points_words
-        self._ids_path = f"//@{ids}" if "@" not in ids else ids
-        self._references = references
+        self.elements = dict(_read_element(row, macros) for row in _rows(table))
+        self.words = {
+            name: frozenset(listed.split())
+            for name, _, listed in (row.partition(":") for row in _rows(words))
+        } | dict(more)
         self._foreign = dict(foreign or {})
         self._apart = attributes_apart
-        self._one_at_a_time = threading.Lock()
-        """The validator keeps its messages on itself: another thread's must not be taken for one's own."""
 
     @cached_property
-    def relax_ng(self) -> str:
+    def relax_ng(self) -> bytes:
         """Return the schema as RELAX NG, XML syntax."""
-        return self._grammar(f'<ref name="{self.root}"/>')
+        return self._grammar(f'<ref name="{self.root}"/>').encode()
 
     def _grammar(self, start: str) -> str:
         types = "".join(
@@ -113,36 +213,28 @@ class Schema:
         )
 
     @cached_property
-    def _validator(self) -> etree.RelaxNG:
-        from lxml import etree
-
-        return etree.RelaxNG(etree.fromstring(self.relax_ng))
+    def _elements_validator(self) -> etree.RelaxNG:
+        free = "<zeroOrMore><attribute><anyName/></attribute></zeroOrMore>"
+        stated = r"((?:<optional>)?<attribute .*?</attribute>(?:</optional>)?)+"
+        return _relax_ng(re.sub(stated, free, self.relax_ng.decode()))
 
     @cached_property
-    def _elements_validator(self) -> etree.RelaxNG:
-        from lxml import etree
-
-        free = "<zeroOrMore><attribute><anyName/></attribute></zeroOrMore>"
-        bare = re.sub(
-            r"((?:<optional>)?<attribute .*?</attribute>(?:</optional>)?)+",
-            free,
-            self._grammar(f'<ref name="{self.root}"/>'),
-        )
-        return etree.RelaxNG(etree.fromstring(bare))
+    def _fragment_validator(self) -> etree.RelaxNG:
+        starts = "".join(f'<ref name="{name}"/>' for name in self.elements)
+        return _relax_ng(self._grammar(f"<choice>{starts}</choice>"))
 
     def _is_plainly_valid(self, root: etree._Element) -> bool:
         """Return whether elements are where they may be and every attribute is allowed and has a fitting
         value.
         """
-        if not self._elements_validator.validate(root):
+        if not self._apart or not self._elements_validator.validate(root):
             return False
         space = f"{{{self.namespace}}}"
         known = {space + name: (one.attributes, one.required) for name, one in self.elements.items()}
-        hints = {f"{{{_XSI}}}schemaLocation", f"{{{_XSI}}}noNamespaceSchemaLocation"}
+        hints = {f"{{{_XSI}}}{name}" for name in _HINT_NAMES}
         seen: set[tuple[str, str]] = set()
-        fits = self.fits
         for element in root.iter(f"{space}*"):
-            attributes, required = known.get(str(element.tag), _UNKNOWN)
+            attributes, required = known[str(element.tag)]
             stated = cast("list[tuple[str, str]]", element.items())
             for name, value in stated:
                 kind = attributes.get(name)
@@ -153,39 +245,12 @@ class Schema:
                 if kind == "string" or (kind == "float" and value.isdigit() and value.isascii()):
                     continue
                 if (kind, value) not in seen:
-                    if not fits("string" if kind == "points" else kind, value):
+                    if kind != "points" and not self.fits(kind, value):
                         return False
                     seen.add((kind, value))
             if required and not required <= {name for name, _ in stated}:
                 return False
         return True
-
-    @cached_property
-    def _fragment_validator(self) -> etree.RelaxNG:
-        from lxml import etree
-
-        starts = "".join(f'<ref name="{name}"/>' for name in self.elements)
-        return etree.RelaxNG(etree.fromstring(self._grammar(f"<choice>{starts}</choice>")))
-
-    def problems_of(self, root: etree._Element, *, most: int = 20) -> list[str]:
-        """Return what makes a document invalid, in words, at most *most* faults."""
-        found: list[str] = []
-        with self._one_at_a_time:
-            if not (self._apart and self._is_plainly_valid(root)):
-                validator = self._validator
-                if not validator.validate(root):
-                    found += [f"line {entry.line}: {entry.message}" for entry in validator.error_log][:most]
-        for points in _strings(root, self._points_path):
-            if not self._points.fullmatch(points):
-                found.append(f"points {points[:40]!r} are not {self._points_words}")
-        ids = _strings(root, self._ids_path)
-        counts = Counter(ids)
-        if len(counts) != len(ids):
-            found += [f"the id {one} occurs {count} times" for one, count in counts.items() if count > 1]
-        for name in self._references:
-            for stated in set(_strings(root, f"//@{name}")):
-                found += [f"{name} {ref} does not exist" for ref in stated.split() if ref not in counts]
-        return found[:most]
 
     def is_valid(self, fragment: str) -> bool:
         """Return whether a fragment without namespace is valid as an element of its name."""
@@ -193,34 +258,19 @@ class Schema:
 
     def fits(self, kind: str, value: str) -> bool:
         """Return whether *value* is of the profile's type *kind*; never true if the schema says no."""
+        if kind in self.words:
+            return value in self.words[kind]
         match kind:
             case "string":
                 return True
-            case "boolean":
-                return value in _BOOLEAN
-            case "int" | "integer":
-                return _INT.fullmatch(value) is not None
-            case "natural":
-                return _INT.fullmatch(value) is not None and int(value) >= 0
-            case "float":
-                return _FLOAT.fullmatch(value) is not None
-            case "conf":
-                return _FLOAT.fullmatch(value) is not None and 0 <= float(value) <= 1
-            case "dateTime":
-                return _DATE_TIME.fullmatch(value) is not None and _real_day(value)
             case "points":
-                return self._points.fullmatch(value) is not None
+                return self.points[0].pattern.fullmatch(value) is not None
             case "id" | "ref":
                 return is_ncname(value)
             case "refs":
-                return bool(value.split()) and all(is_ncname(one) for one in value.split())
-            case "tag":
-                return _TAG.fullmatch(value) is not None
+                return bool(value.split()) and all(map(is_ncname, value.split()))
             case _ if kind.startswith("list."):
-                known = self.words[kind[5:]]
-                return bool(value.split()) and all(one in known for one in value.split())
-            case _ if kind in self.words:
-                return value in self.words[kind]
+                return bool(value.split()) and self.words[kind[5:]].issuperset(value.split())
             case _:
                 return _is_datum(kind, value)
 
@@ -257,12 +307,36 @@ class Schema:
         return f"<{many}>{body}</{many}>" if many else body
 
 
-def _strings(root: etree._Element, path: str) -> list[str]:
-    return cast("list[str]", root.xpath(path, smart_strings=False))
+def _rows(table: str) -> list[str]:
+    """Return the rows of a table; an indented line continues the row above."""
+    return table.replace("\n  ", " ").strip().splitlines()
+
+
+def _read_element(row: str, macros: Mapping[str, str]) -> tuple[str, Element]:
+    left, _, right = row.partition("@")
+    name, *content = _expand(left, macros)
+    pairs = [pair.rsplit(":", 1) for pair in _expand(right, macros)]
+    required = frozenset(key for key, kind in pairs if kind.endswith("!"))
+    return name, Element(name, tuple(content), {key: kind.rstrip("!") for key, kind in pairs}, required)
+
+
+def _expand(text: str, macros: Mapping[str, str]) -> list[str]:
+    """Return the tokens of a row with its macros expanded."""
+    return [
+        one
+        for token in text.split()
+        for one in (_expand(macros[token], macros) if token in macros else [token])
+    ]
+
+
+def _relax_ng(schema: str | bytes) -> etree.RelaxNG:
+    from lxml import etree
+
+    return etree.RelaxNG(etree.fromstring(schema))
 
 
 @lru_cache(maxsize=20_000)
-def _is_valid(schema: Schema, fragment: str) -> bool:
+def _is_valid(schema: Profile, fragment: str) -> bool:
     from lxml import etree
 
     name = name_of(fragment)
@@ -277,18 +351,10 @@ def _is_valid(schema: Schema, fragment: str) -> bool:
         return False
     if not schema._fragment_validator.validate(root):
         return False
-    return all(schema.fits("points", points) for points in _strings(root, schema._points_path))
+    return all(schema.fits("points", points) for points in schema._strings(root, schema.points[0].path))
 
 
-_BOOLEAN = frozenset({"true", "false", "1", "0"})
-_INT = re.compile(r"\s*[+-]?[0-9]{1,9}\s*")
-_FLOAT = re.compile(r"\s*+(?:[+-]?+(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][+-]?+[0-9]++)?|-?INF|NaN)\s*+")
 _NCNAME = re.compile(r"[^\W\d][\w.\-\u00b7]*")
-_TAG = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
-_DATE_TIME = re.compile(
-    r"-?[0-9]{4,}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]+)?"
-    r"(Z|[+-](0[0-9]|1[0-3]):[0-5][0-9])?"
-)
 
 
 def is_ncname(value: str) -> bool:
@@ -315,23 +381,7 @@ def _is_datum(kind: str, value: str) -> bool:
 
 @cache
 def _datum(kind: str) -> etree.RelaxNG:
-    from lxml import etree
-
-    return etree.RelaxNG(
-        etree.fromstring(
-            f'<element name="value" xmlns="{_RNG}" datatypeLibrary="{_XSD}">{_type(kind)}</element>'
-        )
-    )
-
-
-def _real_day(value: str) -> bool:
-    from datetime import date
-
-    try:
-        date.fromisoformat(value[:10])
-    except ValueError:
-        return False
-    return True
+    return _relax_ng(f'<element name="value" xmlns="{_RNG}" datatypeLibrary="{_XSD}">{_type(kind)}</element>')
 
 
 def _type(kind: str) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from armarium_formats.markup.fragments import local_name
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -65,10 +67,10 @@ def describe(root: etree._Element, pages: Mapping[str, int], of_file: Mapping[st
     by that of a file.
     """
     found = Description(_text(root.get("LABEL")), _text(root.get("TYPE")), _text(root.get("OBJID")))
-    records = {one.get("ID") or "": one for one in _elements_below(root, "dmdSec")}
+    records = {one.get("ID") or "": one for one in root.iterchildren("{*}dmdSec")}
     logical = [
         one
-        for one in _elements_below(root, "structMap")
+        for one in root.iterchildren("{*}structMap")
         if (one.get("TYPE") or "").casefold().startswith("log")
     ]
     main = _main_record(logical, records)
@@ -77,7 +79,7 @@ def describe(root: etree._Element, pages: Mapping[str, int], of_file: Mapping[st
         if not found.fields:
             found.beyond["descriptions that are neither MODS nor Dublin Core"] += 1
     found.beyond["descriptions of parts"] = max(0, len(records) - (main is not None))
-    found.beyond["administrative sections"] = sum(1 for _ in _elements_below(root, "amdSec"))
+    found.beyond["administrative sections"] = sum(1 for _ in root.iterchildren("{*}amdSec"))
     linked = _links(root)
     for one in logical:
         parts = _parts(one, pages, of_file, linked)
@@ -106,25 +108,25 @@ def _fields_of(record: etree._Element) -> dict[str, list[str]]:
     mods = next(record.iter("{http://www.loc.gov/mods/v3}mods"), None)
     found: dict[str, list[str]] = {}
     if mods is not None:
-        for title in _elements_below(mods, "titleInfo"):
+        for title in mods.iterchildren("{*}titleInfo"):
             if not title.get("type"):
                 words = [_text_of(title, name) for name in ("nonSort", "title", "subTitle")]
                 _add(found, "title", ". ".join(one for one in (" ".join(words[:2]).strip(), words[2]) if one))
-        for person in _elements_below(mods, "name"):
+        for person in mods.iterchildren("{*}name"):
             shown = _text_of(person, "displayForm") or ", ".join(
                 _whole_text(one)
-                for one in _elements_below(person, "namePart")
+                for one in person.iterchildren("{*}namePart")
                 if one.get("type") not in ("date", "termsOfAddress")
             )
             _add(found, "creator", shown)
         for name, paths in _MODS.items():
             for path in paths:
-                for element in _elements_at(mods, path.split("/")):
+                for element in mods.iterfind("/".join(f"{{*}}{step}" for step in path.split("/"))):
                     _add(found, name, _whole_text(element))
         return found
     for element in record.iter("{http://purl.org/dc/elements/1.1/}*", "{http://purl.org/dc/terms/}*"):
         if not len(element):
-            _add(found, _name(element), _whole_text(element))
+            _add(found, local_name(str(element.tag)), _whole_text(element))
     return found
 
 
@@ -138,9 +140,9 @@ def _add(found: dict[str, list[str]], name: str, value: str) -> None:
 def _links(root: etree._Element) -> dict[str, list[str]]:
     """Return the IDs of physical parts by that of the logical part linked to them by a structLink."""
     found: dict[str, list[str]] = {}
-    for section in _elements_below(root, "structLink"):
+    for section in root.iterchildren("{*}structLink"):
         for link in section.iter("{*}smLink"):
-            ends = {_plain(key): str(value) for key, value in link.attrib.items()}
+            ends = {local_name(str(key)): str(value) for key, value in link.attrib.items()}
             if "from" in ends and "to" in ends:
                 found.setdefault(ends["from"], []).append(ends["to"])
     return found
@@ -155,7 +157,7 @@ def _parts(
     """Return the divs of a structure as records, and their number; None if they are too many or too deep."""
     top: list[dict[str, Any]] = []
     count = 0
-    stack = [(div, top, 1) for div in reversed(list(_elements_below(structure, "div")))]
+    stack = [(div, top, 1) for div in reversed(list(structure.iterchildren("{*}div")))]
     while stack:
         div, brothers, level = stack.pop()
         count += 1
@@ -163,7 +165,7 @@ def _parts(
             return None
         identities = linked.get(div.get("ID") or "", ())
         numbers = {pages[one] for one in identities if one in pages}
-        for pointer in _elements_below(div, "fptr"):
+        for pointer in div.iterchildren("{*}fptr"):
             for one in pointer.iter("{*}fptr", "{*}area"):
                 if (number := of_file.get(one.get("FILEID") or "")) is not None:
                     numbers.add(number)
@@ -175,32 +177,12 @@ def _parts(
             "parts": [],
         }
         brothers.append(part)
-        stack += [(child, part["parts"], level + 1) for child in reversed(list(_elements_below(div, "div")))]
+        stack += [(child, part["parts"], level + 1) for child in reversed(list(div.iterchildren("{*}div")))]
     return top, count
 
 
-def _elements_below(element: etree._Element, name: str) -> Iterator[etree._Element]:
-    return (child for child in element if _name(child) == name)
-
-
-def _elements_at(element: etree._Element, path: list[str]) -> Iterator[etree._Element]:
-    for child in _elements_below(element, path[0]):
-        if len(path) == 1:
-            yield child
-        else:
-            yield from _elements_at(child, path[1:])
-
-
-def _name(element: etree._Element) -> str:
-    return _plain(element.tag)
-
-
-def _plain(name: object) -> str:
-    return str(name).rpartition("}")[2]
-
-
 def _text_of(element: etree._Element, name: str) -> str:
-    return next((_whole_text(one) for one in _elements_below(element, name)), "")
+    return next((_whole_text(one) for one in element.iterchildren(f"{{*}}{name}")), "")
 
 
 def _whole_text(element: etree._Element) -> str:

@@ -23,6 +23,7 @@ from armarium_formats.batches.names import (
     spelled_alike,
 )
 from armarium_formats.decoding import head_of
+from armarium_formats.markup.fragments import local_name
 from armarium_formats.mets.describing import Description, describe
 from armarium_formats.mets.hrefs import RefusedHref, list_fewer, local_path
 
@@ -190,8 +191,8 @@ class _Reading:
     # ----------------------------------------------------------------------------------------- files
 
     def _files(self) -> None:
-        for section in _children(self.root, "fileSec"):
-            for group in _children(section, "fileGrp"):
+        for section in self.root.iterchildren("{*}fileSec"):
+            for group in section.iterchildren("{*}fileGrp"):
                 self._group(group, "")
         for _ in self.root.iter("{*}FContent"):
             self.strange["A file is embedded in the METS file itself; it is not extracted"] += 1
@@ -210,7 +211,7 @@ class _Reading:
             stack += [(child, own) for child in reversed(element) if _name(child) == "fileGrp"]
 
     def _file(self, element: etree._Element, use: str) -> None:
-        hrefs = [_href(one) for one in _children(element, "FLocat")]
+        hrefs = [_href(one) for one in element.iterchildren("{*}FLocat")]
         if not hrefs:
             return
         identity = element.get("ID") or f"file without ID {len(self.files) + 1}"
@@ -239,12 +240,12 @@ class _Reading:
     # ----------------------------------------------------------------------------------------- pages
 
     def _from_structure(self) -> list[_Page]:
-        maps = list(_children(self.root, "structMap"))
+        maps = list(self.root.iterchildren("{*}structMap"))
         if not maps:
             maps = [
                 one
-                for section in _children(self.root, "structSec")
-                for one in _children(section, "structMap")
+                for section in self.root.iterchildren("{*}structSec")
+                for one in section.iterchildren("{*}structMap")
             ]
         physical = [one for one in maps if (one.get("TYPE") or "").casefold().startswith("phys")]
         logical = [one for one in maps if (one.get("TYPE") or "").casefold().startswith("log")]
@@ -294,7 +295,7 @@ class _Reading:
             stack += self._brothers(div)[::-1]
 
     def _brothers(self, parent: etree._Element) -> list[etree._Element]:
-        divs = list(_children(parent, "div"))
+        divs = list(parent.iterchildren("{*}div"))
         stated = [(one.get("ORDER") or "").strip() for one in divs]
         if not any(stated):
             return divs
@@ -342,18 +343,12 @@ class _Reading:
 
 
 def _name(element: etree._Element) -> str:
-    return str(element.tag).rpartition("}")[2]
-
-
-def _children(element: etree._Element, name: str) -> Iterator[etree._Element]:
-    return (child for child in element if _name(child) == name)
+    return local_name(str(element.tag))
 
 
 def _href(element: etree._Element) -> str:
-    for key, value in element.attrib.items():
-        if str(key).rpartition("}")[2] in ("href", "LOCREF"):
-            return str(value)
-    return ""
+    stated = element.attrib.items()
+    return next((str(value) for key, value in stated if local_name(str(key)) in ("href", "LOCREF")), "")
 
 
 def _pointers(page: etree._Element) -> Iterator[str]:

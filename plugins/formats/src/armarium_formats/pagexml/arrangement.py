@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TypeAlias
 
-from armarium_formats.heights import box_around
 from armarium_formats.kinds import in_page_words, is_furniture
-from armarium_formats.page_model import PageModel, PageSegment, Point, order_siblings
-from armarium_formats.pagexml.profile import REGION_TAGS, elements
-from armarium_formats.pagexml.schema import fits
+from armarium_formats.page_model import PageModel, PageSegment, Point, kept_by, order_siblings
+from armarium_formats.pagexml.profile import REGION_TAGS, schema
+from armarium_formats.shapes import bounds, box_around, corners
 
 Lose: TypeAlias = Callable[..., None]
 
@@ -26,13 +25,13 @@ def tag_of(segment: PageSegment) -> tuple[str, str | None, str | None]:
     if name not in REGION_TAGS:
         if name.endswith("Region") and name.isascii() and not segment.children and not segment.texts:
             return "CustomRegion", name, None
-        known = elements()["TextRegion"].attributes["type"]
+        known = schema().elements["TextRegion"].attributes["type"]
         kind, name = raw or "", "TextRegion"
-        return (name, kind, None) if fits(known, kind) else (name, None, kind)
-    types = elements()[name].attributes.get("type")
+        return (name, kind, None) if schema().fits(known, kind) else (name, None, kind)
+    types = schema().elements[name].attributes.get("type")
     if not kind:
         return name, None, None
-    return (name, kind, None) if types and fits(types, kind) else (name, None, kind)
+    return (name, kind, None) if types and schema().fits(types, kind) else (name, None, kind)
 
 
 def says_furniture(segment: PageSegment) -> bool:
@@ -76,7 +75,7 @@ def _each(segments: Iterable[PageSegment]) -> list[PageSegment]:
 
 
 def _states_position(segment: PageSegment) -> bool:
-    kept = ((segment.extras or {}).get("pagexml") or {}).get("attributes") or {}
+    kept = kept_by("pagexml", segment).get("attributes") or {}
     return "index" in kept or "readingOrder" in kept.get("custom", "")
 
 
@@ -165,7 +164,5 @@ def outline_of(
         inside = list(parent.points)
     if not inside:
         inside = [(0, 0), (page.width, page.height)]
-    xs, ys = [x for x, _ in inside], [y for _, y in inside]
-    left, top, right, bottom = min(xs), min(ys), max(xs), max(ys)
-    right, bottom = max(right, left + 1), max(bottom, top + 1)
-    return [(left, top), (right, top), (right, bottom), (left, bottom)]
+    left, top, right, bottom = bounds(inside)
+    return corners((left, top, max(right, left + 1), max(bottom, top + 1)))

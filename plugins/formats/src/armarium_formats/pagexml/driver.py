@@ -7,6 +7,8 @@ from typing import ClassVar
 from armarium_formats.driver import Format, ReadContext, WriteContext, WrittenPage
 from armarium_formats.marks import FACTS, SAID
 from armarium_formats.page_model import PageModel
+from armarium_formats.pagexml import reader, writer
+from armarium_formats.pagexml.profile import schema
 from armarium_formats.pagexml.vocabulary import VERSIONS
 
 
@@ -25,26 +27,13 @@ class PageXml(Format):
     carries = frozenset({FACTS, SAID})
 
     def sniff(self, data: bytes) -> float:
-        from armarium_formats.pagexml.reader import sniff
-
-        return sniff(data)
+        return reader.sniff(data)
 
     def read(self, data: bytes, context: ReadContext) -> list[PageModel]:
-        from armarium_formats.pagexml.reader import read
-
-        return [read(data, context.filename)]
+        return [reader.read(data, context.filename)]
 
     def write(self, page: PageModel, context: WriteContext) -> WrittenPage:
-        from armarium_formats.pagexml.writer import write
-
-        return write(page, context)
+        return writer.write(page, context)
 
     def validate(self, content: str) -> list[str]:
-        from armarium.api import Invalid, parse_xml
-        from armarium_formats.pagexml.schema import problems_of
-
-        try:
-            root = parse_xml(content.encode(), name="The export")
-        except Invalid as refusal:
-            return [refusal.detail]
-        return problems_of(root)
+        return schema().problems_in(content)

@@ -1,16 +1,15 @@
 """PAGE XML 2019-07-15 as a table: which elements and attributes may occur where, and their values.
 
-Written from the published format, in our own words, in the notation of `markup.profile`; `schema` makes the
-RELAX NG schema that every export must satisfy, and the writer looks up which attributes an element may have.
+Written from the published format, in our own words, in the notation of `markup.schema`; every export is validated
+against it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache
 
 from armarium_formats.markup.languages import languages
-from armarium_formats.markup.profile import Element, read_elements, read_words
+from armarium_formats.markup.schema import Profile
 from armarium_formats.pagexml.vocabulary import script_names
 
 NAMESPACE = "http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15"
@@ -132,20 +131,31 @@ REGION_TAGS = tuple(_MACROS["REGIONS"].strip("()*").split("|"))
 
 
 @cache
-def words() -> dict[str, frozenset[str]]:
-    """The types that are lists of words, languages and scripts among them."""
-    found = read_words(_WORDS)
-    found["language"] = frozenset([*languages(), "other"])
-    found["script"] = frozenset([*script_names().values(), "other"])
-    return found
+def schema() -> Profile:
+    """Return the schema of PAGE 2019-07-15, built on first use."""
+    return Profile(
+        NAMESPACE,
+        "PcGts",
+        _ELEMENTS,
+        _MACROS,
+        _WORDS,
+        {
+            "language": frozenset([*languages(), "other"]),
+            "script": frozenset([*script_names().values(), "other"]),
+        },
+        points=(
+            "points",
+            r"(?:[0-9]+,[0-9]+ )+[0-9]+,[0-9]+",
+            "two or more x,y pairs of whole numbers",
+        ),
+        ids="//@id | /*/@pcGtsId",
+        references="regionRef",
+    )
 
 
 @cache
-def elements() -> dict[str, Element]:
-    """Every element of PAGE 2019-07-15 by name."""
-    return read_elements(_ELEMENTS, _MACROS)
-
-
-def bare_names(content: Iterable[str]) -> list[str]:
-    """Names of a content model without their marks; the mixture of regions is one name."""
-    return ["(REGIONS" if token.startswith("(") else token.rstrip("?*+") for token in content]
+def children_of(tag: str) -> tuple[str, ...]:
+    """Return the names of the children that an element may have, in order; the mixture of regions is one name."""
+    content = schema().elements[tag].content
+    names = ("(REGIONS" if token.startswith("(") else token.rstrip("?*+") for token in content)
+    return tuple(dict.fromkeys(names))

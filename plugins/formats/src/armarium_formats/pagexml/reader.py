@@ -10,15 +10,13 @@ from armarium.api import Invalid, parse_xml
 from armarium_formats.decoding import head_of
 from armarium_formats.kinds import is_furniture
 from armarium_formats.markup.fragments import local_name
-from armarium_formats.markup.points import parse_points, shapes_of
+from armarium_formats.markup.noting import Ids
 from armarium_formats.numbers import parse_unsigned
 from armarium_formats.page_model import PageModel, PageSegment, Point
-from armarium_formats.pagexml.early import modernise
-from armarium_formats.pagexml.fragments import points_of
-from armarium_formats.pagexml.keeping import Keeper
+from armarium_formats.pagexml.dialects import holds_segments, modernise, respell, usual_tags
+from armarium_formats.pagexml.keeping import Keeper, points_of
 from armarium_formats.pagexml.marking import CUSTOM, MADE, READINGS, read_marks, said_in
 from armarium_formats.pagexml.order_reader import read_order
-from armarium_formats.pagexml.strangers import holds_segments, respell, usual_tags
 from armarium_formats.pagexml.text_reader import read_text, sort_texts
 from armarium_formats.pagexml.vocabulary import (
     LINE_ORDERS,
@@ -29,7 +27,7 @@ from armarium_formats.pagexml.vocabulary import (
     script_names,
     script_of,
 )
-from armarium_formats.point_limits import require_countable
+from armarium_formats.points import parse_points, require_countable, shapes_of
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -78,9 +76,8 @@ class _Reading:
     def __init__(self, root: etree._Element, namespace: str, version: str | None, name: str) -> None:
         self.ns = f"{{{namespace}}}" if namespace else ""
         self.keeper = Keeper()
-        self.ids: set[str] = set()
+        self.ids = Ids(1)
         self.given_back: dict[str, str] = {}
-        self.made = 0
         pages = [child for child in root if child.tag == self.ns + "Page"]
         if not pages:
             raise Invalid(
@@ -192,7 +189,7 @@ class _Reading:
         ns, usual = self.ns, self.usual
         name = str(element.tag)[len(ns) :]
         attributes: dict[str, str] = dict(element.attrib)  # type: ignore[arg-type]
-        found = PageSegment(self._identity(attributes.pop("id", None), kind, attributes), kind)  # type: ignore[arg-type]
+        found = PageSegment(self._identity(attributes.pop("id", None), kind), kind)  # type: ignore[arg-type]
         fragments: list[str] = []
         extras: dict[str, Any] = {}
         outlined = False
@@ -227,7 +224,7 @@ class _Reading:
             self.keeper.note("The text of a line or word has a line break in it")
         if attributes:
             if "id" in attributes:  # an export of ours had to give another id; the original is taken up again
-                original = self._identity(attributes.pop("id"), kind, attributes)
+                original = self._identity(attributes.pop("id"), kind)
                 self.given_back[found.id] = original
                 found.id = original
             self._interpret(name, found, attributes)
@@ -268,18 +265,12 @@ class _Reading:
                 fragments += self._read_other(parent, part, into, attributes)
         return fragments
 
-    def _identity(self, stated: str | None, kind: str, attributes: dict[str, str]) -> str:
+    def _identity(self, stated: str | None, kind: str) -> str:
         """Return the id; a missing or duplicate one is made unique, and noted."""
-        if stated and stated not in self.ids:
-            self.ids.add(stated)
+        if stated and self.ids.claim(stated):
             return stated
-        base = stated or kind
         self.keeper.note(f"The id {stated} occurs twice" if stated else f"A {kind} has no id")
-        while True:
-            self.made += 1
-            if (made := f"{base}-{self.made + 1}") not in self.ids:
-                self.ids.add(made)
-                return made
+        return self.ids.make(stated or kind)
 
     def _points(self, element: etree._Element, what: str) -> list[Point]:
         stated = element.get("points")

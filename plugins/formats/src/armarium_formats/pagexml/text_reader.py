@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from armarium_formats.markup.fragments import local_name
 from armarium_formats.numbers import parse_unsigned
-from armarium_formats.page_model import PageSegment, PageText
-from armarium_formats.pagexml.fragments import keep
-from armarium_formats.pagexml.keeping import Keeper
+from armarium_formats.page_model import PageSegment, PageText, kept_by
+from armarium_formats.pagexml.keeping import Keeper, keep
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -76,7 +75,7 @@ def sort_texts(found: PageSegment, keeper: Keeper) -> None:
     """Sort texts: the lowest index counts; those without an index follow, else in document order."""
 
     def index(text: PageText) -> tuple[bool, int]:
-        stated = parse_unsigned(((text.extras or {}).get("pagexml", {}).get("attributes") or {}).get("index"))
+        stated = parse_unsigned((kept_by("pagexml", text).get("attributes") or {}).get("index"))
         return stated is None, stated or 0
 
     found.texts.sort(key=index)

@@ -9,7 +9,6 @@ from functools import cache
 from typing import Any
 
 from armarium_formats.driver import MarkWords, WriteContext, WrittenPage, as_losses
-from armarium_formats.heights import line_height
 from armarium_formats.markup.fragments import (
     attribute_of,
     attributes_of,
@@ -18,12 +17,11 @@ from armarium_formats.markup.fragments import (
     text_of,
 )
 from armarium_formats.markup.identities import Identities
-from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText, Point
+from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText, Point, kept_by
 from armarium_formats.pagexml.arrangement import arrange, outline_of, says_furniture, tag_of
-from armarium_formats.pagexml.fragments import IDS, user_attribute
+from armarium_formats.pagexml.keeping import IDS, user_attribute
 from armarium_formats.pagexml.marking import READINGS, with_marks
-from armarium_formats.pagexml.profile import NAMESPACE, bare_names, elements
-from armarium_formats.pagexml.schema import fits, is_valid
+from armarium_formats.pagexml.profile import NAMESPACE, children_of, schema
 from armarium_formats.pagexml.vocabulary import (
     DIRECTION_NAMES,
     brace_free,
@@ -32,6 +30,7 @@ from armarium_formats.pagexml.vocabulary import (
     script_names,
     script_of,
 )
+from armarium_formats.shapes import line_height
 from armarium_source_model.api import words_of_sum
 
 _LAWFUL_POINTS = re.compile(r"(?:[0-9]+,[0-9]+ )+[0-9]+,[0-9]+")
@@ -86,11 +85,9 @@ class _Writing:
         slots = self._slots("Page", kept.get("elements") or (), others)
         slots["ReadingOrder"] = self._order(page.order, kept.get("order_conf"))
         root = ""
-        if (own := kept.get("pcGtsId")) and fits("id", own):
+        if (own := kept.get("pcGtsId")) and schema().fits("id", own):
             root = f' pcGtsId="{attribute_of(own if own not in self.ids.used else self.ids.make(own))}"'
-        head = "".join(
-            f"\n    {slots[name]}" for name in bare_names(elements()["Page"].content) if slots.get(name)
-        )
+        head = "".join(f"\n    {slots[name]}" for name in children_of("Page") if slots.get(name))
         content = (
             f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<PcGts xmlns="{NAMESPACE}"{root}>'
             f"{self._metadata(kept.get('metadata') or {})}\n  <Page{attributes_of(attributes)}>{head}{body}\n  </Page>\n</PcGts>\n"
@@ -104,7 +101,7 @@ class _Writing:
     # -------------------------------------------------------------------------------------- segments
 
     def _segment(self, segment: PageSegment, parent: PageSegment | None, indent: str) -> None:
-        kept: dict[str, Any] = (segment.extras or {}).get("pagexml") or {}
+        kept: dict[str, Any] = kept_by("pagexml", segment)
         self._foreign(segment.extras)
         stated: dict[str, str] = dict(kept.get("attributes") or {}) if kept else {}
         others: list[str] = []
@@ -130,33 +127,23 @@ class _Writing:
             outline_of(segment, parent, self.page, self.lose, self.line_height), kept.get("coords_conf")
         )
         inner = indent + "  "
-        if not kept and not others and segment.cell is None and tag in ("TextLine", "Word", "TextRegion"):
-            out.append(f"{inner}<Coords {coords}/>")
-            if tag == "TextLine":
+        slots = self._slots(tag, kept.get("elements") or (), others)
+        if segment.cell is not None:
+            slots["Roles"] = self._role(segment, kept)
+        for name in children_of(tag):
+            if name == "Coords":
+                out.append(f"{inner}<Coords {coords}/>")
+            elif name == "Baseline":
                 self._baseline(segment, kept, inner)
-            for child in segment.children:
-                self._segment(child, segment, inner)
-            if segment.texts:
+            elif name in ("TextLine", "Word", "(REGIONS"):
+                kind = {"TextLine": "line", "Word": "word"}.get(name, "region")
+                for child in segment.children:
+                    if child.kind == kind:
+                        self._segment(child, segment, inner)
+            elif name == "TextEquiv":
                 self._texts(segment, inner)
-        else:
-            slots = self._slots(tag, kept.get("elements") or (), others)
-            if segment.cell is not None:
-                slots["Roles"] = self._role(segment, kept)
-            content = bare_names(elements()[tag].content)
-            for name in dict.fromkeys(content):
-                if name == "Coords":
-                    out.append(f"{inner}<Coords {coords}/>")
-                elif name == "Baseline":
-                    self._baseline(segment, kept, inner)
-                elif name in ("TextLine", "Word", "(REGIONS"):
-                    kind = {"TextLine": "line", "Word": "word"}.get(name, "region")
-                    for child in segment.children:
-                        if child.kind == kind:
-                            self._segment(child, segment, inner)
-                elif name == "TextEquiv":
-                    self._texts(segment, inner)
-                elif slots.get(name):
-                    out.append(f"{inner}{slots[name]}")
+            elif slots.get(name):
+                out.append(f"{inner}{slots[name]}")
         out.append(f"{indent}</{tag}>")
 
     def _foreign(self, extras: dict[str, Any] | None) -> None:
@@ -212,7 +199,7 @@ class _Writing:
                 self.lose("decimals of coordinates", "PAGE writes whole pixels")
             stated = " ".join(f"{x},{y}" for x, y in whole)
         if conf is not None:
-            if fits("conf", conf):
+            if schema().fits("conf", conf):
                 return f'points="{stated}" conf="{conf}"'
             self.lose("confidence of a shape", "it is not a number from 0 to 1")
         return f'points="{stated}"'
@@ -235,12 +222,12 @@ class _Writing:
             )
 
     def _text_extras(self, text: PageText, attributes: dict[str, str]) -> str:
-        kept = (text.extras or {}).get("pagexml") or {}
-        known = elements()["TextEquiv"].attributes
+        kept = kept_by("pagexml", text)
+        known = schema().elements["TextEquiv"].attributes
         for key, value in (kept.get("attributes") or {}).items():
             if key == "index":
-                attributes.setdefault("index", value) if fits("natural", value) else None
-            elif key in known and key not in attributes and fits(known[key], value):
+                attributes.setdefault("index", value) if schema().fits("natural", value) else None
+            elif key in known and key not in attributes and schema().fits(known[key], value):
                 attributes[key] = value
             else:
                 self.lose(f"attribute TextEquiv/@{key}", "PAGE 2019 does not allow it or its value")
@@ -251,7 +238,7 @@ class _Writing:
     def _role(self, segment: PageSegment, kept: dict[str, Any]) -> str:
         cell = segment.cell or {}
         header = kept.get("cell_header")
-        more = f' header="{header}"' if header and fits("boolean", header) else ""
+        more = f' header="{header}"' if header and schema().fits("boolean", header) else ""
         return (
             f'<Roles><TableCellRole rowIndex="{cell.get("row", 0)}" columnIndex="{cell.get("column", 0)}" '
             f'rowSpan="{cell.get("row_span", 1)}" colSpan="{cell.get("column_span", 1)}"{more}/></Roles>'
@@ -270,7 +257,7 @@ class _Writing:
         others: list[str],
     ) -> None:
         """Write language, script and direction in PAGE's words, else in a UserAttribute."""
-        known = elements()[tag].attributes
+        known = schema().elements[tag].attributes
         key = "language" if tag == "Word" else "primaryLanguage"
         if language and language_of(stated.get(key)) != language:
             stated[key] = language_names().get(language, language)
@@ -281,7 +268,7 @@ class _Writing:
         for name in (key, "primaryScript", "readingDirection"):
             if name in stated:
                 value = stated.pop(name)
-                if name in known and fits(known[name], value):
+                if name in known and schema().fits(known[name], value):
                     attributes[name] = value
                 else:
                     others.append(user_attribute(f"{tag}/@{name}", value))
@@ -290,31 +277,33 @@ class _Writing:
         self, tag: str, stated: dict[str, str], attributes: dict[str, str], others: list[str]
     ) -> None:
         """Write stored attributes: those PAGE 2019 has as they are, the others in a UserAttribute."""
-        known = elements()[tag].attributes
+        known = schema().elements[tag].attributes
         for key, value in stated.items():
             kind = known.get(key)
             if key in attributes:
                 continue
             if kind in ("ref", "id"):
                 continue
-            if kind is not None and fits(kind, value):
+            if kind is not None and schema().fits(kind, value):
                 attributes[key] = value
             else:
                 others.append(user_attribute(f"{tag}/@{key}", value))
 
     def _slots(self, tag: str, kept: Iterable[str], others: list[str]) -> dict[str, str]:
         """Return stored fragments by the place where they go; those without one become a UserAttribute."""
-        content = elements()[tag].content
+        if not kept and not others:
+            return {}
+        content = schema().elements[tag].content
         single = {token.rstrip("?*+"): token[-1] not in "*+" for token in content}
         slots: dict[str, str] = {}
         own: list[str] = []
         for fragment in kept:
             name = name_of(fragment)
-            if name == "UserDefined" and is_valid(fragment):
+            if name == "UserDefined" and schema().is_valid(fragment):
                 own.append(fragment[len("<UserDefined>") : -len("</UserDefined>")])
                 continue
             free = name in single and name not in _MODELLED and not (single[name] and name in slots)
-            settled = self.ids.settle(fragment) if free and is_valid(fragment) else None
+            settled = self.ids.settle(fragment) if free and schema().is_valid(fragment) else None
             if settled is not None:
                 slots[name] = slots.get(name, "") + settled
             else:
@@ -335,7 +324,7 @@ class _Writing:
         body = self._group(top, None)
         if not body:
             return ""
-        more = f' conf="{conf}"' if conf and fits("conf", conf) else ""
+        more = f' conf="{conf}"' if conf and schema().fits("conf", conf) else ""
         return f"<ReadingOrder{more}>{body}</ReadingOrder>"
 
     def _group(self, node: PageOrder, index: int | None) -> str:
@@ -355,10 +344,12 @@ class _Writing:
         if not parts:
             return ""
         tag = ("OrderedGroup" if node.is_ordered else "UnorderedGroup") + suffix
-        kept = (node.extras or {}).get("pagexml") or {}
+        kept = kept_by("pagexml", node)
         stated = dict(kept.get("attributes") or {})
         wish = stated.pop("id", "ro")
-        attributes = {"id": wish if fits("id", wish) and wish not in self.ids.used else self.ids.make(wish)}
+        attributes = {
+            "id": wish if schema().fits("id", wish) and wish not in self.ids.used else self.ids.make(wish)
+        }
         self.ids.used.add(attributes["id"])
         if reference is not None:
             attributes["regionRef"] = reference
@@ -371,7 +362,7 @@ class _Writing:
     def _metadata(self, kept: dict[str, Any]) -> str:
         creator = kept.get("Creator") or self.context.creator
         created = kept.get("Created") or ""
-        if created and not fits("dateTime", created):
+        if created and not schema().fits("dateTime", created):
             self.lose(
                 "Metadata/Created",
                 f"{created[:40]!r} is not a date and time; the time of writing was used instead",

@@ -12,15 +12,14 @@ from sqlalchemy import Connection, Row, select
 
 from armarium.api import NotFound, json_text, now, plain_name, raw_of
 from armarium_documents.api import PICTURE_SUFFIXES, renditions, require_document
-from armarium_formats.assembling import AssembledPage, assemble
+from armarium_formats.assembling import AssembledPage, assemble, assemble_provisional
 from armarium_formats.catalogue import drivers, writer
 from armarium_formats.driver import WriteContext
-from armarium_formats.errors import NoPageSize, NotOfAFile, OrderOfOtherPass, SchemaInvalid
+from armarium_formats.errors import NoPageSize, not_of_a_file, order_of_other_pass, schema_invalid
 from armarium_formats.left_out import losses_beside
 from armarium_formats.marks import mark_page
 from armarium_formats.models import format_imports
 from armarium_formats.opening import NO_SHAPES
-from armarium_formats.provisional import assemble_provisional
 from armarium_source_model.api import (
     IS_PROVISIONAL,
     UnknownKind,
@@ -129,7 +128,7 @@ def original_of(library: Library, pass_id: str) -> Original:
             )
         ).first()
         if row is None:
-            raise NotOfAFile(get_pass(conn, pass_id).name)
+            raise not_of_a_file(get_pass(conn, pass_id).name)
     library.objects.size(row[0])
     return Original(library.objects.path(row[0]), row[1], row[0], row[2])
 
@@ -150,7 +149,7 @@ def export(
 
     Default pass: that of the order named, else the one the page is read by. Default order: the as-written one
     of the pass, else the file's own, else that of the boxes. Raises NotFound for an unknown format, document,
-    pass or order and for a page without a pass; NotWritable; OrderDeleted; OrderOfOtherPass; SchemaInvalid if
+    pass or order and for a page without a pass; Conflict for a format that is not written; OrderDeleted; Invalid for an order of another pass; Broken if
     the driver's own schema refuses the result.
     """
     driver = writer(engine, format_name)
@@ -171,7 +170,7 @@ def export(
                     code="no_pass",
                 )
         if order is not None and order.pass_id != pass_id:
-            raise OrderOfOtherPass(order.name, order.pass_id, pass_id)
+            raise order_of_other_pass(order.name, order.pass_id, pass_id)
         if is_provisional(pass_id):
             old = provisional_pass(library, conn, document_id, pass_id)
             pass_name = old.name
@@ -211,7 +210,7 @@ def export(
     written = driver.write(page, WriteContext(created=created or now(), creator=_creator()))
     problems = driver.validate(written.content) if driver.validated else []
     if problems:
-        raise SchemaInvalid(driver.label, problems)
+        raise schema_invalid(driver.label, problems[0], problems)
     return {
         "format": driver.name,
         "filename": _filename(document.name, driver.extensions[0] if driver.extensions else ""),

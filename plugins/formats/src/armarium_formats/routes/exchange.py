@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, File, Form, Query, Request, Response, UploadFile
 from starlette.responses import FileResponse
@@ -24,6 +24,12 @@ from armarium_formats.queries.mets import original_mets as original_of_mets
 from armarium_formats.schemas.exchange import CheckedFile, CheckFile, Exported, FormatList, Imported
 
 router = APIRouter(tags=["formats"])
+
+_BYTES: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"application/octet-stream": {}}, "description": "The bytes"},
+    **STORED_FILE,
+    **REFUSALS(404),
+}
 
 
 @router.get(
@@ -122,11 +128,7 @@ def export(
     "/api/segments/passes/{pass_id}/original",
     summary="The file an imported pass was read from, byte for byte",
     response_class=FileResponse,
-    responses={
-        200: {"content": {"application/octet-stream": {}}, "description": "The bytes"},
-        **STORED_FILE,
-        **REFUSALS(404),
-    },
+    responses=_BYTES,
 )
 def original(request: Request, library: CurrentLibrary, pass_id: str) -> Response:
     found = queries.original_of(library, pass_id)
@@ -139,11 +141,7 @@ def original(request: Request, library: CurrentLibrary, pass_id: str) -> Respons
     "/api/documents/{doc_id}/mets/{mets_id}/original",
     summary="A METS file with which pages were imported, byte for byte",
     response_class=FileResponse,
-    responses={
-        200: {"content": {"application/octet-stream": {}}, "description": "The bytes"},
-        **STORED_FILE,
-        **REFUSALS(404),
-    },
+    responses=_BYTES,
 )
 def original_mets(request: Request, library: CurrentLibrary, doc_id: str, mets_id: str) -> Response:
     found = original_of_mets(library, doc_id, mets_id)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, PrivateAttr
 
 from armarium.api import MaterialPath, Message, Params, SourceText
 from armarium_formats.placing import Beyond
+from armarium_formats.schemas.exchange import Prepared
 from armarium_formats.schemas.mets import UsedMets
 
 MAX_FILES = 10_000
@@ -39,20 +40,10 @@ class SentFile(Params):
         return self._path
 
 
-class _Batch(Params):
+class _Batch(Prepared):
     parent_id: Annotated[str, Field(min_length=1, max_length=64)] | None = None
     beyond: Beyond = "clip"
     """What becomes of shapes that reach beyond their page."""
-    _staged: Any = PrivateAttr(default=None)
-
-    def hand_over(self, staged: Any) -> None:
-        """Pass the staged batch on to the step."""
-        self._staged = staged
-
-    @property
-    def staged_batch(self) -> Any:
-        """Return what was staged before the step, None if nothing was."""
-        return self._staged
 
 
 class IngestBatch(_Batch):

@@ -1,4 +1,4 @@
-"""Shapes of formats over HTTP and of its action."""
+"""Shapes of formats over HTTP and of its actions: files, passes of them, the text that PDFs have themselves."""
 
 from __future__ import annotations
 
@@ -11,6 +11,21 @@ from pydantic import Field, PrivateAttr
 from armarium.api import MaterialPath, Message, Params, SourceText, listed
 from armarium_formats.placing import Beyond
 from armarium_source_model.api import MadeLines
+
+
+class Prepared(Params):
+    """Parameters of which the slow part is done before the step takes the writer."""
+
+    _groundwork: Any = PrivateAttr(default=None)
+
+    def hand_over(self, groundwork: Any) -> None:
+        """Pass on to the step what was made ready for it."""
+        self._groundwork = groundwork
+
+    @property
+    def groundwork(self) -> Any:
+        """Return what was made ready before the step, None if nothing was."""
+        return self._groundwork
 
 
 class FormatInfo(Message):
@@ -183,3 +198,35 @@ class CheckedFile(Message):
     problems: list[str]
     pages: list[CheckedPage]
     losses: list[FormatLosses]
+
+
+class TakeOrder(Params):
+    """name: of the new order; default: after the file."""
+
+    pass_id: Annotated[str, Field(min_length=1, max_length=64)]
+    name: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+
+
+class TakenOrder(Message):
+    order_id: str
+    name: str
+    entries: int
+
+
+class ReadTextLayer(Prepared):
+    """A PDF of the project, whose pages are pictured."""
+
+    document_id: Annotated[str, Field(min_length=1, max_length=64)]
+
+
+class TextLayerPass(Message):
+    pass_id: str
+    document_id: str
+
+
+class TextLayerRead(Message):
+    """The passes that were made, and whether the file has a text layer at all."""
+
+    document_id: str
+    passes: list[TextLayerPass]
+    text_layer: bool

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import Field, PrivateAttr
+from pydantic import Field
 
 from armarium.api import Message, Params, SourceText, answer_of, listed
 from armarium_formats.models import mets_files
-from armarium_formats.schemas.exchange import Kept
+from armarium_formats.schemas.exchange import Kept, Prepared
 
 
 class PlacedPage(Params):
@@ -18,7 +18,7 @@ class PlacedPage(Params):
     document_ids: Annotated[list[Annotated[str, Field(max_length=64)]], Field(min_length=1, max_length=100)]
 
 
-class UseMets(Params):
+class UseMets(Prepared):
     """`file` is the METS file itself: bytes, or text that was UTF-8. `missing` are files it names that did not come."""
 
     file: SourceText | bytes
@@ -27,21 +27,11 @@ class UseMets(Params):
     missing: Annotated[list[Annotated[str, Field(max_length=4096)]], Field(max_length=1_000_000)] = Field(
         default_factory=list
     )
-    _mets: Any = PrivateAttr(default=None)
 
     @property
     def data(self) -> bytes:
         """The file's bytes."""
         return self.file.encode() if isinstance(self.file, str) else self.file
-
-    def hand_over(self, mets: Any) -> None:
-        """Pass the parsed file on to the step."""
-        self._mets = mets
-
-    @property
-    def mets(self) -> Any:
-        """Return what was read before the step, None if nothing was."""
-        return self._mets
 
 
 class UsedMets(Message):

@@ -9,7 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from armarium_formats.markup.fragments import local_name, text_of
-from armarium_formats.page_model import PageModel, PageSegment, PageText, Point, TextMark
+from armarium_formats.page_model import PageModel, PageSegment, PageText, Point, TextMark, kept_by
 from armarium_formats.tei.blocks import Block
 from armarium_formats.tei.facts import marks_in
 from armarium_formats.tei.keeping import name_of, start_tag
@@ -201,9 +201,9 @@ class Collecting:
             if lost := [one for one in marks_in(line.to_markup(), "").marks if one.kind == "lost"]:
                 segment.texts = segment.texts or [PageText("", marks=lost)]
             page.notes.kept["markup on lines without text"] += 1
-            segment.extras = {"tei": {**(segment.extras or {}).get("tei", {}), "markup": line.to_markup()}}
+            segment.extras = {"tei": {**kept_by("tei", segment), "markup": line.to_markup()}}
         if line.attributes:
-            extras = (segment.extras or {}).get("tei", {})
+            extras = kept_by("tei", segment)
             segment.extras = {"tei": {**extras, "lb": {**line.attributes, **extras.get("lb", {})}}}
             for key in line.attributes:
                 page.notes.kept[f"attribute lb/@{key}"] += 1

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from armarium.api import ServiceError, parse_xml
 from armarium_formats.marks import SIGN, TAKEN
 from armarium_formats.markup.blanks import collapse_blanks
-from armarium_formats.page_model import PageHand, PageModel, PageSign, TextMark
+from armarium_formats.page_model import PageHand, PageModel, PageSign, TextMark, kept_by
 from armarium_formats.tei.keeping import attributes, keep, name_of, start_tag
 from armarium_formats.tei.marking import COUNTING, REASONS
 from armarium_formats.tei.naming import MARKUP, said_by
@@ -319,11 +319,11 @@ def drop_taken(page: PageModel) -> None:
         return
     header = str(kept.get("header") or "")
     for segment in page.walk():
-        own = (segment.extras or {}).get("tei") or {}
+        own = kept_by("tei", segment)
         if "markup" in own and _says_no_more(own["markup"], "", header):
             del own["markup"]
         for text in segment.texts[:1]:
-            markup = ((text.extras or {}).get("tei") or {}).get("xml")
+            markup = kept_by("tei", text).get("xml")
             if not markup or text.extras is None:
                 continue
             if _says_no_more(markup, text.text, header):

@@ -96,19 +96,19 @@ def write_said(mark: TextMark, inside: str, lose: Callable[..., None]) -> str:
     stated = {key: value for key, value in mark.stated.items() if key not in ("text", "name", "continued")}
     if mark.kind == ABBREVIATION:
         full = stated.pop("expansion", "")
-        _leave(mark, stated, (), lose)
+        _leave(stated, (), lose)
         return (
             f"<choice><abbr>{inside}</abbr><expan>{text_of(full)}</expan></choice>"
             if full
             else f"<abbr>{inside}</abbr>"
         )
     if mark.kind not in _ELEMENTS:
-        _leave(mark, stated, (), lose)
+        _leave(stated, (), lose)
         return f"<seg{attributes_of({'type': _word(mark.stated.get('name') or mark.kind)})}>{inside}</seg>"
     if not stated.get("ref") and (address := identifier_of(stated)):
         stated["ref"] = address
     own = {key: value for key, value in stated.items() if key in _OF[mark.kind] and value}
-    _leave(mark, stated, own, lose)
+    _leave(stated, own, lose)
     return f"<{_ELEMENTS[mark.kind]}{attributes_of(own)}>{inside}</{_ELEMENTS[mark.kind]}>"
 
 
@@ -122,7 +122,7 @@ _REPEATED = frozenset({"year", "month", "day", "wikiData", "wikidata"})
 """Details of the tags of Transkribus that are in `when` and `ref`."""
 
 
-def _leave(mark: TextMark, stated: Mapping[str, str], own: object, lose: Callable[..., None]) -> None:
+def _leave(stated: Mapping[str, str], own: object, lose: Callable[..., None]) -> None:
     left = [key for key in stated if key not in own and not (key in _REPEATED and own)]  # type: ignore[operator]
     if left:
         lose("details of names, dates and other marks", "TEI has no attribute for them", len(left))

@@ -11,9 +11,8 @@ from armarium_formats.decoding import head_of
 from armarium_formats.driver import ReadContext
 from armarium_formats.kinds import is_furniture
 from armarium_formats.markup.noting import Notes
-from armarium_formats.markup.points import shapes_of
-from armarium_formats.page_model import PageModel, PageSegment, PageText
-from armarium_formats.point_limits import require_countable
+from armarium_formats.page_model import PageModel, PageSegment, PageText, kept_by
+from armarium_formats.points import require_countable, shapes_of
 from armarium_formats.tei.facts import declare
 from armarium_formats.tei.keeping import attributes, keep, name_of
 from armarium_formats.tei.marking import MADE
@@ -228,7 +227,7 @@ def _furnish(model: PageModel, ranks: dict[int, int]) -> None:
 def _give_own_texts(model: PageModel) -> None:
     """Give regions that our export marked as having their lines' text that text."""
     for segment in model.walk():
-        kept = (segment.extras or {}).get("tei", {})
+        kept = kept_by("tei", segment)
         if kept.pop("says_its_lines", False):
             lines = [part.text for part in segment.walk() if part.kind == "line" and part.text]
             segment.texts = segment.texts or [PageText("\n".join(lines))]

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from armarium_formats.markup.noting import Notes
-from armarium_formats.markup.points import parse_points
 from armarium_formats.page_model import Point
+from armarium_formats.points import parse_points
 from armarium_formats.shapes import Box, corners
 
 if TYPE_CHECKING:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from armarium_formats.markup.noting import Notes
-from armarium_formats.markup.points import parse_points
+from armarium_formats.markup.noting import Ids, Notes
 from armarium_formats.page_model import PageModel, PageSegment, Point
+from armarium_formats.points import parse_points
 from armarium_formats.tei.keeping import attributes, keep, name_of
 from armarium_formats.tei.shapes import COORDINATES, box_of, outline_of, probability
 from armarium_formats.tei.vocabulary import (
@@ -65,29 +64,21 @@ class Page:
     name: str
     element: etree._Element | None = None
     zones: list[Zone] = field(default_factory=list)
-    ids: set[str] = field(default_factory=set)
+    ids: Ids = field(default_factory=lambda: Ids(by_word=True))
     left: float = 0
     top: float = 0
     across: float = 1
     down: float = 1
-    made: Counter[str] = field(default_factory=Counter)
     extras: dict[str, Any] = field(default_factory=dict)
     notes: Notes = field(default_factory=Notes)
 
     def identity(self, stated: str | None, word: str) -> str:
         """Return an id of the page: the stated one, else a new one; a duplicate gets a number."""
         if stated:
-            if stated not in self.ids:
-                self.ids.add(stated)
+            if self.ids.claim(stated):
                 return stated
             self.notes.note(f"The id {stated[:60]} occurs more than once; further ones got a number")
-            word = stated
-        while True:
-            self.made[word] += 1
-            made = f"{word}-{self.made[word]}"
-            if made not in self.ids:
-                self.ids.add(made)
-                return made
+        return self.ids.make(stated or word)
 
     def place(self, x: float, y: float) -> Point:
         """Return a point of the surface in pixels; one beyond the range of a float becomes 1e30."""
@@ -148,7 +139,7 @@ class Surfaces:
         self.pages.append(page)
         if own:
             self.places.setdefault(own, page)
-            page.ids.add(own)
+            page.ids.claim(own)
         if (above := _only_child_of(element)) and above not in self.places:
             self.places[above] = page
         graphic = self._graphic(element, page)
@@ -391,7 +382,7 @@ class Surfaces:
         if stated:
             zone.segment.extras = zone.segment.extras or {"tei": {}}
             zone.segment.extras["tei"]["lb"] = stated
-            zone.page.ids.update(filter(None, (stated.get("xml:id"),)))
+            zone.page.ids.claim(stated.get("xml:id"))
 
     def _own_line(self, element: etree._Element, page: Page, parent: Zone | None) -> None:
         zone = self._zone(element, page, parent)

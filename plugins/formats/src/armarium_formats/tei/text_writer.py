@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from armarium_formats.markup.fragments import attributes_of, illegal_characters, lawful, text_of
-from armarium_formats.page_model import PageSegment, PageText
+from armarium_formats.page_model import PageSegment, PageText, kept_by
 from armarium_formats.tei.facts import beyond_markup
 from armarium_formats.tei.marking import Word, mark_up
 from armarium_formats.tei.vocabulary import EDITED_KIND, language_tag
@@ -60,7 +60,7 @@ def write_segment(segment: PageSegment, words: Sequence[str], lose: Lose) -> str
     if not texts:
         return f'<seg type="words">{" ".join(words)}</seg>' if words else ""
     first = texts[0]
-    markup = ((first.extras or {}).get("tei") or {}).get("xml") if not words else None
+    markup = kept_by("tei", first).get("xml") if not words else None
     placed = _place_words(segment, first.text, words) if words else []
     others = [text for text in texts[1:] if not (markup and text.kind == EDITED_KIND)]
     if markup and (unsaid := beyond_markup(first.marks, markup, first.text)):

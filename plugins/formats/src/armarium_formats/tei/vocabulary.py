@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from dataclasses import replace
+from typing import Final, TypeAlias
 from urllib.parse import unquote
+
+from armarium_formats.page_model import PageModel, PageSegment
 
 NAMESPACE: Final = "http://www.tei-c.org/ns/1.0"
 XML: Final = "{http://www.w3.org/XML/1998/namespace}"
@@ -265,3 +268,33 @@ def image_of(url: str) -> str:
         return unquote(url, errors="strict")
     except UnicodeDecodeError:
         return url
+
+
+_Around: TypeAlias = tuple[str | None, str | None]
+
+
+def complete(page: PageModel) -> PageModel:
+    """Return *page* with complete tags on segments that state only a language or a script; itself if there are none.
+
+    A tag applies to everything inside its element, with both halves: a line that states only its script would, in a
+    region in Latin, say that its language is undetermined. So the missing half is filled in, and a private subtag says
+    which half is its own (`la-Hebr-x-script`); `language_of` takes that half alone.
+    """
+    segments = _complete(page.segments, (page.language, page.script))
+    return page if segments is page.segments else replace(page, segments=segments)
+
+
+def _complete(segments: list[PageSegment], around: _Around) -> list[PageSegment]:
+    found: list[PageSegment] = []
+    for segment in segments:
+        own = segment.language, segment.script
+        inside = (own[0] or around[0], own[1] or around[1])
+        children = _complete(segment.children, inside)
+        tag = language_tag(*inside) if any(own) and inside != own else None
+        if tag is not None and tag != language_tag(*own) and "x" not in tag.split("-"):
+            half = OWN_SCRIPT if own[0] is None else OWN_LANGUAGE
+            segment = replace(segment, children=children, language=tag + half, script=None)
+        elif children is not segment.children:
+            segment = replace(segment, children=children)
+        found.append(segment)
+    return found if any(a is not b for a, b in zip(found, segments, strict=True)) else segments

@@ -10,18 +10,19 @@ from itertools import groupby
 from typing import Any
 
 from armarium_formats.driver import MarkWords, WriteContext, WrittenPage, as_losses
-from armarium_formats.markup.fragments import attributes_of, lawful, text_of
+from armarium_formats.markup.fragments import attributes_of, element, lawful, text_of
 from armarium_formats.markup.identities import Identities
-from armarium_formats.markup.points import parse_points
-from armarium_formats.page_model import PageModel, PageSegment, Point
+from armarium_formats.page_model import PageModel, PageSegment, Point, kept_by
+from armarium_formats.points import parse_points
+from armarium_formats.shapes import bounds, corners
 from armarium_formats.tei import text_writer
 from armarium_formats.tei.keeping import IDS
-from armarium_formats.tei.languages import complete
 from armarium_formats.tei.losses import losses_of
 from armarium_formats.tei.marking import Declarations
-from armarium_formats.tei.shapes import figure, points_as
+from armarium_formats.tei.shapes import COORDINATES, figure, points_as
 from armarium_formats.tei.vocabulary import (
     NAMESPACE,
+    complete,
     image_of,
     is_marginal,
     language_tag,
@@ -134,7 +135,7 @@ class _Writing:
         )
 
     def _zone(self, segment: PageSegment, indent: str) -> None:
-        kept: dict[str, Any] = (segment.extras or {}).get("tei") or {}
+        kept: dict[str, Any] = kept_by("tei", segment)
         known = self.ids.of_segment.get(segment.id)
         identity = known if known and known not in self.given else self.ids.make(segment.id)
         self.given.add(identity)
@@ -175,15 +176,12 @@ class _Writing:
         points: Sequence[Point] = segment.points or parse_points(str(kept.get("beyond") or "")) or []
         if not points:
             return {}
-        xs, ys = [x for x, _ in points], [y for _, y in points]
-        left, top, right, bottom = min(xs), min(ys), max(xs), max(ys)
-        rectangle = [(left, top), (right, top), (right, bottom), (left, bottom)]
-        if len(points) > 2 and list(points) != rectangle:
+        box = bounds(points)
+        if len(points) > 2 and list(points) != corners(box):
             return {"points": points_as(points)}
         if len(points) < 3:
             self.lose("an outline of fewer than three points", "TEI requires three; the box was written")
-        keys = ("ulx", "uly", "lrx", "lry")
-        return dict(zip(keys, map(figure, (left, top, right, bottom)), strict=True))
+        return dict(zip(COORDINATES, map(figure, box), strict=False))
 
     def _facts(
         self, language: str | None, script: str | None, direction: str | None, what: str
@@ -258,14 +256,14 @@ class _Writing:
         holds = any(child.kind == "region" for child in segment.children)
         if segment.is_furniture and not holds:
             return "fw"
-        name = str((((segment.extras or {}).get("tei") or {}).get("block") or {}).get("name") or "")
+        name = str((kept_by("tei", segment).get("block") or {}).get("name") or "")
         if is_marginal(segment.kind_raw) or name == "note":
             return "note"
         # TEI has neither @type nor @subtype on a paragraph: a block that needs one is an anonymous block.
         return "p" if name == "p" and not holds and not self._flags(segment, "ab") else "ab"
 
     def _region(self, segment: PageSegment, cell: dict[str, str] | None = None) -> None:
-        kept = ((segment.extras or {}).get("tei") or {}).get("block") or {}
+        kept = kept_by("tei", segment).get("block") or {}
         tag = "cell" if cell is not None else self._tag(segment)
         if kept.get("name") == "p" and tag != "p":
             self.lose("a paragraph as such", "one with regions, or of furniture, is written as a block")
@@ -350,7 +348,7 @@ class _Writing:
         self.out.append("</table>")
 
     def _line(self, segment: PageSegment) -> None:
-        kept = ((segment.extras or {}).get("tei") or {}).get("lb")
+        kept = kept_by("tei", segment).get("lb")
         stated = {"facs": f"#{self.identities[id(segment)]}"}
         if segment.is_furniture:
             stated["type"] = "furniture"
@@ -362,7 +360,7 @@ class _Writing:
             self.lose("places of words among lines in a line", "the words of a line come first")
         words = [self._word(child) for child in segment.children if child.kind == "word"]
         body = text_writer.write_segment(segment, words, self.lose)
-        if (markup := ((segment.extras or {}).get("tei") or {}).get("markup")) and body:
+        if (markup := kept_by("tei", segment).get("markup")) and body:
             self.lose("markup of a line that had no text", "it surrounds no word of the present text")
         self.out.append(body or markup or "")
         for child in segment.children:
@@ -379,7 +377,7 @@ class _Writing:
         if len(own) == 1:
             stated |= text_writer.attributes_for(own[0])
         body = text_writer.write_segment(replace(segment, children=[]), (), self.lose)
-        return f"<w{attributes_of(stated)}>{body}</w>" if body else f"<w{attributes_of(stated)}/>"
+        return element("w", stated, body)
 
     def _loose_words(self, words: Sequence[PageSegment], *, wrapped: bool = False) -> None:
         """Write words outside lines."""

@@ -21,11 +21,10 @@ from armarium_knowledge.actions.findings import note_findings
 from armarium_knowledge.actions.laws import OF_CLAIMS
 from armarium_knowledge.actions.persons_only import CURATED_STATEMENTS
 from armarium_knowledge.folding import fold, has_name
-from armarium_knowledge.models import claim_entities, claim_sources, claims, entities, reviews
 from armarium_knowledge.placing import PagePlaces, Place
-from armarium_knowledge.queries.claims import CLAIMS, claim
+from armarium_knowledge.queries.claims import claim
 from armarium_knowledge.queries.entities import live_entity
-from armarium_knowledge.schemas.claims import (
+from armarium_knowledge.records.claims import (
     Claim,
     ClaimCreate,
     ClaimId,
@@ -33,8 +32,11 @@ from armarium_knowledge.schemas.claims import (
     FoundStatement,
     TakenStatements,
     TakeStatements,
+    claim_entities,
+    claim_sources,
+    claims,
 )
-from armarium_knowledge.schemas.entities import Deleted
+from armarium_knowledge.records.entities import Deleted, entities, reviews
 
 OF_ENTITIES = {"entity_ids", "subject_entity_id", "object_entity_id"}
 
@@ -132,7 +134,7 @@ NEVER_EMPTY = frozenset(
 )
 def change(ctx: ActionContext, p: ClaimUpdate) -> dict[str, Any]:
     """Change it. Only a person curates, and changes a curated one; a machine may put one on the shortlist."""
-    row = CLAIMS.row(ctx.conn, p.claim_id)
+    row = Claim.rows.row(ctx.conn, p.claim_id)
     sent = p.model_fields_set - {"claim_id"}
     changes = p.model_dump(mode="json", include=sent - OF_SOURCES - {"entity_ids"})
     changes = {key: value for key, value in changes.items() if value is not None or key not in NEVER_EMPTY}
@@ -151,7 +153,7 @@ def change(ctx: ActionContext, p: ClaimUpdate) -> dict[str, Any]:
         _name_entities(ctx, row.id, [now["subject_entity_id"], now["object_entity_id"], *others])
     told = (now["text"], now["subject_canonical"], now["predicate_verb"], now["object_phrase"])
     changes["folded_text"] = _fold_text(*told)
-    ctx.conn.execute(update(claims).where(claims.c.id == row.id).values({**changes, "updated_at": ctx.now}))
+    Claim.rows.change(ctx.conn, row.id, {**changes, "updated_at": ctx.now})
     ctx.target(row.id)
     ctx.note_changes(claim_ids=[row.id])
     return claim(ctx.conn, row.id)
@@ -170,7 +172,7 @@ def change(ctx: ActionContext, p: ClaimUpdate) -> dict[str, Any]:
 )
 def remove(ctx: ActionContext, p: ClaimId) -> dict[str, Any]:
     """Delete it. Statements that rest on it lose that evidence; a prediction that became it is decided without it."""
-    row = CLAIMS.row(ctx.conn, p.claim_id)
+    row = Claim.rows.row(ctx.conn, p.claim_id)
     sources = claim_sources.c
     rests = select(sources.document_id).where(sources.claim_id == row.id, sources.document_id.is_not(None))
     pages = [one.document_id for one in ctx.conn.execute(rests)]
@@ -195,7 +197,7 @@ def remove(ctx: ActionContext, p: ClaimId) -> dict[str, Any]:
         update(reviews).where(reviews.c.resulting_claim_id == row.id).values(resulting_claim_id=None)
     )
     ctx.conn.execute(update(claims).where(claims.c.merged_into_id == row.id).values(merged_into_id=None))
-    ctx.conn.execute(delete(claims).where(claims.c.id == row.id))
+    Claim.rows.delete(ctx.conn, row.id)
     ctx.target(row.id)
     return {"status": "deleted", "id": row.id}
 

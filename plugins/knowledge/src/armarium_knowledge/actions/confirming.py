@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection
 
-from armarium.api import ActionContext, Example, Library, Route, action
+from armarium.api import ActionContext, Example, Library, Route, Rows, action
 from armarium_knowledge import samples
 from armarium_knowledge.errors import gone_from_text, not_confirmable
-from armarium_knowledge.models import claim_sources, claims, interpretations, mentions
 from armarium_knowledge.placing import PagePlaces, Place
 from armarium_knowledge.queries import staleness
-from armarium_knowledge.queries.claims import INTERPRETATIONS, SOURCES, Pages, standing
-from armarium_knowledge.queries.mentions import MENTIONS
+from armarium_knowledge.queries.claims import SOURCES, Pages, standing
+from armarium_knowledge.records.claims import Claim, Interpretation, claim_sources
+from armarium_knowledge.records.mentions import Mention
 from armarium_knowledge.schemas.staleness import Confirm, Confirmed
 from armarium_source_model.api import StaleRow, armarium_source_model_rests_on_text, text_fingerprint
 
@@ -47,34 +47,25 @@ def confirm(ctx: ActionContext, p: Confirm) -> dict[str, Any]:
 
 
 def _mention(ctx: ActionContext, identity: str) -> bool:
-    row = MENTIONS.get(ctx.conn, identity)
+    row = Mention.rows.get(ctx.conn, identity)
     if row is None:
         return False
     places = PagePlaces(ctx.conn, row["document_id"])
-    span = row["segment_char_start"], row["segment_char_end"]
-    place = places.place(row["segment_id"], row["representation_id"], *span)
+    place = places.find(row)
     if not isinstance(place, Place):
         raise gone_from_text("mention", identity)
-    _rest(ctx, mentions, identity, places, place)
+    _rest(ctx, Mention.rows, identity, places, place)
     ctx.note_changes(document_ids=[row["document_id"]], entity_ids=[row["entity_id"]])
     return True
 
 
-def _rest(ctx: ActionContext, table: Any, row_id: str, places: PagePlaces, place: Place) -> None:
-    line = places.line(place.segment_id)
-    assert line is not None
-    now = {
-        "segment_id": place.segment_id,
-        "representation_id": place.representation_id,
-        "segment_char_start": place.line_start,
-        "segment_char_end": place.line_end,
-        "text_fingerprint": text_fingerprint(line.text),
-    }
-    ctx.conn.execute(update(table).where(table.c.id == row_id).values(now))
+def _rest(ctx: ActionContext, rows: Rows, row_id: str, places: PagePlaces, place: Place) -> None:
+    now = {**place.columns, "text_fingerprint": places.fingerprint(place.segment_id)}
+    rows.change(ctx.conn, row_id, now)
 
 
 def _statement(ctx: ActionContext, identity: str) -> bool:
-    if ctx.conn.execute(select(claims.c.id).where(claims.c.id == identity)).first() is None:
+    if Claim.rows.get(ctx.conn, identity) is None:
         return False
     pages = Pages(ctx.conn)
     rows = SOURCES.all(
@@ -85,18 +76,17 @@ def _statement(ctx: ActionContext, identity: str) -> bool:
         if place is None:
             raise gone_from_text("statement", identity)
         if stale:
-            _rest(ctx, claim_sources, row["id"], pages(row["document_id"]), place)
+            _rest(ctx, SOURCES, row["id"], pages(row["document_id"]), place)
     ctx.note_changes(claim_ids=[identity], document_ids=[row["document_id"] for row in rows])
     return True
 
 
 def _interpretation(ctx: ActionContext, identity: str) -> bool:
-    row = INTERPRETATIONS.get(ctx.conn, identity)
+    row = Interpretation.rows.get(ctx.conn, identity)
     if row is None:
         return False
     mark = text_fingerprint(PagePlaces(ctx.conn, row["document_id"]).text)
-    one = update(interpretations).where(interpretations.c.id == identity)
-    ctx.conn.execute(one.values(text_fingerprint=mark))
+    Interpretation.rows.change(ctx.conn, identity, {"text_fingerprint": mark})
     ctx.note_changes(interpretation_ids=[identity], document_ids=[row["document_id"]])
     return True
 

@@ -28,17 +28,20 @@ from armarium_knowledge.actions.persons_only import (
     REFUSED_BY_PERSONS,
 )
 from armarium_knowledge.folding import all_names, fold
-from armarium_knowledge.models import (
-    claim_entities,
-    claims,
+from armarium_knowledge.queries.entities import entity, live_entity
+from armarium_knowledge.records.claims import claim_entities, claims
+from armarium_knowledge.records.entities import (
+    TYPES,
+    Deleted,
+    Entity,
+    EntityCreate,
+    EntityId,
+    EntityUpdate,
     entities,
     matches,
-    mentions,
-    refusals,
     reviews,
 )
-from armarium_knowledge.queries.entities import entity, live_entity
-from armarium_knowledge.schemas.entities import TYPES, Deleted, Entity, EntityCreate, EntityId, EntityUpdate
+from armarium_knowledge.records.mentions import mentions, refusals
 from armarium_knowledge.schemas.fields import NameIn
 
 
@@ -192,9 +195,7 @@ def change(ctx: ActionContext, p: EntityUpdate) -> dict[str, Any]:
         called = changes.get("canonical_name", row.canonical_name)
         changes["folded_names"] = all_names(called, changes.get("names", row.names))
     if changes:
-        ctx.conn.execute(
-            update(entities).where(entities.c.id == row.id).values({**changes, "updated_at": ctx.now})
-        )
+        Entity.rows.change(ctx.conn, row.id, {**changes, "updated_at": ctx.now})
     ctx.target(row.id)
     ctx.note_changes(entity_ids=[row.id])
     return entity(ctx.conn, row.id)
@@ -246,6 +247,6 @@ def remove(ctx: ActionContext, p: EntityId) -> dict[str, Any]:
     ctx.conn.execute(delete(reviews).where(about))
     _leave_its_name(ctx, row)
     ctx.conn.execute(update(entities).where(entities.c.parent_id == row.id).values(parent_id=None))
-    ctx.conn.execute(delete(entities).where(entities.c.id == row.id))
+    Entity.rows.delete(ctx.conn, row.id)
     ctx.target(row.id)
     return {"status": "deleted", "id": row.id}

@@ -11,11 +11,9 @@ from armarium.api import ActionContext, is_among, new_id, raw_of
 from armarium_documents.api import find_node, require_live
 from armarium_knowledge import errors
 from armarium_knowledge.actions.laws import rests_on_itself
-from armarium_knowledge.models import claim_sources
 from armarium_knowledge.placing import PagePlaces, Place
-from armarium_knowledge.queries.claims import CLAIMS, SOURCES, claim
-from armarium_knowledge.schemas.claims import ClaimUpdate
-from armarium_source_model.api import text_fingerprint
+from armarium_knowledge.queries.claims import EVIDENCE, SOURCES, claim
+from armarium_knowledge.records.claims import Claim, ClaimUpdate, claim_sources
 
 OF_SOURCES = {"source_type", "source_document_id", "source_ids", "source_char_start", "source_char_end"}
 """The fields of a request that concern the evidence."""
@@ -60,7 +58,7 @@ class Evidence:
                 continue
             if find_node(ctx.conn, one) is not None:
                 self._document(one, None, None)
-            elif CLAIMS.get(ctx.conn, one) is not None:
+            elif Claim.rows.get(ctx.conn, one) is not None:
                 self._no_circle(one)
                 self.claims.append(one)
                 if not self._stays(one):
@@ -110,20 +108,8 @@ class Evidence:
         self.rows.append(self._of(of))
 
     def _of(self, of: Mapping[str, Any]) -> dict[str, Any]:
-        nothing = dict.fromkeys(
-            (
-                "document_id",
-                "source_claim_id",
-                "segment_id",
-                "representation_id",
-                "segment_char_start",
-                "segment_char_end",
-                "excerpt",
-                "text_fingerprint",
-            )
-        )
         numbered = {"id": new_id(), "claim_id": self.claim_id, "position": len(self.rows)}
-        return {**numbered, **nothing, **of, **self.ctx.provenance()}
+        return {**dict.fromkeys(EVIDENCE), **numbered, **of, **self.ctx.provenance()}
 
     def _no_circle(self, source_id: str) -> None:
         if rests_on_itself(raw_of(self.ctx.conn), self.claim_id, source_id):
@@ -181,14 +167,9 @@ def change_evidence(ctx: ActionContext, p: ClaimUpdate, source_type: str) -> Evi
 
 def evidence_on(places: PagePlaces, piece: Place) -> dict[str, Any]:
     """Return the columns of a piece of evidence: characters of one line."""
-    line = places.line(piece.segment_id)
-    assert line is not None
     return {
         "document_id": places.document_id,
-        "segment_id": piece.segment_id,
-        "representation_id": piece.representation_id,
-        "segment_char_start": piece.line_start,
-        "segment_char_end": piece.line_end,
-        "excerpt": line.text[piece.line_start : piece.line_end],
-        "text_fingerprint": text_fingerprint(line.text),
+        **piece.columns,
+        "excerpt": places.words(piece),
+        "text_fingerprint": places.fingerprint(piece.segment_id),
     }

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from armarium.api import ActionContext, json_text, new_id
-from armarium_knowledge.models import findings
+from armarium_knowledge.records.claims import findings
 
 
 def note_findings(

@@ -7,13 +7,12 @@ from collections.abc import Iterable
 from typing import Any
 
 import orjson
-from sqlalchemy import update
 
 from armarium.api import ActionContext, Example, action, find_step, versions
 from armarium_documents.api import require_live
 from armarium_knowledge import samples
-from armarium_knowledge.models import entities
 from armarium_knowledge.queries.entities import live_entity
+from armarium_knowledge.records.entities import Entity, entities
 from armarium_knowledge.schemas.work import TakeDates, TakeLinks, Touched
 
 
@@ -72,7 +71,7 @@ def _add(
         if any(all(one[key] == value[key] for key in same) for one in known):
             continue
         changes = {column: [*there, value], "updated_at": ctx.now}
-        ctx.conn.execute(update(entities).where(entities.c.id == entity_id).values(changes))
+        Entity.rows.change(ctx.conn, entity_id, changes)
         touched[entity_id] = None
     ctx.target(document_id, *touched)
     ctx.note_changes(entity_ids=list(touched), document_ids=[document_id])

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, select
 
-from armarium.api import ActionContext, Example, Invalid, Route, action, new_id
+from armarium.api import ActionContext, Example, Invalid, Route, action
 from armarium_documents.api import require_live
 from armarium_knowledge import errors, samples
 from armarium_knowledge.actions.entities import check_type, insert_entity
@@ -17,24 +17,27 @@ from armarium_knowledge.actions.findings import note_findings
 from armarium_knowledge.actions.laws import OF_MENTIONS
 from armarium_knowledge.actions.persons_only import CORRECTED_BY_PERSONS, REFUSED_BY_PERSONS
 from armarium_knowledge.folding import fold, has_name
-from armarium_knowledge.models import entities, mentions, refusals
 from armarium_knowledge.placing import PagePlaces, Place, places_of
 from armarium_knowledge.queries.entities import live_entity, survivor_of
 from armarium_knowledge.queries.for_families import named_by_authority
-from armarium_knowledge.queries.mentions import MENTIONS, RefusedSpans, mention, mention_at
-from armarium_knowledge.schemas.entities import Deleted, EntityCreate
-from armarium_knowledge.schemas.mentions import (
+from armarium_knowledge.queries.mentions import RefusedSpans, mention, mention_at
+from armarium_knowledge.records.entities import Deleted, Entity, EntityCreate, entities
+from armarium_knowledge.records.mentions import (
     Mention,
     MentionCreate,
     MentionId,
     MentionPlaced,
+    Named,
     NamedOnLine,
+    RefusedMention,
     Repoint,
     Respan,
     TakeMentions,
     Taken,
+    mentions,
+    refusals,
 )
-from armarium_source_model.api import name_forms, text_fingerprint
+from armarium_source_model.api import name_forms
 
 
 def _is_person(ctx: ActionContext) -> bool:
@@ -42,56 +45,28 @@ def _is_person(ctx: ActionContext) -> bool:
 
 
 def _span(places: PagePlaces, place: Place) -> dict[str, Any]:
-    line = places.line(place.segment_id)
-    assert line is not None
-    return {
-        "document_id": places.document_id,
-        "segment_id": place.segment_id,
-        "representation_id": place.representation_id,
-        "segment_char_start": place.line_start,
-        "segment_char_end": place.line_end,
-        "text": line.text[place.line_start : place.line_end],
-    }
+    return {"document_id": places.document_id, **place.columns, "text": places.words(place)}
 
 
 def _insert(ctx: ActionContext, places: PagePlaces, place: Place, entity_id: str, **more: Any) -> str:
-    line = places.line(place.segment_id)
-    assert line is not None
-    mention_id = new_id()
     row = {
-        "id": mention_id,
         "entity_id": entity_id,
         **_span(places, place),
         "confidence": None,
         "corrected_by_person": False,
-        "text_fingerprint": text_fingerprint(line.text),
+        "text_fingerprint": places.fingerprint(place.segment_id),
         "episode_id": None,
         **ctx.provenance(),
         **more,
     }
-    ctx.conn.execute(mentions.insert().values(row))
-    return mention_id
+    return str(Mention.rows.insert(ctx.conn, row)["id"])
 
 
 def _refuse(ctx: ActionContext, places: PagePlaces, row: Mapping[str, Any]) -> None:
     """Record that the characters of a mention do not name its entity."""
-    spanned = (
-        "document_id",
-        "segment_id",
-        "representation_id",
-        "segment_char_start",
-        "segment_char_end",
-        "text",
-    )
-    span = {name: row[name] for name in spanned}
-    now = places.place_nearby(
-        row["segment_id"], row["representation_id"], row["segment_char_start"], row["segment_char_end"]
-    )
-    if now is not None:
-        span = _span(places, now)
-    ctx.conn.execute(
-        refusals.insert().values({"id": new_id(), "entity_id": row["entity_id"], **span, **ctx.provenance()})
-    )
+    now = places.find_nearby(row)
+    span = {name: row[name] for name in Named.model_fields} if now is None else _span(places, now)
+    RefusedMention.rows.insert(ctx.conn, {**span, "entity_id": row["entity_id"], **ctx.provenance()})
 
 
 def _check_refused(ctx: ActionContext, places: PagePlaces, entity_id: str, start: int, end: int) -> None:
@@ -194,7 +169,7 @@ def repoint(ctx: ActionContext, p: Repoint) -> dict[str, Any]:
         "entity_id": p.to_entity_id,
         "corrected_by_person": row["corrected_by_person"] or _is_person(ctx),
     }
-    ctx.conn.execute(update(mentions).where(mentions.c.id == row["id"]).values(changes))
+    Mention.rows.change(ctx.conn, row["id"], changes)
     ctx.target(row["id"])
     _note_document(ctx, p.document_id, p.entity_id, p.to_entity_id)
     return {"mention": mention(ctx.conn, row["id"])}
@@ -225,14 +200,12 @@ def respan(ctx: ActionContext, p: Respan) -> dict[str, Any]:
     if there is not None:
         raise errors.mentioned_there(p.entity_id, there["id"])
     _check_refused(ctx, places, p.entity_id, p.new_char_start, p.new_char_end)
-    line = places.line(place.segment_id)
-    assert line is not None
     changes = {
         **_span(places, place),
-        "text_fingerprint": text_fingerprint(line.text),
+        "text_fingerprint": places.fingerprint(place.segment_id),
         "corrected_by_person": row["corrected_by_person"] or _is_person(ctx),
     }
-    ctx.conn.execute(update(mentions).where(mentions.c.id == row["id"]).values(changes))
+    Mention.rows.change(ctx.conn, row["id"], changes)
     ctx.target(row["id"])
     _note_document(ctx, p.document_id, p.entity_id)
     return {"mention": mention(ctx.conn, row["id"])}
@@ -251,9 +224,9 @@ def respan(ctx: ActionContext, p: Respan) -> dict[str, Any]:
 )
 def remove(ctx: ActionContext, p: MentionId) -> dict[str, Any]:
     """Delete it. The entity remains, even if nothing names it any more."""
-    row = MENTIONS.require(ctx.conn, p.mention_id)
+    row = Mention.rows.require(ctx.conn, p.mention_id)
     _refuse(ctx, PagePlaces(ctx.conn, row["document_id"]), row)
-    ctx.conn.execute(delete(mentions).where(mentions.c.id == p.mention_id))
+    Mention.rows.delete(ctx.conn, p.mention_id)
     ctx.target(p.mention_id)
     _note_document(ctx, row["document_id"], row["entity_id"])
     return {"status": "deleted", "id": p.mention_id}
@@ -305,7 +278,7 @@ def take_names(ctx: ActionContext, p: TakeMentions, **made_by: Any) -> dict[str,
         place = places.place(name.segment_id, name.representation_id, name.char_start, name.char_end)
         if not isinstance(place, Place):
             continue
-        called = name.canonical_name or places.text[place.page_start : place.page_end]
+        called = name.canonical_name or places.words(place)
         told = {"name": called, "entity_type": name.entity_type}
         found.setdefault(f"{name.entity_type} {fold(called)}", told)
         if taken.holds(place):
@@ -314,9 +287,8 @@ def take_names(ctx: ActionContext, p: TakeMentions, **made_by: Any) -> dict[str,
             places.piece(place.page_start, place.page_end)
         except Invalid:
             continue
-        words = places.text[place.page_start : place.page_end]
         not_these = refused.entities_at(place.page_start, place.page_end)
-        entity_id, is_new = _named_by(ctx, name, words, not_these, made_by)
+        entity_id, is_new = _named_by(ctx, name, places.words(place), not_these, made_by)
         if entity_id is None:
             continue
         if is_new:
@@ -338,7 +310,7 @@ class _Spans:
     """The characters of a page that already are a mention."""
 
     def __init__(self, ctx: ActionContext, places: PagePlaces) -> None:
-        rows = MENTIONS.all(ctx.conn, mentions.c.document_id == places.document_id)
+        rows = Mention.rows.all(ctx.conn, mentions.c.document_id == places.document_id)
         found = (one for one in places_of(places, rows) if isinstance(one, Place))
         self._known = {(one.page_start, one.page_end) for one in found}
 
@@ -385,7 +357,7 @@ def _named_by(
             and own.curation_state == "unreviewed"
         ):
             linked = {"authority_links": links, "updated_at": ctx.now}
-            ctx.conn.execute(update(entities).where(e.id == own.id).values(linked))
+            Entity.rows.change(ctx.conn, own.id, linked)
         return known[0], False
     dates = [one.model_dump(mode="json") for one in name.date_values]
     stated = {"canonical_name": called, "entity_type": name.entity_type, "date_values": dates}

@@ -22,10 +22,11 @@ from armarium_knowledge import errors, samples
 from armarium_knowledge.actions.entities import NO_CIRCLE
 from armarium_knowledge.actions.persons_only import DECIDED_MATCHES
 from armarium_knowledge.folding import all_names
-from armarium_knowledge.models import claims, entities, matches, reviews
-from armarium_knowledge.queries.entities import MATCHES, entity, live_entity
-from armarium_knowledge.schemas.entities import (
+from armarium_knowledge.queries.entities import entity, live_entity
+from armarium_knowledge.records.claims import claims
+from armarium_knowledge.records.entities import (
     Decide,
+    Entity,
     EntityMatchCandidate,
     FindMatches,
     Merge,
@@ -33,6 +34,9 @@ from armarium_knowledge.schemas.entities import (
     ProposedMatches,
     ProposeMatches,
     Queued,
+    entities,
+    matches,
+    reviews,
 )
 
 JOB_KIND = "entity-matches"
@@ -86,7 +90,7 @@ def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
         "folded_names": all_names(survivor.canonical_name, names),
         "updated_at": ctx.now,
     }
-    ctx.conn.execute(update(entities).where(entities.c.id == survivor.id).values(changes))
+    Entity.rows.change(ctx.conn, survivor.id, changes)
     _repoint(ctx, survivor.id, ids)
     gone = {"curation_state": "merged", "merged_into_id": survivor.id, "updated_at": ctx.now}
     ctx.conn.execute(update(entities).where(entities.c.id.in_(ids)).values(gone))
@@ -173,7 +177,7 @@ def _move_children(ctx: ActionContext, survivor_id: str, ids: list[str]) -> None
             parent: str | None = row.parent_id
             while parent is not None and parent in (survivor_id, *ids):
                 parent = above.get(parent)
-            ctx.conn.execute(update(entities).where(e.id == row.id).values(parent_id=parent))
+            Entity.rows.change(ctx.conn, row.id, {"parent_id": parent})
 
 
 def _find_above(ctx: ActionContext, entity_id: str) -> dict[str, str | None]:
@@ -263,21 +267,18 @@ def insert_match(
     ctx: ActionContext, survivor: str, candidate: str, score: float, method: str, reason: str | None
 ) -> dict[str, Any]:
     """Write a pending match; return it as answered."""
-    row = {
-        "id": new_id(),
+    pending = {
         "survivor_entity_id": survivor,
         "candidate_entity_id": candidate,
         "score": score,
         "method": method,
         "state": "pending",
         "reason": reason,
-        "decided_by": None,
-        "decided_at": None,
+        "decided_by_person": False,
         "created_at": ctx.now,
     }
-    ctx.conn.execute(matches.insert().values(**row, decided_by_person=False))
     ctx.note_changes(entity_ids=[survivor, candidate])
-    return row
+    return EntityMatchCandidate.rows.insert(ctx.conn, pending)
 
 
 def _decide_example(ex: Example) -> dict[str, Any]:
@@ -298,7 +299,7 @@ def decide(ctx: ActionContext, p: Decide) -> dict[str, Any]:
     """Decide it. Only people accept. Raises NotFound, Conflict for one already decided or whose entities were
     merged since.
     """
-    row = MATCHES.require(ctx.conn, p.match_id)
+    row = EntityMatchCandidate.rows.require(ctx.conn, p.match_id)
     if row["state"] != "pending":
         raise errors.match_decided(row["state"])
     if p.state == "accepted":
@@ -313,8 +314,7 @@ def decide(ctx: ActionContext, p: Decide) -> dict[str, Any]:
         "decided_at": ctx.now,
     }
     by_person = ctx.principal.kind == "person"
-    decided = update(matches).where(matches.c.id == p.match_id)
-    ctx.conn.execute(decided.values(**done, decided_by_person=by_person))
+    EntityMatchCandidate.rows.change(ctx.conn, p.match_id, {**done, "decided_by_person": by_person})
     if p.state == "accepted":
         ctx.run(
             "entity.merge", {"survivor_id": row["survivor_entity_id"], "ids": [row["candidate_entity_id"]]}
@@ -336,8 +336,7 @@ def decide(ctx: ActionContext, p: Decide) -> dict[str, Any]:
 def find(ctx: ActionContext, p: FindMatches) -> dict[str, Any]:
     """Enqueue a job that proposes pairs for review; nothing is merged. NotFound for an unknown entity."""
     for one in p.entity_ids:
-        if ctx.conn.execute(select(entities.c.id).where(entities.c.id == one)).first() is None:
-            raise errors.unknown_entity(one)
+        Entity.rows.require(ctx.conn, one)
     job_id = ctx.enqueue(JOB_KIND, p.model_dump(mode="json"), title="Look for entities that may be the same")
     ctx.target(job_id)
     return {"job_id": job_id}

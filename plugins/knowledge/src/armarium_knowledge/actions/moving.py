@@ -13,7 +13,9 @@ from armarium.api import ActionContext, is_among, new_id
 from armarium_documents.api import representations
 from armarium_knowledge.actions.merging import insert_match, match_of
 from armarium_knowledge.folding import has_name
-from armarium_knowledge.models import claim_sources, entities, mentions, refusals
+from armarium_knowledge.records.claims import claim_sources
+from armarium_knowledge.records.entities import entities
+from armarium_knowledge.records.mentions import mentions, refusals
 from armarium_source_model.api import (
     ReadingChange,
     align_span,

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import select
 
-from armarium.api import ActionContext, Example, Route, action, new_id
+from armarium.api import ActionContext, Example, Route, action
 from armarium_documents.api import require_live
 from armarium_knowledge import errors, samples
 from armarium_knowledge.actions.persons_only import DECIDED_REVIEWS
-from armarium_knowledge.models import interpretations, reviews
 from armarium_knowledge.placing import PagePlaces
-from armarium_knowledge.queries.claims import CLAIMS, INTERPRETATIONS, shown_interpretations
-from armarium_knowledge.queries.entities import REVIEWS, live_entity
-from armarium_knowledge.schemas.claims import Interpretation, InterpretationCreate, InterpretationId
-from armarium_knowledge.schemas.entities import (
+from armarium_knowledge.queries.claims import shown_interpretations
+from armarium_knowledge.queries.entities import live_entity
+from armarium_knowledge.records.claims import (
+    Claim,
+    Interpretation,
+    InterpretationCreate,
+    InterpretationId,
+)
+from armarium_knowledge.records.entities import (
     Deleted,
     KnowledgePredictionReview,
     ReviewCreate,
     ReviewDecide,
+    reviews,
 )
 from armarium_source_model.api import text_fingerprint
 
@@ -48,11 +53,11 @@ def interpret(ctx: ActionContext, p: InterpretationCreate) -> dict[str, Any]:
     require_live(ctx.conn, p.document_id)
     stated = p.model_dump(mode="json")
     mark = text_fingerprint(PagePlaces(ctx.conn, p.document_id).text)
-    row = {"id": new_id(), **stated, "text_fingerprint": mark, "episode_id": None, **ctx.provenance()}
-    ctx.conn.execute(interpretations.insert().values(row))
-    ctx.target(row["id"], p.document_id)
-    ctx.note_changes(interpretation_ids=[row["id"]], document_ids=[p.document_id])
-    return shown_interpretations(ctx.conn, [INTERPRETATIONS.require(ctx.conn, row["id"])])[0]
+    row = {**stated, "text_fingerprint": mark, "episode_id": None, **ctx.provenance()}
+    made = Interpretation.rows.insert(ctx.conn, row)
+    ctx.target(made["id"], p.document_id)
+    ctx.note_changes(interpretation_ids=[made["id"]], document_ids=[p.document_id])
+    return shown_interpretations(ctx.conn, [made])[0]
 
 
 def _write_example(ex: Example) -> dict[str, Any]:
@@ -70,8 +75,8 @@ def _write_example(ex: Example) -> dict[str, Any]:
 )
 def withdraw(ctx: ActionContext, p: InterpretationId) -> dict[str, Any]:
     """Delete it. Raises NotFound."""
-    row = INTERPRETATIONS.require(ctx.conn, p.interpretation_id)
-    ctx.conn.execute(delete(interpretations).where(interpretations.c.id == p.interpretation_id))
+    row = Interpretation.rows.require(ctx.conn, p.interpretation_id)
+    Interpretation.rows.delete(ctx.conn, p.interpretation_id)
     ctx.target(p.interpretation_id, row["document_id"])
     ctx.note_changes(interpretation_ids=[p.interpretation_id], document_ids=[row["document_id"]])
     return {"status": "deleted", "id": p.interpretation_id}
@@ -112,15 +117,8 @@ def keep(ctx: ActionContext, p: ReviewCreate) -> dict[str, Any]:
             raise errors.review_pending(known.id)
         if known.state in ("accepted", "rejected") and ctx.principal.kind != "person":
             raise errors.relation_reviewed(known.state, known.id)
-    nothing_yet = dict.fromkeys(("note", "resulting_claim_id", "reviewed_by", "reviewed_at"))
-    row = {
-        "id": new_id(),
-        **p.model_dump(mode="json"),
-        "state": "pending",
-        **nothing_yet,
-        "created_at": ctx.now,
-    }
-    ctx.conn.execute(reviews.insert().values(row))
+    sent = {**p.model_dump(mode="json"), "state": "pending", "created_at": ctx.now}
+    row = KnowledgePredictionReview.rows.insert(ctx.conn, sent)
     ctx.target(row["id"])
     ctx.note_changes(entity_ids=[p.source_entity_id, p.target_entity_id])
     return row
@@ -143,13 +141,13 @@ def decide(ctx: ActionContext, p: ReviewDecide) -> dict[str, Any]:
     """Decide it; this can be changed until it has become a statement. Invalid for a statement with any state
     but accepted.
     """
-    row = REVIEWS.require(ctx.conn, p.review_id)
+    row = KnowledgePredictionReview.rows.require(ctx.conn, p.review_id)
     if row["resulting_claim_id"] is not None:
         raise errors.has_become_a_claim(row["resulting_claim_id"])
     if p.resulting_claim_id is not None:
         if p.state != "accepted":
             raise errors.claim_of_accepted_only()
-        CLAIMS.row(ctx.conn, p.resulting_claim_id)
+        Claim.rows.row(ctx.conn, p.resulting_claim_id)
     if p.state == "pending" and row["state"] in ("accepted", "rejected"):
         raise errors.stays_decided(row["state"])
     done = {
@@ -159,7 +157,7 @@ def decide(ctx: ActionContext, p: ReviewDecide) -> dict[str, Any]:
         "reviewed_by": ctx.principal.name,
         "reviewed_at": ctx.now,
     }
-    ctx.conn.execute(update(reviews).where(reviews.c.id == p.review_id).values(done))
+    KnowledgePredictionReview.rows.change(ctx.conn, p.review_id, done)
     ctx.target(p.review_id)
     ctx.note_changes(
         entity_ids=[row["source_entity_id"], row["target_entity_id"]],

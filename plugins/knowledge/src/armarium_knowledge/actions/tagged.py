@@ -6,7 +6,7 @@ from armarium.api import ActionContext
 from armarium_formats.api import ReadMarks
 from armarium_knowledge.actions.mentions import take, take_names
 from armarium_knowledge.placing import PagePlaces
-from armarium_knowledge.schemas.mentions import TakeMentions
+from armarium_knowledge.records.mentions import TakeMentions
 from armarium_knowledge.tagged_names import TYPES, tagged_on_page
 
 BY_A_FILE = {"provenance_kind": "external_import"}

@@ -9,7 +9,8 @@ from sqlalchemy import Connection, select
 from armarium.api import Engine, JobContext, Library, PageSkipped, PageWork, Placement
 from armarium_knowledge import errors
 from armarium_knowledge.authority_files import read_known
-from armarium_knowledge.models import NOT_MERGED, entities, mentions
+from armarium_knowledge.records.entities import NOT_MERGED, entities
+from armarium_knowledge.records.mentions import mentions
 
 
 def placed_file(engine: Engine, library: Library, settings: Any) -> Placement:

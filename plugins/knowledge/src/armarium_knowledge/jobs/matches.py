@@ -10,8 +10,7 @@ from sqlalchemy import select
 from armarium.api import JobContext, JobKind
 from armarium_knowledge.actions.merging import JOB_KIND
 from armarium_knowledge.matching import AlikePair, Candidate, candidates_of, find_alike
-from armarium_knowledge.models import entities
-from armarium_knowledge.schemas.entities import FindMatches
+from armarium_knowledge.records.entities import FindMatches, entities
 from armarium_search.api import embed_texts
 
 AT_ONCE = 500

@@ -8,14 +8,15 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, create_model
 
 from armarium.api import Engine, JobContext, Library, PageSkipped, PageWork, Placement
-from armarium_documents.api import ReadDate, read_date
+from armarium_documents.api import read_date
 from armarium_knowledge.actions.entities import known_types
 from armarium_knowledge.jobs.asking import ask_about, occurrences, one_of, text_of
 from armarium_knowledge.known_names import known_names, names_on_page
-from armarium_knowledge.models import mentions
 from armarium_knowledge.placing import PagePlaces
-from armarium_knowledge.queries.entities import ENTITIES
-from armarium_knowledge.queries.mentions import MENTIONS, on_page
+from armarium_knowledge.queries.dates import date_value
+from armarium_knowledge.queries.mentions import on_page
+from armarium_knowledge.records.entities import Entity
+from armarium_knowledge.records.mentions import Mention, mentions
 from armarium_knowledge.tagged_names import tagged_on_page
 from armarium_reading.api import place_with_provider
 
@@ -126,10 +127,10 @@ def found_names(ids: Sequence[str], types: Sequence[str]) -> type[BaseModel]:
 def work_out_dates(job: JobContext, page_id: str) -> PageWork:
     """Work out the dates in mentions of a page: "the Tuesday after Michaelmas 1342" is a name of a day."""
     with job.library.db.read() as conn:
-        rows = MENTIONS.all(conn, mentions.c.document_id == page_id, order=(mentions.c.id,))
+        rows = Mention.rows.all(conn, mentions.c.document_id == page_id, order=(mentions.c.id,))
         there = on_page(conn, PagePlaces(conn, page_id), rows) if rows else []
         live = {
-            row["id"] for row in (ENTITIES.get(conn, one["entity_id"]) for one in there) if row is not None
+            row["id"] for row in (Entity.rows.get(conn, one["entity_id"]) for one in there) if row is not None
         }
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for one in there:
@@ -144,15 +145,3 @@ def work_out_dates(job: JobContext, page_id: str) -> PageWork:
         output={"dates": len(found)},
         answers=("entity_ids",),
     )
-
-
-def date_value(read: ReadDate) -> dict[str, Any]:
-    """Return a date that was read in the form entities store: when it was in the Gregorian calendar."""
-    start, _, end = read.gregorian.partition("/")
-    return {
-        "as_written": read.as_written,
-        "iso_start": start if start and start != ".." else None,
-        "iso_end": end if end and end != ".." else None,
-        "precision": read.precision,
-        "calendar": read.calendar,
-    }

@@ -9,8 +9,6 @@ from sqlalchemy import ColumnElement, Connection, select
 
 from armarium.api import Rows, is_among, query
 from armarium_documents.api import documents, require_document
-from armarium_knowledge.errors import unknown_claim, unknown_interpretation
-from armarium_knowledge.models import claim_entities, claim_sources, claims, interpretations
 from armarium_knowledge.placing import PagePlaces, Place, kept_places
 from armarium_knowledge.queries.entities import (
     Limit,
@@ -21,25 +19,24 @@ from armarium_knowledge.queries.entities import (
     survivor_of,
 )
 from armarium_knowledge.queries.visible import HiddenKnowledge, not_listed
-from armarium_knowledge.schemas.claims import Claim, ClaimPage, InterpretationPage
+from armarium_knowledge.records.claims import (
+    Claim,
+    ClaimPage,
+    Evidence,
+    Interpretation,
+    InterpretationPage,
+    claim_entities,
+    claim_sources,
+    claims,
+    interpretations,
+)
 from armarium_knowledge.schemas.fields import ClaimState, ClaimType
 from armarium_source_model.api import text_fingerprint
 
-CLAIMS = Rows(claims, missing=unknown_claim)
 SOURCES = Rows(claim_sources)
-INTERPRETATIONS = Rows(interpretations, missing=unknown_interpretation)
 
-EVIDENCE = (
-    "id",
-    "document_id",
-    "source_claim_id",
-    "segment_id",
-    "representation_id",
-    "segment_char_start",
-    "segment_char_end",
-    "excerpt",
-    "text_fingerprint",
-)
+EVIDENCE = [name for name in Evidence.model_fields if name != "stale"]
+"""What an answer shows of a row of evidence as it is stored."""
 
 
 class Pages:
@@ -142,19 +139,14 @@ def standing(source: dict[str, Any], pages: Pages) -> tuple[Place | None, bool]:
     if source["segment_id"] is None or source["representation_id"] is None:
         return None, False
     places = pages(source["document_id"])
-    place = places.place(
-        source["segment_id"],
-        source["representation_id"],
-        source["segment_char_start"],
-        source["segment_char_end"],
-    )
+    place = places.find(source)
     stale = source["text_fingerprint"] != places.fingerprint(source["segment_id"])
     return (place if isinstance(place, Place) else None), stale
 
 
 def claim(conn: Connection, claim_id: str) -> dict[str, Any]:
     """Return one statement as answered; NotFound."""
-    return shown_claims(conn, [CLAIMS.require(conn, claim_id)])[0]
+    return shown_claims(conn, [Claim.rows.require(conn, claim_id)])[0]
 
 
 def with_entity(entity_id: str) -> ColumnElement[bool]:
@@ -196,7 +188,7 @@ def list_claims(
     is_whole = all(one is None for one in (q, claim_type, curation_state, document_id, entity_id))
     all_but = not_listed(claims, left_out) if is_whole else None
     order = (claims.c.created_at, claims.c.id)
-    page = CLAIMS.page(conn, *where, order=order, limit=limit, offset=offset, all_but=all_but)
+    page = Claim.rows.page(conn, *where, order=order, limit=limit, offset=offset, all_but=all_but)
     return {**page, "items": shown_claims(conn, page["items"], in_snapshot=True)}
 
 
@@ -236,5 +228,5 @@ def list_interpretations(
     if framework_id is not None:
         where.append(interpretations.c.framework_id == framework_id)
     order = (interpretations.c.created_at, interpretations.c.id)
-    page = INTERPRETATIONS.page(conn, *where, order=order, limit=limit, offset=offset)
+    page = Interpretation.rows.page(conn, *where, order=order, limit=limit, offset=offset)
     return {**page, "items": shown_interpretations(conn, page["items"])}

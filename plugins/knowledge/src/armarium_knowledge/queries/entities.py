@@ -9,18 +9,26 @@ from typing import Annotated, Any
 from fastapi import Query
 from sqlalchemy import ColumnElement, Connection, Row, and_, false, or_, select, true
 
-from armarium.api import Rows, is_among, json_text, query, raw_of
+from armarium.api import is_among, json_text, query, raw_of
 from armarium_documents.api import documents, require_document
-from armarium_knowledge.errors import merged_entity, unknown_entity, unknown_match, unknown_review
-from armarium_knowledge.models import NOT_MERGED, claim_entities, entities, matches, mentions, reviews
+from armarium_knowledge.errors import merged_entity
 from armarium_knowledge.queries.visible import HiddenKnowledge, not_listed
-from armarium_knowledge.schemas.entities import Entity, EntityPage, MatchPage, ReviewList
+from armarium_knowledge.records.claims import claim_entities
+from armarium_knowledge.records.entities import (
+    NOT_MERGED,
+    Entity,
+    EntityMatchCandidate,
+    EntityPage,
+    KnowledgePredictionReview,
+    MatchPage,
+    ReviewList,
+    entities,
+    matches,
+    reviews,
+)
+from armarium_knowledge.records.mentions import mentions
 from armarium_knowledge.schemas.fields import EntityState, MatchState, ReviewState
 from armarium_source_model.api import name_forms
-
-ENTITIES = Rows(entities, missing=unknown_entity)
-MATCHES = Rows(matches, missing=unknown_match)
-REVIEWS = Rows(reviews, missing=unknown_review)
 
 Words = Annotated[str | None, Query(max_length=1_000)]
 Limit = Annotated[int, Query(ge=1, le=1000)]
@@ -55,12 +63,12 @@ def _build_answer(row: dict[str, Any], supports: list[dict[str, Any]]) -> dict[s
 
 def entity(conn: Connection, entity_id: str) -> dict[str, Any]:
     """Return one entity as answered; NotFound."""
-    return shown_entities(conn, [ENTITIES.require(conn, entity_id)])[0]
+    return shown_entities(conn, [Entity.rows.require(conn, entity_id)])[0]
 
 
 def live_entity(conn: Connection, entity_id: str) -> Row[Any]:
     """Return the row of an entity that can be changed; NotFound, Conflict naming the one it was merged into."""
-    row = ENTITIES.row(conn, entity_id)
+    row = Entity.rows.row(conn, entity_id)
     if row.curation_state == "merged":
         raise merged_entity(entity_id, survivor_of(conn, entity_id))
     return row
@@ -132,7 +140,7 @@ def list_entities(
     order = (entities.c.canonical_name, entities.c.id)
     is_whole = all(one is None for one in (q, entity_type, curation_state, document_id, entity_id))
     all_but = not_listed(entities, hidden.entities) if is_whole else None
-    page = ENTITIES.page(conn, *where, order=order, limit=limit, offset=offset, all_but=all_but)
+    page = Entity.rows.page(conn, *where, order=order, limit=limit, offset=offset, all_but=all_but)
     return {**page, "items": shown_entities(conn, page["items"])}
 
 
@@ -168,7 +176,7 @@ def list_matches(
             ~is_among(matches.c.candidate_entity_id, left_out),
         ]
     likeliest = (matches.c.score.desc(), matches.c.id)
-    return MATCHES.page(conn, *where, order=likeliest, limit=limit, offset=offset)
+    return EntityMatchCandidate.rows.page(conn, *where, order=likeliest, limit=limit, offset=offset)
 
 
 @query(
@@ -187,5 +195,4 @@ def list_reviews(conn: Connection, state: ReviewState | None = None) -> dict[str
             ~is_among(reviews.c.source_entity_id, left_out),
             ~is_among(reviews.c.target_entity_id, left_out),
         ]
-    items = REVIEWS.all(conn, *where, order=(reviews.c.created_at, reviews.c.id))
-    return {"items": items, "count": len(items)}
+    return KnowledgePredictionReview.rows.list_all(conn, *where, order=(reviews.c.created_at, reviews.c.id))

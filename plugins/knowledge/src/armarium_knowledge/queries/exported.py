@@ -9,33 +9,30 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Table, select, true
+from sqlalchemy import ColumnElement, Connection, select, true
 
 from armarium.api import Rows, is_among
 from armarium_documents.api import documents
-from armarium_knowledge.models import (
-    NOT_MERGED,
-    claim_entities,
-    claim_sources,
-    claims,
-    entities,
-    interpretations,
-    matches,
-    mentions,
-    reviews,
-)
 from armarium_knowledge.queries.claims import (
-    CLAIMS,
-    INTERPRETATIONS,
     Pages,
     fingerprint_of,
     shown_claims,
     shown_interpretations,
     standing,
 )
-from armarium_knowledge.queries.entities import ENTITIES, shown_entities
-from armarium_knowledge.queries.mentions import MENTIONS, shown_mentions
+from armarium_knowledge.queries.entities import shown_entities
+from armarium_knowledge.queries.mentions import shown_mentions
 from armarium_knowledge.queries.visible import HiddenKnowledge
+from armarium_knowledge.records.claims import (
+    Claim,
+    Interpretation,
+    claim_entities,
+    claim_sources,
+    claims,
+    interpretations,
+)
+from armarium_knowledge.records.entities import NOT_MERGED, Entity, entities, matches, reviews
+from armarium_knowledge.records.mentions import Mention, mentions
 
 _BATCH = 500
 
@@ -110,25 +107,25 @@ class _Scope:
         return self.entities - set(self.conn.execute(named).scalars())
 
     def rows(
-        self, of: Rows, table: Table, ids: Collection[str] | None, where: ColumnElement[bool] = true()
+        self, of: Rows, ids: Collection[str] | None, where: ColumnElement[bool] = true()
     ) -> Iterator[list[dict[str, Any]]]:
         """Yield rows in the order of their ids, a batch at a time."""
-        last = ""
+        key, last = of.table.c.id, ""
         while True:
-            asked = select(table.c.id).where(table.c.id > last, where).order_by(table.c.id).limit(_BATCH)
+            asked = select(key).where(key > last, where).order_by(key).limit(_BATCH)
             batch = list(self.conn.execute(asked).scalars())
             if not batch:
                 return
             last = batch[-1]
             kept = batch if ids is None else [one for one in batch if one in ids]
             if kept:
-                yield of.all(self.conn, is_among(table.c.id, kept), order=(table.c.id,))
+                yield of.all(self.conn, is_among(key, kept), order=(key,))
 
 
 def exported_entities(conn: Connection, ids: Ids, withheld: Collection[str]) -> Iterator[dict[str, Any]]:
     """Yield entities, each with the exported documents that name it. Those merged into another are left out."""
     scope = _Scope(conn, ids, withheld)
-    for rows in scope.rows(ENTITIES, entities, scope.entities):
+    for rows in scope.rows(Entity.rows, scope.entities):
         shown = shown_entities(conn, rows)
         about = {one for row in shown for one in row["source_document_ids"]}
         kept = set(
@@ -149,7 +146,7 @@ def exported_entities(conn: Connection, ids: Ids, withheld: Collection[str]) -> 
 def exported_mentions(conn: Connection, ids: Ids, withheld: Collection[str]) -> Iterator[dict[str, Any]]:
     """Yield mentions with where they are now."""
     scope = _Scope(conn, ids, withheld)
-    for rows in scope.rows(MENTIONS, mentions, None, scope.pages(mentions.c.document_id)):
+    for rows in scope.rows(Mention.rows, None, scope.pages(mentions.c.document_id)):
         yield from shown_mentions(conn, rows)
 
 
@@ -158,7 +155,7 @@ def exported_claims(conn: Connection, ids: Ids, withheld: Collection[str]) -> It
     of it is now.
     """
     scope = _Scope(conn, ids, withheld)
-    for rows in scope.rows(CLAIMS, claims, scope.claims):
+    for rows in scope.rows(Claim.rows, scope.claims):
         pages = Pages(conn)
         shown = shown_claims(conn, rows, pages)
         about = {one["document_id"] for row in shown for one in row["evidence"] if one["document_id"]}
@@ -205,9 +202,7 @@ def exported_interpretations(
 ) -> Iterator[dict[str, Any]]:
     """Yield interpretations of exported documents."""
     scope = _Scope(conn, ids, withheld)
-    for rows in scope.rows(
-        INTERPRETATIONS, interpretations, None, scope.pages(interpretations.c.document_id)
-    ):
+    for rows in scope.rows(Interpretation.rows, None, scope.pages(interpretations.c.document_id)):
         yield from shown_interpretations(conn, rows)
 
 

@@ -11,15 +11,17 @@ from sqlalchemy import Connection, Table, func, select
 
 from armarium.api import raw_of
 from armarium_documents.api import require_document
-from armarium_knowledge.models import claims, entities, findings, mentions
-from armarium_knowledge.queries.claims import CLAIMS, claim
-from armarium_knowledge.queries.entities import ENTITIES, live_entity, survivor_of
+from armarium_knowledge.queries.claims import claim
+from armarium_knowledge.queries.entities import live_entity, survivor_of
 from armarium_knowledge.queries.visible import (
     HiddenKnowledge,
     claims_resting_on,
     entities_resting_on,
     not_listed,
 )
+from armarium_knowledge.records.claims import Claim, claims, findings
+from armarium_knowledge.records.entities import Entity, entities
+from armarium_knowledge.records.mentions import mentions
 
 
 class ClaimLocator:
@@ -65,14 +67,14 @@ class ClaimEnd:
 
     def check(self, conn: Connection, identity: str) -> None:
         """Raise NotFound if there is no such statement."""
-        CLAIMS.row(conn, identity)
+        Claim.rows.row(conn, identity)
 
 
 def same_entities(conn: Connection, end_id: str) -> tuple[str, list[str]] | None:
     """Return the entity that one was merged into, itself if it was not, and all that were merged into that;
     None if there is no such entity.
     """
-    if ENTITIES.get(conn, end_id) is None:
+    if Entity.rows.get(conn, end_id) is None:
         return None
     live_id = survivor_of(conn, end_id)
     merged = raw_of(conn).execute(

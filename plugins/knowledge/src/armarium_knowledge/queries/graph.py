@@ -9,11 +9,11 @@ from sqlalchemy import Connection
 
 from armarium.api import is_among, json_text, query, raw_of
 from armarium_knowledge.folding import fold
-from armarium_knowledge.models import NOT_MERGED, claims, entities
-from armarium_knowledge.queries.claims import CLAIMS, shown_claims
-from armarium_knowledge.queries.entities import ENTITIES, entity, in_words, shown_entities, survivor_of
+from armarium_knowledge.queries.claims import shown_claims
+from armarium_knowledge.queries.entities import entity, in_words, shown_entities, survivor_of
 from armarium_knowledge.queries.visible import HiddenKnowledge
-from armarium_knowledge.schemas.claims import GraphSearch, Neighbourhood
+from armarium_knowledge.records.claims import Claim, GraphSearch, Neighbourhood, claims
+from armarium_knowledge.records.entities import NOT_MERGED, Entity, entities
 
 _BESIDE = """
 SELECT c.id, c.subject_entity_id, c.object_entity_id, c.predicate_verb FROM json_each(:these) j JOIN claim c
@@ -70,7 +70,7 @@ def neighbourhood(
     # Nothing was asked about the outermost yet but what connects them with the nearer ones.
     given = {"these": json_text(frontier), "hidden": hidden_claims}
     seen |= {one: (subject, target, verb) for one, subject, target, verb in raw.execute(_AMONG_THESE, given)}
-    rows = {row["id"]: row for row in ENTITIES.all(conn, is_among(entities.c.id, depths))}
+    rows = {row["id"]: row for row in Entity.rows.all(conn, is_among(entities.c.id, depths))}
     told = ("id", "canonical_name", "entity_type", "curation_state")
     nodes = [{**{name: rows[one][name] for name in told}, "depth": far} for one, far in depths.items()]
     edges: dict[tuple[str, str, str], list[str]] = {}
@@ -112,12 +112,14 @@ def search(
             if hidden.entities:
                 there.append(~is_among(entities.c.id, hidden.entities))
             exact = (entities.c.folded_names != fold(q), entities.c.canonical_name, entities.c.id)
-            rows = ENTITIES.page(conn, *there, order=exact, limit=limit, offset=0)["items"]
+            rows = Entity.rows.page(conn, *there, order=exact, limit=limit, offset=0)["items"]
             found["entities"] = shown_entities(conn, rows)
         if "claims" in kinds:
             said = [in_words(claims.c.folded_text, q), claims.c.merged_into_id.is_(None)]
             if hidden.claims:
                 said.append(~is_among(claims.c.id, hidden.claims))
-            rows = CLAIMS.page(conn, *said, order=(claims.c.created_at, claims.c.id), limit=limit, offset=0)
+            rows = Claim.rows.page(
+                conn, *said, order=(claims.c.created_at, claims.c.id), limit=limit, offset=0
+            )
             found["claims"] = shown_claims(conn, rows["items"])
     return {"query": q, **found, "count": len(found["entities"]) + len(found["claims"])}

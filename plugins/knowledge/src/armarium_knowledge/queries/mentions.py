@@ -8,35 +8,34 @@ from typing import Annotated, Any
 from fastapi import Query
 from sqlalchemy import Connection, select
 
-from armarium.api import Rows, query
+from armarium.api import query
 from armarium_checking.api import verdicts
 from armarium_documents.api import documents, require_document
-from armarium_knowledge.errors import unknown_mention
-from armarium_knowledge.models import claim_sources, claims, entities, mentions, refusals
 from armarium_knowledge.placing import PagePlaces, Place, places_of
-from armarium_knowledge.queries.entities import ENTITIES, Limit, Start, entity, survivor_of
+from armarium_knowledge.queries.entities import Limit, Start, entity, survivor_of
 from armarium_knowledge.queries.visible import HiddenKnowledge
-from armarium_knowledge.schemas.mentions import MentionPage, PageMentions, Statements
+from armarium_knowledge.records.claims import claim_sources, claims
+from armarium_knowledge.records.entities import Entity
+from armarium_knowledge.records.mentions import (
+    Mention,
+    MentionPage,
+    PageMentions,
+    RefusedMention,
+    Statements,
+    mentions,
+    refusals,
+)
 from armarium_source_model.api import get_segment
-
-MENTIONS = Rows(mentions, missing=unknown_mention)
-REFUSALS = Rows(refusals)
 
 
 class RefusedSpans:
     """The spans of a page that were refused to entities, where they are now."""
 
     def __init__(self, conn: Connection, places: PagePlaces) -> None:
-        self.rows = REFUSALS.all(conn, refusals.c.document_id == places.document_id, order=(refusals.c.id,))
-        self.places = [
-            places.place_nearby(
-                row["segment_id"],
-                row["representation_id"],
-                row["segment_char_start"],
-                row["segment_char_end"],
-            )
-            for row in self.rows
-        ]
+        self.rows = RefusedMention.rows.all(
+            conn, refusals.c.document_id == places.document_id, order=(refusals.c.id,)
+        )
+        self.places = [places.find_nearby(row) for row in self.rows]
 
     def find_at(self, start: int, end: int) -> list[dict[str, Any]]:
         """Return the refusals that overlap a span of the page's text."""
@@ -95,14 +94,14 @@ def on_page(conn: Connection, places: PagePlaces, rows: Sequence[dict[str, Any]]
 
 def mention(conn: Connection, mention_id: str) -> dict[str, Any]:
     """Return one mention as answered; NotFound."""
-    return shown_mentions(conn, [MENTIONS.require(conn, mention_id)])[0]
+    return shown_mentions(conn, [Mention.rows.require(conn, mention_id)])[0]
 
 
 def mention_at(
     conn: Connection, places: PagePlaces, entity_id: str, start: int, end: int
 ) -> dict[str, Any] | None:
     """Return the mention of an entity at exactly these characters of the page's text, if there is one."""
-    rows = MENTIONS.all(
+    rows = Mention.rows.all(
         conn,
         mentions.c.document_id == places.document_id,
         mentions.c.entity_id == entity_id,
@@ -125,7 +124,7 @@ def list_mentions(conn: Connection, entity_id: str, limit: Limit = 100, offset: 
     gone = select(documents.c.id).where(documents.c.deleted_at.is_not(None))
     order = (mentions.c.document_id, mentions.c.created_at, mentions.c.id)
     where = (mentions.c.entity_id == entity_id, mentions.c.document_id.not_in(gone))
-    page = MENTIONS.page(conn, *where, order=order, limit=limit, offset=offset)
+    page = Mention.rows.page(conn, *where, order=order, limit=limit, offset=offset)
     return {**page, "items": shown_mentions(conn, page["items"])}
 
 
@@ -138,7 +137,7 @@ def page_mentions(
     """List them in the order of the text, then those that are no longer in it; with the spans that were refused."""
     require_document(conn, document_id)
     places = PagePlaces(conn, document_id)
-    rows = MENTIONS.all(
+    rows = Mention.rows.all(
         conn, mentions.c.document_id == document_id, order=(mentions.c.created_at, mentions.c.id)
     )
     named = _name_entities(conn, (row["entity_id"] for row in rows))
@@ -175,7 +174,7 @@ def page_mentions(
 
 def _name_entities(conn: Connection, ids: Iterable[str]) -> dict[str, tuple[str, str]]:
     """Return (name, type) of entities."""
-    rows = (ENTITIES.get(conn, one) for one in dict.fromkeys(ids))
+    rows = (Entity.rows.get(conn, one) for one in dict.fromkeys(ids))
     return {row["id"]: (row["canonical_name"], row["entity_type"]) for row in rows if row is not None}
 
 
@@ -192,7 +191,7 @@ def statements(conn: Connection, segment_id: str) -> dict[str, Any]:
     document_id = get_segment(conn, segment_id).document_id
     places = PagePlaces(conn, document_id)
     own = mentions.c.document_id == document_id
-    rows = MENTIONS.all(conn, own, order=(mentions.c.created_at, mentions.c.id))
+    rows = Mention.rows.all(conn, own, order=(mentions.c.created_at, mentions.c.id))
     named = _name_entities(conn, (row["entity_id"] for row in rows))
     listed = []
     for row, place in zip(rows, places_of(places, rows), strict=True):
@@ -233,9 +232,7 @@ def _statements_on(conn: Connection, places: PagePlaces, segment_id: str) -> lis
     for row in evidence.mappings():
         if row["claim_id"] in hidden:
             continue
-        place = places.place(
-            row["segment_id"], row["representation_id"], row["segment_char_start"], row["segment_char_end"]
-        )
+        place = places.find(row)
         at = place if isinstance(place, Place) else None
         if (at.segment_id if at else row["segment_id"]) != segment_id:
             continue
@@ -259,15 +256,3 @@ def verdict_on(conn: Connection, layer: str, target_id: str) -> str | None:
     newest = (v.trust != "person", v.created_at.desc(), v.id.desc())
     asked = select(v.verdict).where(v.layer == layer, v.target_id == target_id).order_by(*newest).limit(1)
     return conn.execute(asked).scalar_one_or_none()
-
-
-__all__ = [
-    "MENTIONS",
-    "REFUSALS",
-    "RefusedSpans",
-    "entities",
-    "list_mentions",
-    "mention",
-    "mention_at",
-    "on_page",
-]

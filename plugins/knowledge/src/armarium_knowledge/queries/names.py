@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from armarium.api import Library, query
 from armarium_documents.api import require_document
 from armarium_knowledge.known_names import known_names, names_on_page
-from armarium_knowledge.schemas.mentions import KnownNames
+from armarium_knowledge.records.mentions import KnownNames
 
 _HIDDEN = ("representation_id", "line_start", "line_end")
 

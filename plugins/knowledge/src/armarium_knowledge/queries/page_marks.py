@@ -10,10 +10,10 @@ from sqlalchemy import Connection
 
 from armarium.api import is_among
 from armarium_formats.api import Loss, MarkWords, PageModel, PageSegment, TextMark, as_losses, identifier_of
-from armarium_knowledge.models import mentions
 from armarium_knowledge.placing import PagePlaces, Place, places_of
-from armarium_knowledge.queries.entities import ENTITIES, survivor_of
-from armarium_knowledge.queries.mentions import MENTIONS
+from armarium_knowledge.queries.entities import survivor_of
+from armarium_knowledge.records.entities import Entity
+from armarium_knowledge.records.mentions import Mention, mentions
 from armarium_knowledge.tagged_names import TYPES
 from armarium_source_model.api import NAMES, segments
 
@@ -42,7 +42,7 @@ def mark_names(
     ]
     # A tag is first of all that of a mention on its words.
     for row, place in sorted(placed, key=lambda pair: pair[1] is None):
-        entity = ENTITIES.get(conn, survivor_of(conn, row["entity_id"]))
+        entity = Entity.rows.get(conn, survivor_of(conn, row["entity_id"]))
         kind = _KINDS.get(entity["entity_type"]) if entity is not None else None
         if entity is None or kind is None or entity["curation_state"] == "rejected":
             continue
@@ -94,7 +94,9 @@ def _named_here(conn: Connection, shown: Mapping[str, PageSegment]) -> list[dict
         .with_only_columns(segments.c.document_id)
         .where(is_among(segments.c.id, list(shown)[:1]))
     ).scalar()
-    return MENTIONS.all(conn, mentions.c.document_id == of_page, order=(mentions.c.created_at, mentions.c.id))
+    return Mention.rows.all(
+        conn, mentions.c.document_id == of_page, order=(mentions.c.created_at, mentions.c.id)
+    )
 
 
 def _describe_link(links: list[dict[str, Any]]) -> dict[str, str]:

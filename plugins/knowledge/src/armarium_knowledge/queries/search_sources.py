@@ -10,10 +10,12 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, func, select
 from armarium.api import is_among
 from armarium_documents.api import documents
 from armarium_knowledge.folding import fold
-from armarium_knowledge.models import NOT_MERGED, claim_sources, claims, entities, interpretations, mentions
 from armarium_knowledge.queries.claims import claim
-from armarium_knowledge.queries.entities import ENTITIES, in_words, shown_entities
+from armarium_knowledge.queries.entities import in_words, shown_entities
 from armarium_knowledge.queries.visible import HiddenKnowledge
+from armarium_knowledge.records.claims import claim_sources, claims, interpretations
+from armarium_knowledge.records.entities import NOT_MERGED, Entity, entities
+from armarium_knowledge.records.mentions import mentions
 from armarium_search.api import Hit, Kind, Scope
 
 SCOPED_TYPES = {"people": "person", "places": "location", "organizations": "organization"}
@@ -46,7 +48,7 @@ def _documents_naming(entity_type: str) -> Callable[[Connection, str], Iterable[
 
 
 def _entities(conn: Connection, words: tuple[str, ...], most: int) -> Iterator[Hit]:
-    found = ENTITIES.page(
+    found = Entity.rows.page(
         conn,
         NOT_MERGED,
         _fits(entities.c.folded_names, words),
@@ -116,7 +118,7 @@ def place_entity(conn: Connection, entity_id: str) -> dict[str, Any] | None:
     """Return an entity as answered, for questions about where it was; None if there is none, or the caller
     may not see it.
     """
-    row = ENTITIES.get(conn, entity_id)
+    row = Entity.rows.get(conn, entity_id)
     return (
         None if row is None or entity_id in HiddenKnowledge(conn).entities else shown_entities(conn, [row])[0]
     )

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from fastapi import Query
 from sqlalchemy import Connection, func, select
 
 from armarium.api import Engine, Library, find_step, is_among, query
 from armarium_checking.api import verdicts
-from armarium_documents.api import ARTIFACTS, artifacts, representations, require_document
-from armarium_knowledge.errors import name_nothing_about, unknown_step
-from armarium_knowledge.models import claim_sources, interpretations, mentions
-from armarium_knowledge.queries.claims import (
-    INTERPRETATIONS,
-    SOURCES,
-    Pages,
-    shown_interpretations,
-    standing,
-)
-from armarium_knowledge.queries.mentions import MENTIONS, on_page
+from armarium_documents.api import ARTIFACTS, artifacts, documents, representations, require_document
+from armarium_knowledge.errors import unknown_step
+from armarium_knowledge.queries.claims import SOURCES, Pages, shown_interpretations, standing
+from armarium_knowledge.queries.mentions import on_page
+from armarium_knowledge.records.claims import Interpretation, claim_sources, interpretations
+from armarium_knowledge.records.mentions import Mention, mentions
 from armarium_knowledge.schemas.staleness import Doubts
 from armarium_source_model.api import (
     StaleRow,
@@ -43,7 +39,7 @@ def mentions_in_doubt(conn: Connection, document_ids: Sequence[str]) -> list[Sta
     found = []
     pages = Pages(conn)
     for document_id in document_ids:
-        rows = MENTIONS.all(conn, mentions.c.document_id == document_id, order=(mentions.c.id,))
+        rows = Mention.rows.all(conn, mentions.c.document_id == document_id, order=(mentions.c.id,))
         for one in on_page(conn, pages(document_id), rows) if rows else ():
             if one["stale"]:
                 why = one["unplaced_reason"] or _CHANGED
@@ -78,7 +74,7 @@ def statements_in_doubt(conn: Connection, document_ids: Sequence[str]) -> list[S
 
 def interpretations_in_doubt(conn: Connection, document_ids: Sequence[str]) -> list[StaleRow]:
     """Return interpretations of pages whose text has changed."""
-    rows = INTERPRETATIONS.all(
+    rows = Interpretation.rows.all(
         conn, is_among(interpretations.c.document_id, document_ids), order=(interpretations.c.id,)
     )
     why = "The text of its page has changed; read it again, and confirm what still holds."
@@ -168,12 +164,12 @@ def list_staleness(
     segment_id: str | None = None,
     document_id: str | None = None,
     audit_id: str | None = None,
+    limit: Annotated[int, Query(ge=1, le=10_000, description="How many pages are looked through")] = 500,
+    offset: Annotated[int, Query(ge=0)] = 0,
 ) -> dict[str, Any]:
-    """List it for a line, a page, or the changes of a step; several of these narrow each other. Each row says
-    what to do about it.
+    """List it for a line, a page, or the changes of a step; several of these narrow each other. Without any, for
+    the whole project, pages that were written on last coming first. Each row says what to do about it.
     """
-    if segment_id is None and document_id is None and audit_id is None:
-        raise name_nothing_about()
     pages: set[str] | None = None
     lines: set[str] | None = None
     if audit_id is not None:
@@ -187,8 +183,24 @@ def list_staleness(
         # What was merged away or split is told of where its text is now.
         now = {segment_id, *follow_segment(conn, segment_id)}
         lines = now if lines is None else lines & now
-    items = in_doubt(engine, library, conn, sorted(pages or ()), lines)
-    return {"items": items, "count": len(items)}
+    asked = _last_written(conn) if pages is None else sorted(pages)
+    looked = asked[offset : offset + limit]
+    items = in_doubt(engine, library, conn, looked, lines)
+    left = max(0, len(asked) - offset - len(looked))
+    return {"items": items, "count": len(items), "pages": len(looked), "pages_left": left}
+
+
+def _last_written(conn: Connection) -> list[str]:
+    """Return the live pages that have readings, the one with the newest first."""
+    r = representations.c
+    newest = (
+        select(r.document_id)
+        .join(documents, documents.c.id == r.document_id)
+        .where(r.segment_id.is_not(None), documents.c.deleted_at.is_(None))
+        .group_by(r.document_id)
+        .order_by(func.max(r.created_at).desc(), r.document_id)
+    )
+    return list(conn.execute(newest).scalars())
 
 
 def _changed_by(conn: Connection, audit_id: str) -> tuple[set[str], set[str] | None]:

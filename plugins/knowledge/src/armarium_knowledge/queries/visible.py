@@ -10,8 +10,8 @@ from sqlalchemy import ColumnElement, Connection, Table
 
 from armarium.api import WithheldAlong, is_among, json_text, raw_of
 from armarium_documents.api import documents
-from armarium_knowledge.models import claims as claim_table
-from armarium_knowledge.models import entities as entity_table
+from armarium_knowledge.records.claims import claims as claim_table
+from armarium_knowledge.records.entities import entities as entity_table
 
 _GONE = f"(SELECT id FROM {documents} WHERE deleted_at IS NOT NULL)"
 _THESE = "(SELECT value FROM json_each(:gone))"

@@ -19,7 +19,7 @@ IsoDate = Annotated[str, Field(max_length=100), AfterValidator(check_date)]
 """A date of ISO 8601 or EDTF."""
 Word = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(clean_name)]
 Name = Annotated[SourceText, Field(min_length=1, max_length=1000), AfterValidator(clean_name)]
-Text = Annotated[SourceText, Field(max_length=100_000)]
+LongText = Annotated[SourceText, Field(max_length=100_000)]
 ShortText = Annotated[SourceText, Field(max_length=5_000)]
 JsonObject = Annotated[dict[str, Any], AfterValidator(check_json)]
 

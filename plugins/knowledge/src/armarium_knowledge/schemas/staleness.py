@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from armarium.api import Message, Params, listed
+from armarium.api import Message, Params
 from armarium_knowledge.schemas.fields import Id, Word
 
 
@@ -27,7 +27,13 @@ class InDoubt(Message):
     why: str
 
 
-Doubts = listed(InDoubt, "Doubts", "What rests on changed text, page by page.")
+class Doubts(Message):
+    """What rests on changed text, page by page."""
+
+    items: list[InDoubt]
+    count: int
+    pages: Annotated[int, Field(description="How many pages were looked through")]
+    pages_left: Annotated[int, Field(description="How many come after them: ask again with offset + pages")]
 
 
 class ConfirmOne(Params):

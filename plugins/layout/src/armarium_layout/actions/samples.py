@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from armarium.api import Example, new_id
+from armarium.api import Example
+from armarium_documents.api import sample_picture
+from armarium_source_model.api import sample_page
 
 if TYPE_CHECKING:
     from PIL import Image, ImageDraw
@@ -34,24 +35,6 @@ def sheet_with(draw: Draw, size: tuple[int, int] = (WIDTH, HEIGHT)) -> Image.Ima
     return image
 
 
-def add_picture(ex: Example, image: Image.Image, name: str = "1.png") -> str:
-    """Create a page with *image*; return its id."""
-    assert ex.library is not None
-    file = io.BytesIO()
-    image.save(file, "PNG")
-    picture = {
-        "checksum": ex.library.objects.put_bytes(file.getvalue()),
-        "mime_type": "image/png",
-        "size_bytes": file.tell(),
-        "pixel_width": image.width,
-        "pixel_height": image.height,
-    }
-    folder = ex.run("document.create", {"name": "Box"})["id"]
-    node = {"id": new_id(), "parent_id": folder, "doc_type": "file", "file_type": "image", "name": name}
-    ex.run("document.add_files", {"nodes": [{**node, "picture": picture}]})
-    return str(node["id"])
-
-
 def letter(pen: ImageDraw.ImageDraw) -> None:
     """Draw two blocks of lines, one above the other."""
     for y in (100, 140, 180, 420, 460, 500):
@@ -60,26 +43,22 @@ def letter(pen: ImageDraw.ImageDraw) -> None:
 
 def letter_page(ex: Example) -> str:
     """Create a page with two blocks of text, without lines."""
-    return add_picture(ex, sheet_with(letter))
+    return sample_picture(ex, sheet_with(letter))
 
 
 def add_lines(
     ex: Example, document_id: str, rows: Sequence[int] = (100, 140, 180, 420, 460, 500)
 ) -> tuple[str, list[str]]:
     """Create a pass with lines on these baselines (pixels of the sample's picture); return its id and theirs."""
-    pass_id = ex.run("segment.pass_create", {"document_id": document_id, "name": "Lines"})["id"]
-    segments = [
+    lines = [
         {
-            "document_id": document_id,
-            "pass_id": pass_id,
-            "kind": "line",
             "anchor": {"rect": [80 / WIDTH, (y - 22) / HEIGHT, 440 / WIDTH, 26 / HEIGHT]},
             "baseline": [[80 / WIDTH, y / HEIGHT], [520 / WIDTH, y / HEIGHT]],
         }
         for y in rows
     ]
-    made = ex.run("segment.create_many", {"segments": segments})
-    return pass_id, [str(one["id"]) for one in made["items"]]
+    page = sample_page(ex, document_id=document_id, segments=lines)
+    return page.pass_id, page.segment_ids
 
 
 def lined_page(ex: Example) -> dict[str, Any]:
@@ -91,7 +70,7 @@ def lined_page(ex: Example) -> dict[str, Any]:
 
 def leaning_page(ex: Example) -> str:
     """Create a page that leans by three degrees."""
-    return add_picture(ex, sheet_with(letter).rotate(-3, fillcolor=225, expand=True))
+    return sample_picture(ex, sheet_with(letter).rotate(-3, fillcolor=225, expand=True))
 
 
 def spread(pen: ImageDraw.ImageDraw) -> None:
@@ -106,7 +85,7 @@ def spread(pen: ImageDraw.ImageDraw) -> None:
 
 def spread_page(ex: Example) -> str:
     """Create a picture of an open book."""
-    return add_picture(ex, sheet_with(spread, (1200, 800)))
+    return sample_picture(ex, sheet_with(spread, (1200, 800)))
 
 
 def table(pen: ImageDraw.ImageDraw) -> None:
@@ -122,7 +101,7 @@ def table(pen: ImageDraw.ImageDraw) -> None:
 
 def table_page(ex: Example) -> str:
     """Create a page with a ruled table."""
-    return add_picture(ex, sheet_with(table))
+    return sample_picture(ex, sheet_with(table))
 
 
 SAMPLE_TEXT = (
@@ -149,11 +128,9 @@ def drawing(pen: ImageDraw.ImageDraw) -> None:
 
 def drawing_page(ex: Example) -> str:
     """Create a page with a drawing in a region."""
-    document_id = add_picture(ex, sheet_with(drawing))
-    pass_id = ex.run("segment.pass_create", {"document_id": document_id, "name": "Regions"})["id"]
-    region = {"document_id": document_id, "pass_id": pass_id, "kind": "region", "kind_raw": "graphic"}
-    ex.run("segment.create_many", {"segments": [{**region, "anchor": {"rect": [0.25, 0.2, 0.5, 0.35]}}]})
-    return document_id
+    document_id = sample_picture(ex, sheet_with(drawing))
+    region = {"kind": "region", "kind_raw": "graphic", "anchor": {"rect": [0.25, 0.2, 0.5, 0.35]}}
+    return sample_page(ex, document_id=document_id, segments=[region]).document_id
 
 
 def signs(pen: ImageDraw.ImageDraw) -> None:
@@ -169,7 +146,7 @@ SIGN_ROWS = (100, 180, 460)
 
 def sign_page(ex: Example) -> dict[str, Any]:
     """Create a page with three signs, the first of which is marked by a segment: page_id and settings."""
-    document_id = add_picture(ex, sheet_with(signs))
+    document_id = sample_picture(ex, sheet_with(signs))
     pass_id, _ = add_lines(ex, document_id)
     y = SIGN_ROWS[0]
     rect = [27 / WIDTH, (y - 27) / HEIGHT, 38 / WIDTH, 34 / HEIGHT]

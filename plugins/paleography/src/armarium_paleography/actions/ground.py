@@ -11,7 +11,7 @@ from armarium.api import ActionContext, Conflict, Example, RowLaw, Rows, new_id
 from armarium_documents.api import require_live
 from armarium_paleography.errors import PassWithdrawn, Withdrawn
 from armarium_paleography.queries.live_segments import segment_row
-from armarium_source_model.api import SegmentDeleted, follow, get_pass, refuse_provisional
+from armarium_source_model.api import SegmentDeleted, follow, get_pass, refuse_provisional, sample_page
 
 
 def standing_segment(conn: Connection, segment_id: str) -> Row[Any]:
@@ -105,13 +105,8 @@ def rests_on_live(table: str, column: str, what: str, *, ended: str = "withdrawn
 
 def sample_lines(ex: Example, count: int = 2) -> tuple[str, list[str]]:
     """Create a page with lines; return (document, segments)."""
-    page = str(ex.run("document.create", {"name": "Folio 1", "doc_type": "page"})["id"])
-    pass_id = ex.run("segment.pass_create", {"document_id": page, "name": "Lines"})["id"]
-    rects = [[0.1, 0.1 + 0.1 * number, 0.8, 0.05] for number in range(count)]
-    made = [
-        {"document_id": page, "pass_id": pass_id, "kind": "line", "anchor": {"rect": rect}} for rect in rects
-    ]
-    return page, [one["id"] for one in ex.run("segment.create_many", {"segments": made})["items"]]
+    page = sample_page(ex, lines=count)
+    return page.document_id, page.segment_ids
 
 
 def sample_hand(ex: Example) -> str:

@@ -35,8 +35,7 @@ def campaigns_of_document(conn: Connection, document_id: str) -> dict[str, Any]:
     """The live campaigns, in the order in which they were written."""
     require_document(conn, document_id)
     where = (campaigns.c.document_id == document_id, live(campaigns))
-    items = CAMPAIGNS.all(conn, *where, order=FIRST_LAID_DOWN)
-    return {"items": items, "count": len(items)}
+    return CAMPAIGNS.list_all(conn, *where, order=FIRST_LAID_DOWN)
 
 
 @query("/api/campaigns/segment/{segment_id}", summary="The campaign of a segment", answer=SegmentCampaign)

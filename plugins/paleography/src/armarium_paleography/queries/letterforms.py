@@ -66,8 +66,7 @@ def list_letterforms(
 def list_allographs(conn: Connection) -> dict[str, Any]:
     """The live allographs, ordered by character and name."""
     ordered = (allographs.c.character, allographs.c.name, allographs.c.id)
-    items = ALLOGRAPHS.all(conn, live(allographs), order=ordered)
-    return {"items": items, "count": len(items)}
+    return ALLOGRAPHS.list_all(conn, live(allographs), order=ordered)
 
 
 @query("/api/letterforms/features", summary="The features in use", answer=Features, refusals=())

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field
 
 Id = Annotated[str, Field(min_length=1, max_length=200)]
 Name = Annotated[str, Field(min_length=1, max_length=500)]
+Others = Annotated[list[Id], Field(min_length=1, max_length=1_000)]
 Words = Annotated[str, Field(max_length=10_000)]
 Short = Annotated[str, Field(min_length=1, max_length=80)]
 Certainty = Annotated[float, Field(ge=0, le=1, description="0 to 1")]

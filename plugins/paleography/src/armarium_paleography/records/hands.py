@@ -9,7 +9,7 @@ from sqlalchemy import Column, Index, Integer
 
 from armarium.api import Message, Params, Record, listed, record, reference, tracked
 from armarium_documents.api import documents, representations
-from armarium_paleography.records.fields import Certainty, Id, Name, Words
+from armarium_paleography.records.fields import Certainty, Id, Name, Others, Words
 from armarium_paleography.records.ground import CURRENT, LIVE, made_and, metadata, part_of
 from armarium_source_model.api import segments
 
@@ -27,6 +27,20 @@ class HandCreate(Params):
 
 class HandId(Params):
     hand_id: Id
+
+
+class HandUpdate(HandCreate):
+    """The fields of a hand to change."""
+
+    hand_id: Id
+    label: Name = ""
+
+
+class HandMerge(Params):
+    """The hand that stays, and those that turn out to be the same."""
+
+    hand_id: Id
+    other_ids: Others
 
 
 @record(

@@ -9,7 +9,7 @@ from sqlalchemy import Index
 
 from armarium.api import Message, Params, Record, SourceText, listed, record, reference, tracked
 from armarium_documents.api import documents, representations
-from armarium_paleography.records.fields import Certainty, CodePoint, FactKind, Id, Name, Short, Words
+from armarium_paleography.records.fields import Certainty, CodePoint, FactKind, Id, Name, Others, Short, Words
 from armarium_paleography.records.ground import LIVE, made_and, metadata, part_of
 from armarium_source_model.api import segments
 
@@ -96,6 +96,24 @@ class SignCreate(Params):
 
 class SignId(Params):
     sign_id: Id
+
+
+class SignUpdate(Params):
+    """The fields of a sign to change."""
+
+    sign_id: Id
+    name: Name = ""
+    code_point: CodePoint | None = None
+    list_references: Annotated[list[ListReference], Field(max_length=100)] = Field(default_factory=list)
+    variant: Name | None = None
+    notes: Words | None = None
+
+
+class SignMerge(Params):
+    """The sign that stays, and those that turn out to be the same."""
+
+    sign_id: Id
+    other_ids: Others
 
 
 class AddInstance(Params):
@@ -209,6 +227,21 @@ class AllographCreate(Params):
 
 class AllographId(Params):
     allograph_id: Id
+
+
+class AllographUpdate(Params):
+    """The fields of an allograph to change; its character stays, for letterforms are described by it."""
+
+    allograph_id: Id
+    name: Name = ""
+    notes: Words | None = None
+
+
+class AllographMerge(Params):
+    """The allograph that stays, and those that turn out to be the same."""
+
+    allograph_id: Id
+    other_ids: Others
 
 
 @record(

@@ -215,13 +215,3 @@ def delete_key(ctx: ActionContext, p: ProviderParams) -> dict[str, Any]:
     row = require_provider(ctx.conn, p.provider_id)
     _drop_key(ctx, row)
     return {"status": "deleted", "id": row.id}
-
-
-PROVIDER_ACTIONS = (
-    create_provider,
-    update_provider,
-    delete_provider,
-    set_models,
-    set_key,
-    delete_key,
-)

@@ -27,7 +27,7 @@ from armarium_reading.schemas.reading import (
     StartedJob,
 )
 from armarium_reading.taken_models import find_offer, name_for, refuse_taken_name
-from armarium_source_model.api import get_pass, working_pass
+from armarium_source_model.api import get_pass, sample_page, working_pass
 
 
 def _pages(ctx: ActionContext, scope: list[str]) -> list[str]:
@@ -43,16 +43,7 @@ def _page(ex: Example) -> str:
 
 
 def _page_with_line(ex: Example) -> str:
-    page = _page(ex)
-    pass_id = ex.run("segment.pass_create", {"document_id": page, "name": "By hand"})["id"]
-    line = {
-        "document_id": page,
-        "pass_id": pass_id,
-        "kind": "line",
-        "anchor": {"rect": [0.1, 0.1, 0.8, 0.05]},
-    }
-    ex.run("segment.create_many", {"segments": [line]})
-    return page
+    return sample_page(ex, lines=1).document_id
 
 
 def _kept_model(ex: Example) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from armarium.api import Engine, Library, Placement, ServiceError
+from armarium.api import Engine, LaneName, Library, Placement, ServiceError
 from armarium_reading import errors
 from armarium_reading.fitting import fitting
 from armarium_reading.providers.registry import provider_type
@@ -63,7 +63,7 @@ def sees_pictures(engine: Engine, provider: str, model: str | None) -> bool:
     return "vision" in found["capabilities"]
 
 
-def lane_of(engine: Engine, provider: str, *, may_leave: bool = True) -> str:
+def lane_of(engine: Engine, provider: str, *, may_leave: bool = True) -> LaneName:
     """Return the lane of work with it: that of local models for a server on this machine."""
     with engine.state.read() as conn:
         row = require_provider(conn, provider, by_name=True)

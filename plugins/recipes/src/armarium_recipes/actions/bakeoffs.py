@@ -154,6 +154,3 @@ def use_bakeoff(ctx: ActionContext, p: UseCandidateOfBakeoff) -> dict[str, Any]:
     kept = use_card(ctx, steps[0] if steps else row["step"], card, p.scope, p.folder_id)
     ctx.target(p.bakeoff_id)
     return {**seen_answer(ctx, kept), "proposed": None}
-
-
-ACTIONS = (compare_line_finders, use_bakeoff)

@@ -232,6 +232,3 @@ def _propose(ctx: ActionContext, p: ChangeLayers, before: Sequence[str], after: 
     if layers or languages:
         row = {"layers": layers, "languages": languages, "steps": steps, "proposed_at": ctx.now}
         ctx.conn.execute(proposals.insert().values(id=ONLY, **row))
-
-
-ACTIONS = (use_instead, use_candidate, add_layer)

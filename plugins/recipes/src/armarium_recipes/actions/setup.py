@@ -140,6 +140,3 @@ def decide_file(ctx: ActionContext, p: DecideFile) -> dict[str, Any]:
         files.write_file(library, files.name_beside(p.name, "edited"), there)
     ctx.on_commit(lambda: files.write_files(library))
     return seen_answer(ctx, read_saved(ctx.conn))
-
-
-ACTIONS = (save_setup, decide_file)

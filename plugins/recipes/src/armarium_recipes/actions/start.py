@@ -135,6 +135,3 @@ def start(ctx: ActionContext, p: PressStart) -> dict[str, Any]:
     ctx.target(job_id)
     shown = ("started_at", "recipe_id", "recipe_version", "pages")
     return {"started": {"job_id": job_id, **{name: row[name] for name in shown}}}
-
-
-ACTIONS = (start,)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
 from armarium.api import Example, new_id, now
+from armarium_documents.api import sample_picture
 from armarium_recipes.bakeoffs.contenders import Contender
 from armarium_recipes.bakeoffs.rows import row_of
 from armarium_recipes.cards.sources import cards_here
@@ -29,30 +29,10 @@ def corrected_project(ex: Example) -> dict[str, Any]:
     """Create a project that is set up and has two pages whose lines are a ground truth."""
     from PIL import Image
 
-    assert ex.library is not None
     set_up(ex)
     pages = []
-    folder = ex.run("document.create", {"name": "Box", "doc_type": "folder"})["id"]
     for number in range(2):
-        image = Image.new("L", (200, 1000), 250 - number)
-        file = io.BytesIO()
-        image.save(file, "PNG")
-        picture = {
-            "checksum": ex.library.objects.put_bytes(file.getvalue()),
-            "mime_type": "image/png",
-            "size_bytes": len(file.getvalue()),
-            "pixel_width": 200,
-            "pixel_height": 1000,
-        }
-        page = new_id()
-        node = {
-            "id": page,
-            "parent_id": folder,
-            "doc_type": "file",
-            "file_type": "image",
-            "name": f"{number}.png",
-        }
-        ex.run("document.add_files", {"nodes": [{**node, "picture": picture}]})
+        page = sample_picture(ex, Image.new("L", (200, 1000), 250 - number), f"{number}.png")
         lines = [
             {"key": str(row), "rect": [0.1, row / LINES, 0.8, 0.8 / LINES], "text": f"Line {row}"}
             for row in range(LINES)

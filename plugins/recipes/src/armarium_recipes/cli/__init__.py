@@ -4,27 +4,10 @@ measure readers.
 
 from __future__ import annotations
 
-import typer
+from armarium.commandline import Commands
+from armarium_recipes.cli import bakeoffs, candidates, following, questions, starting
 
-from armarium.commandline import Topic
-from armarium_recipes.cli.bakeoffs import bakeoff
-from armarium_recipes.cli.candidates import candidates
-from armarium_recipes.cli.following import runs
-from armarium_recipes.cli.questions import setup
-from armarium_recipes.cli.starting import plan, start
-
-
-def commands() -> typer.Typer:
-    """Return the commands."""
-    program = typer.Typer()
-    examples = (
-        (setup, "armarium setup --purpose search --language es --material handwriting"),
-        (plan, "armarium plan"),
-        (candidates, "armarium candidates read"),
-        (start, "armarium start"),
-        (runs, "armarium runs --json"),
-        (bakeoff, "armarium bakeoff --use 1"),
-    )
-    for command, example in examples:
-        program.command(rich_help_panel=Topic.work, epilog=f"Example: {example}")(command)
-    return program
+commands = Commands()
+commands.include(
+    questions.commands, starting.commands, candidates.commands, following.commands, bakeoffs.commands
+)

@@ -10,11 +10,13 @@ from typing import Annotated, Any
 import typer
 
 from armarium.commandline import (
+    Commands,
     Refused,
     Session,
+    Topic,
     answer,
+    find_begun,
     follow_job,
-    id_of,
     legible,
     place_for,
     plural,
@@ -25,35 +27,32 @@ from armarium.commandline import (
 from armarium_documents.commandline import Scope, document_id
 from armarium_recipes.card_prefixes import LINE_READER
 
+commands = Commands(Topic.work)
+
 POLICY = "diplomatic"
 """The policy whose error rate is shown; --json contains all of them."""
 
 
+@commands.example("bakeoff --use 1")
 def bakeoff(
     ids: Scope = None,
-    lines: Annotated[bool, typer.Option("--lines", help="Compare line finders instead of readers.")] = False,
-    promote: Annotated[
-        bool, typer.Option("--promote", help="Give a hand the reader that reads it significantly better.")
-    ] = False,
-    show: Annotated[str | None, typer.Option(help="Show an earlier one, by its id or `last`.")] = None,
-    listed: Annotated[bool, typer.Option("--list", help="List all bake-offs, newest first.")] = False,
+    lines: Annotated[bool, "Compare line finders instead of readers."] = False,
+    promote: Annotated[bool, "Give a hand the reader that reads it significantly better."] = False,
+    show: Annotated[str | None, "Show an earlier one, by its id or `last`."] = None,
+    listed: Annotated[bool, "--list: List all bake-offs, newest first."] = False,
     use: Annotated[
-        str | None,
-        typer.Option(metavar="CARD", help="Use this candidate, named by its place in the table or its card."),
+        str | None, "--use CARD: Use this candidate, named by its place in the table or its card."
     ] = None,
-    folder: Annotated[str | None, typer.Option(help="With --use: only for pages below this folder.")] = None,
+    folder: Annotated[str | None, "With --use: only for pages below this folder."] = None,
     watts: Annotated[
         float | None,
-        typer.Option(
-            help="Watts of one busy core: with --grid, the carbon of readers on this machine is estimated."
-        ),
+        "Watts of one busy core: with --grid, the carbon of readers on this machine is estimated.",
     ] = None,
-    grid: Annotated[float | None, typer.Option(help="Grams of carbon dioxide per kilowatt-hour.")] = None,
+    grid: Annotated[float | None, "Grams of carbon dioxide per kilowatt-hour."] = None,
     chart: Annotated[
-        Path | None,
-        typer.Option(help="Draw the table into this file: as a picture (.png), or as a web page (.html)."),
+        Path | None, "Draw the table into this file: as a picture (.png), or as a web page (.html)."
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")] = False,
+    overwrite: Annotated[bool, "Replace an existing file."] = False,
 ) -> None:
     """Measure the readers that the rules would choose, and some others, on pages you corrected."""
     # Checked before anything is measured: a bake-off may take an hour.
@@ -119,12 +118,9 @@ def _earlier(session: Session, named: str) -> dict[str, Any]:
     items = session.get("/api/recipes/project/bakeoffs")["items"]
     if not items:
         raise Refused("There was no bake-off yet: armarium bakeoff.")
-    fits = items[:1] if named == "last" else [one for one in items if one["id"].startswith(id_of(named))]
-    if len(fits) != 1:
-        raise Refused(
-            f"{'No bake-off' if not fits else 'More than one'} begins with {named!r}; armarium bakeoff --list."
-        )
-    found: dict[str, Any] = session.get(f"/api/recipes/project/bakeoffs/{fits[0]['id']}")
+    begun = str(items[0]["id"]) if named == "last" else named
+    which = find_begun(items, "id", begun, "bake-off", "armarium bakeoff --list")
+    found: dict[str, Any] = session.get(f"/api/recipes/project/bakeoffs/{which}")
     return found
 
 

@@ -8,22 +8,21 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import Session, answer, legible, project_session, table
+from armarium.commandline import Commands, Session, Topic, answer, legible, project_session, table
+
+commands = Commands(Topic.work)
 
 SHOWN = 20
 """The most refused candidates that are shown; --json contains all."""
 
 
+@commands.example("candidates read")
 def candidates(
-    step: Annotated[str, typer.Argument(help="A step of the recipe; armarium plan lists them.")],
+    step: Annotated[str, "A step of the recipe; armarium plan lists them."],
     use: Annotated[
-        str | None,
-        typer.Option(metavar="CARD", help="Use this one, named by its place in the table or its card."),
+        str | None, "--use CARD: Use this one, named by its place in the table or its card."
     ] = None,
-    online: Annotated[
-        bool,
-        typer.Option("--online", help="Also look in a public repository of line readers and on a model hub."),
-    ] = False,
+    online: Annotated[bool, "Also look in a public repository of line readers and on a model hub."] = False,
 ) -> None:
     """Show the candidates for a step of the recipe, the best by the rules first, and why others are refused;
     or use one of them.

@@ -7,27 +7,31 @@ from typing import Annotated, Any
 import typer
 
 from armarium.commandline import (
+    Commands,
     Refused,
     Session,
+    Topic,
     answer,
+    find_begun,
     follow_job,
-    id_of,
     legible,
     plural,
     project_session,
     table,
 )
 
+commands = Commands(Topic.work)
+
 ENDED = ("done", "failed", "cancelled")
 NAMES = "find-names-tag-words"
 
 
+@commands.example("runs --json")
 def runs(
     run: Annotated[
-        str | None,
-        typer.Argument(help="A run, by its id, the beginning of it, or `last`; default: all of them."),
+        str | None, "RUN: A run, by its id, the beginning of it, or `last`; default: all of them."
     ] = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Follow it until it ends.")] = False,
+    watch: Annotated[bool, "Follow it until it ends."] = False,
 ) -> None:
     """List the runs of the recipe, newest first; for one run, show the state of each card and the results."""
     with project_session() as session:
@@ -55,13 +59,7 @@ def _find_run(items: list[dict[str, Any]], named: str) -> str:
         raise Refused("The recipe has not run yet; run it with armarium start.")
     if named == "last":
         return str(items[0]["job_id"])
-    fits = [one["job_id"] for one in items if one["job_id"].startswith(id_of(named))]
-    if len(fits) != 1:
-        raise Refused(
-            f"{'No run' if not fits else 'More than one run'} begins with {named!r}; list the runs "
-            "with armarium runs."
-        )
-    return str(fits[0])
+    return find_begun(items, "job_id", named, "run", "armarium runs")
 
 
 def show_runs(items: list[dict[str, Any]]) -> None:

@@ -10,7 +10,18 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import Refused, Session, answer, plural, project_session, wants_json
+from armarium.commandline import (
+    Commands,
+    Refused,
+    Session,
+    Topic,
+    answer,
+    plural,
+    project_session,
+    wants_json,
+)
+
+commands = Commands(Topic.work)
 
 MATERIALS = {
     "handwriting": "Handwriting",
@@ -23,48 +34,34 @@ NEAREST = 5
 """How many languages or scripts are listed when several fit a word."""
 
 
+@commands.example("setup --purpose search --language es --material handwriting")
 def setup(
-    purpose: Annotated[
-        list[str] | None, typer.Option(help="What the pages are for; may be repeated.")
-    ] = None,
-    material: Annotated[
-        list[str] | None, typer.Option(help="handwriting, print, typescript or text; may be repeated.")
-    ] = None,
+    purpose: Annotated[list[str] | None, "What the pages are for; may be repeated."] = None,
+    material: Annotated[list[str] | None, "handwriting, print, typescript or text; may be repeated."] = None,
     language: Annotated[
-        list[str] | None, typer.Option(help="By tag, code or name, such as la or Latin; may be repeated.")
+        list[str] | None, "By tag, code or name, such as la or Latin; may be repeated."
     ] = None,
     script: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="By code or name, such as Latn; default: the scripts the languages are written in."
-        ),
+        list[str] | None, "By code or name, such as Latn; default: the scripts the languages are written in."
     ] = None,
     direction: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="SCRIPT=DIRECTION",
-            help="For a script that runs in another direction: ltr, rtl, ttb or ttb-lr.",
-        ),
+        "--direction SCRIPT=DIRECTION: For a script that runs in another direction: ltr, rtl, ttb or ttb-lr.",
     ] = None,
     layer: Annotated[
-        list[str] | None,
-        typer.Option(help="A layer of work in addition to those of the purposes; may be repeated."),
+        list[str] | None, "A layer of work in addition to those of the purposes; may be repeated."
     ] = None,
     pages: Annotated[
         int | None,
         typer.Option(min=0, help="How many pages there will be; default: the pages in the project."),
     ] = None,
-    cloud: Annotated[
-        bool | None, typer.Option("--cloud/--no-cloud", help="Whether pages may leave this machine.")
-    ] = None,
+    cloud: Annotated[bool | None, "--cloud/--no-cloud: Whether pages may leave this machine."] = None,
     memory: Annotated[
         float | None,
         typer.Option(min=0.1, help="Gigabytes of memory to plan with; default: those of this machine."),
     ] = None,
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Ask nothing; use defaults for options that are not given.")
-    ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the recipe and save nothing.")] = False,
+    yes: Annotated[bool, "--yes, -y: Ask nothing; use defaults for options that are not given."] = False,
+    dry_run: Annotated[bool, "Show the recipe and save nothing."] = False,
 ) -> None:
     """Describe the pages and what they are for, and get a recipe with the reasons for each step."""
     asking = not (yes or wants_json()) and at_a_terminal()

@@ -7,7 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from armarium.commandline import (
+    Commands,
     Refused,
+    Topic,
     answer,
     follow_job,
     legible,
@@ -19,34 +21,29 @@ from armarium.commandline import (
 from armarium_recipes.cli.following import show_summary
 from armarium_recipes.cli.questions import at_a_terminal
 
+commands = Commands(Topic.work)
+
 HERE = "this-machine"
 
 
+@commands.asks("plan", "GET /api/recipes/project/start", says=lambda found: show_plan(found))
 def plan() -> None:
     """Show what Start would run, on how many pages and at what cost; and what is skipped, missing or waited
     for, with the reasons.
     """
-    with project_session() as session:
-        found = session.get("/api/recipes/project/start")
-    answer(found, lambda: show_plan(found))
 
 
+@commands.example("start")
 def start(
     redo: Annotated[
-        list[str] | None,
-        typer.Option(help="A step to repeat on pages that have its output; may be repeated."),
+        list[str] | None, "A step to repeat on pages that have its output; may be repeated."
     ] = None,
     redo_unchecked: Annotated[
         list[str] | None,
-        typer.Option(
-            help="A step that reads lines, to repeat on those that no person made or checked; may be repeated."
-        ),
+        "A step that reads lines, to repeat on those that no person made or checked; may be repeated.",
     ] = None,
-    yes: Annotated[
-        bool,
-        typer.Option("--yes", "-y", help="Agree that pages are sent to the providers named in the plan."),
-    ] = False,
-    no_wait: Annotated[bool, typer.Option("--no-wait", help="Do not wait for the end.")] = False,
+    yes: Annotated[bool, "--yes, -y: Agree that pages are sent to the providers named in the plan."] = False,
+    no_wait: Annotated[bool, "Do not wait for the end."] = False,
 ) -> None:
     """Run the project's recipe over the pages that lack its output."""
     with project_session() as session:

@@ -60,6 +60,3 @@ def champion_answer(row: dict[str, Any]) -> dict[str, Any]:
     """Return a row with its hand's label as a Champion."""
     shown = ("hand_id", "label", "card", "name", "reader", "model", "bakeoff_id", "created_by", "created_at")
     return {key: row[key] for key in shown}
-
-
-QUERIES = (list_bakeoffs, read_bakeoff, list_champions)

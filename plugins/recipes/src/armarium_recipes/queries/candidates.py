@@ -165,7 +165,3 @@ def _count(cards: list[Card], *sources: str) -> int:
 
 def _split_words(words: str | None) -> list[str]:
     return list(dict.fromkeys(one.strip() for one in (words or "").split(",") if one.strip()))
-
-
-QUERIES = (assemble_recipe, check_recipe, list_candidates)
-"""The reads of this module that are routes."""

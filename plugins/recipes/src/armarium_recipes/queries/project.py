@@ -44,6 +44,3 @@ def get_start_plan(conn: Connection, engine: Engine, library: Library) -> dict[s
 def get_automatic(conn: Connection, engine: Engine, library: Library) -> dict[str, Any]:
     """When pages are added, and when a reading is corrected. Nothing is written."""
     return automatic(engine, make_plan(engine, library, conn))
-
-
-QUERIES = (get_project_recipe, get_start_plan, get_automatic)

@@ -34,6 +34,3 @@ def get_recipe_run_summary(conn: Connection, job_id: str) -> dict[str, Any]:
     it runs.
     """
     return summary_of(conn, job_id)
-
-
-QUERIES = (list_recipe_runs, get_recipe_run, get_recipe_run_summary)

@@ -11,29 +11,25 @@ from sqlalchemy import Connection
 
 from armarium.api import Engine, Library, raw_of, withheld_pages
 from armarium_documents.api import (
+    FLAGS,
     DocType,
     FileType,
     SourceAuthority,
-    annotation_table,
-    classifications,
     documents,
     representations,
     require_document,
 )
 from armarium_search.contributions import scopes_of
 from armarium_search.errors import bad_word
-from armarium_search.hookspecs import Scope
 from armarium_search.language import ParsedQuery, ScopedQuestion
 from armarium_search.matching import expression
 from armarium_search.models import name_index, names, text_index
 from armarium_search.queries.dates_asked import require_span
 from armarium_search.schemas import Filters, SearchParams
-from armarium_source_model.api import page_language_sql, page_texts, passes, segments, words_of
+from armarium_source_model.api import page_language_sql, page_texts, passes, segments
 
 SEARCHED = "d.deleted_at IS NULL AND d.node_kind IN ('document', 'note')"
 """The nodes that are searched: no aliases, saved searches or workspaces, and nothing in the Trash."""
-
-ENTITY_SCOPES = frozenset({"people", "places", "organizations"})
 
 
 @dataclass
@@ -154,8 +150,9 @@ def _filter(asked: SearchQuestion, filters: Filters) -> None:
     if filters.created_to is not None:
         moment = asked.bind(filters.created_to.rstrip("Z"))
         add(f"substr(d.created_at, 1, length({moment})) <= {moment}")
-    if filters.is_starred is not None:
-        add(f"d.is_starred = {asked.bind(int(filters.is_starred))}")
+    for flag in FLAGS:
+        if (meant := getattr(filters, flag)) is not None:
+            add(f"d.{flag} = {asked.bind(int(meant))}")
     if filters.has_reading is not None:
         add(
             f"{'' if filters.has_reading else 'NOT '}EXISTS (SELECT 1 FROM {representations} r "
@@ -164,66 +161,7 @@ def _filter(asked: SearchQuestion, filters: Filters) -> None:
         )
 
 
-# ---------------------------------------------------------------------------------------------------------- scopes
-
-
 def _documents_of(asked: SearchQuestion, scoped: ScopedQuestion) -> set[str]:
-    """Return the documents that a question to a scope finds: here, and in the families that add to it."""
-    found: set[str] = set()
-    if scoped.scope == "name":
-        found |= _find_named(asked, scoped.text)
-    elif scoped.scope == "tag":
-        found |= _find_tagged(asked, scoped.text)
-    elif scoped.scope == "dates":
-        found |= _find_dated(asked, scoped.text)
-    added: list[Scope] = scopes_of(asked.engine).get(scoped.scope, [])
-    for one in added:
-        found |= set(one.documents(asked.conn, scoped.text))
-    return found
-
-
-def _find_named(asked: SearchQuestion, text: str) -> set[str]:
-    words = words_of(text)
-    if not words:
-        return set()
-    star = " *" if text.endswith("*") else ""
-    rows = asked.rows(
-        f"SELECT n.document_id FROM {name_index} CROSS JOIN {names} n ON n.number = {name_index}.rowid "
-        f"WHERE {name_index} MATCH :sought",
-        sought=f'name : "{" ".join(words)}"{star}',
-    )
-    return {row[0] for row in rows}
-
-
-def _find_tagged(asked: SearchQuestion, text: str) -> set[str]:
-    words = words_of(text)
-    fits = [
-        tag
-        for (tag,) in asked.rows(
-            f"SELECT DISTINCT j.value FROM {annotation_table} a, json_each(a.tags) j WHERE a.tags <> '[]'"
-        )
-        if words and words_of(str(tag)) == words
-    ]
-    keys = [
-        key
-        for key, label in asked.rows(f"SELECT key, label FROM {classifications}")
-        if words and words in (words_of(key), words_of(label))
-    ]
-    rows = asked.rows(
-        f"SELECT coalesce(a.page_id, a.document_id) FROM {annotation_table} a, json_each(a.tags) j "
-        "WHERE a.tags <> '[]' AND j.value IN (SELECT value FROM json_each(:tags)) UNION "
-        f"SELECT id FROM {documents} WHERE prototype_key IN (SELECT value FROM json_each(:keys))",
-        tags=orjson.dumps(fits).decode(),
-        keys=orjson.dumps(keys).decode(),
-    )
-    return {row[0] for row in rows}
-
-
-def _find_dated(asked: SearchQuestion, text: str) -> set[str]:
-    span = require_span(text)
-    rows = asked.rows(
-        f"SELECT document_id FROM {names} WHERE first_day <= :last AND last_day >= :first",
-        first=span.start,
-        last=span.end,
-    )
-    return {row[0] for row in rows}
+    """Return the documents that a question to a scope finds."""
+    scopes = scopes_of(asked.engine).get(scoped.scope, ())
+    return {found for one in scopes for found in one.documents(asked.conn, scoped.text)}

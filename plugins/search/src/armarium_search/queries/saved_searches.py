@@ -24,8 +24,7 @@ SAVED = Rows(saved_searches, missing=unknown_search, sort_order=_ORDER)
 )
 def list_saved(conn: Connection) -> dict[str, Any]:
     """Return them folder by folder, each in its order, without those in the Trash."""
-    items = SAVED.all(conn, LIVE, order=(saved_searches.c.folder_path, _ORDER, saved_searches.c.id))
-    return {"items": items, "count": len(items)}
+    return SAVED.list_all(conn, LIVE, order=(saved_searches.c.folder_path, _ORDER, saved_searches.c.id))
 
 
 def live_search(conn: Connection, search_id: str) -> dict[str, Any]:

@@ -11,17 +11,17 @@ from sqlalchemy import Connection
 from armarium.api import Engine, Library, Principal, query
 from armarium_documents.api import artifacts, count_withheld, documents
 from armarium_search.compiling import CompiledQuery, prepare_query
-from armarium_search.contributions import kinds_of, scopes_of
+from armarium_search.contributions import ENTITY_SCOPES, kinds_of, scopes_of
 from armarium_search.errors import bad_word
 from armarium_search.hookspecs import Hit
-from armarium_search.language import SCOPES, ParsedQuery, parse
+from armarium_search.language import ParsedQuery, parse
 from armarium_search.matching import expression
 from armarium_search.models import artifact_index, artifact_texts, names
 from armarium_search.queries.candidates import Candidate, WeighedCandidates, find
 from armarium_search.queries.excerpts import PREVIEW, PageText, add_boxes, excerpts, texts_of_pages
 from armarium_search.queries.likeness_of_words import suggestions, widen_query
 from armarium_search.queries.one_page import count, order_of, page_by_relevance, page_sorted
-from armarium_search.queries.question_sql import ENTITY_SCOPES, SearchQuestion, ask
+from armarium_search.queries.question_sql import SearchQuestion, ask
 from armarium_search.queries.semantic import Likeness, likeness_of
 from armarium_search.schemas import Answer, SearchParams
 from armarium_source_model.api import due_pages
@@ -53,7 +53,7 @@ def search(
     for word in params.include:
         if word not in INCLUDES and word not in kinds:
             raise bad_word("include", word, dict.fromkeys((*INCLUDES, *kinds)))
-    scopes = {*SCOPES, *scopes_of(engine)}
+    scopes = scopes_of(engine)
     of_model = params if isinstance(params, CompiledQuery) else None
     parsed = parse(params.query, scopes)
     asked = ask(conn, engine, library, params, parsed)
@@ -275,7 +275,7 @@ def _word_for_way(asked: SearchQuestion, one: Candidate) -> str:
     if one.by_name:
         return "name"
     scopes = {scoped.scope for scoped in asked.parsed.scopes if not scoped.excluded}
-    if not asked.parsed.required_terms and scopes & ENTITY_SCOPES:
+    if not asked.parsed.required_terms and scopes.intersection(ENTITY_SCOPES):
         return "entity"
     return "name" if not asked.parsed.required_terms and "name" in scopes else "content"
 

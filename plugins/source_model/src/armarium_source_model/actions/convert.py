@@ -7,7 +7,6 @@ from typing import Any
 
 from armarium.api import ActionContext, Conflict, Example, action
 from armarium_documents.api import require_live, supersede_geometry
-from armarium_source_model.actions.samples import sample_document
 from armarium_source_model.api import (
     NewPass,
     NewReading,
@@ -19,6 +18,7 @@ from armarium_source_model.api import (
 )
 from armarium_source_model.counting import HUMAN
 from armarium_source_model.queries.legacy import OldGeometry, old_geometry_of
+from armarium_source_model.samples import sample_document
 from armarium_source_model.schemas.segments import ConvertedPage, ConvertPage
 
 

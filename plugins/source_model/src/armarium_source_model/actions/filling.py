@@ -12,13 +12,13 @@ from sqlalchemy import Row
 from armarium.api import ActionContext, Conflict, Example, NotFound, action, new_id
 from armarium_documents.api import require_live
 from armarium_source_model.actions.edits import check_unique, editable_rows
-from armarium_source_model.actions.samples import sample_page
 from armarium_source_model.errors import OtherPage
 from armarium_source_model.models import order_entries
 from armarium_source_model.queries.orders import standing_order
 from armarium_source_model.queries.passes import reading_rule
 from armarium_source_model.queries.segments import SegmentRow
 from armarium_source_model.queries.text import pass_sequence
+from armarium_source_model.samples import sample_page
 from armarium_source_model.schemas.orders import FLOW, FilledOrder, OrderFill
 
 STEP = 1.0

@@ -18,7 +18,6 @@ from armarium_source_model.actions.edits import (
 from armarium_source_model.actions.filling import place_beside
 from armarium_source_model.actions.forward import forward_undo
 from armarium_source_model.actions.readings import write_correction, write_reading
-from armarium_source_model.actions.samples import sample_page, sample_reading
 from armarium_source_model.actions.segments import anchor_value
 from armarium_source_model.api import segments
 from armarium_source_model.errors import ForwardingWouldLoop, refuse_provisional
@@ -30,6 +29,7 @@ from armarium_source_model.queries.passes import reading_rule
 from armarium_source_model.queries.readings import counting_of_segment, counting_of_segments
 from armarium_source_model.queries.segments import SegmentRow, get_segment, parsed_answers, rows_named
 from armarium_source_model.queries.shapes import writing_of_pass
+from armarium_source_model.samples import sample_page, sample_reading
 from armarium_source_model.schemas.joins import Merge, Merged, Split, SplitBody
 
 BOXES = ("bbox_x", "bbox_y", "bbox_w", "bbox_h")

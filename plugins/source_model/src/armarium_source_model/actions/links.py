@@ -8,12 +8,12 @@ from typing import Any
 from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, Route, action, new_id
 from armarium_documents.api import require_live
 from armarium_source_model.actions.edits import editable
-from armarium_source_model.actions.samples import sample_page
 from armarium_source_model.errors import refuse_provisional
 from armarium_source_model.hookspecs import armarium_source_model_link_ends
 from armarium_source_model.models import links
 from armarium_source_model.queries.links import get_link, standing_link
 from armarium_source_model.queries.segments import rows_named
+from armarium_source_model.samples import sample_page
 from armarium_source_model.schemas.links import DeletedLink, LinkCreate, LinkId, LinkOut
 from armarium_source_model.vocabulary import LINK_TYPES, link_type
 

@@ -10,7 +10,6 @@ from sqlalchemy import Row, select
 from armarium.api import ActionContext, Conflict, Example, Route, RowRule, action, new_id
 from armarium_documents.api import add_representations, representations
 from armarium_source_model.actions.edits import editable
-from armarium_source_model.actions.samples import sample_anchor, sample_page
 from armarium_source_model.actions.spans import Hanging, carry_annotations
 from armarium_source_model.counting import HUMAN
 from armarium_source_model.errors import MatchNeedsAPerson, OtherPage, refuse_provisional
@@ -23,6 +22,7 @@ from armarium_source_model.models import carries, matches
 from armarium_source_model.queries.matches import get_match, is_one_to_one, match_between
 from armarium_source_model.queries.passes import reading_rule
 from armarium_source_model.queries.readings import counting_of_segments
+from armarium_source_model.samples import sample_anchor, sample_page
 from armarium_source_model.schemas.joins import Carried, Carry, MatchId, MatchOut, MatchPropose
 
 Image = Mapping[str, Any] | None

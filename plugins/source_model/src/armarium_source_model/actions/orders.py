@@ -16,7 +16,6 @@ from armarium_source_model.actions.filling import (
     whole_steps,
     writable_order,
 )
-from armarium_source_model.actions.samples import SamplePage, sample_page
 from armarium_source_model.errors import PositionsOutOfRoom, refuse_provisional
 from armarium_source_model.models import order_entries, passes, reading_orders
 from armarium_source_model.order import lines_holder
@@ -29,6 +28,7 @@ from armarium_source_model.queries.orders import (
 )
 from armarium_source_model.queries.passes import reading_rule, working_pass
 from armarium_source_model.queries.shapes import page_blocks, read_page
+from armarium_source_model.samples import SamplePage, sample_page
 from armarium_source_model.schemas.orders import (
     ColumnsState,
     ColumnsStated,

@@ -6,7 +6,6 @@ from typing import Any
 
 from armarium.api import ActionContext, Conflict, Example, Invalid, Route, RowRule, action
 from armarium_documents.api import ARTIFACTS, require_live
-from armarium_source_model.actions.samples import sample_document, sample_page
 from armarium_source_model.api import passes
 from armarium_source_model.errors import GroundTruthNeedsAPerson, refuse_provisional
 from armarium_source_model.models import pass_choices
@@ -17,6 +16,7 @@ from armarium_source_model.queries.passes import (
     get_pass_answer,
     reading_rule,
 )
+from armarium_source_model.samples import sample_document, sample_page
 from armarium_source_model.schemas.segments import (
     DeletedPass,
     GroundTruth,

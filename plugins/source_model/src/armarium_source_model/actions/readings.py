@@ -10,7 +10,6 @@ from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, Ro
 from armarium_documents.api import add_representations, representations, require_live, retract_representation
 from armarium_source_model.actions.edits import editable
 from armarium_source_model.actions.facts import StatedFacts
-from armarium_source_model.actions.samples import sample_page, sample_reading
 from armarium_source_model.actions.spans import move_spans
 from armarium_source_model.counting import HUMAN, Counting
 from armarium_source_model.errors import (
@@ -30,6 +29,7 @@ from armarium_source_model.queries.readings import (
     standing_choices,
 )
 from armarium_source_model.queries.segments import SegmentRow
+from armarium_source_model.samples import sample_page, sample_reading
 from armarium_source_model.schemas.readings import (
     ChoiceOut,
     Choose,

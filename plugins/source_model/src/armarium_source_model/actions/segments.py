@@ -23,7 +23,6 @@ from armarium_source_model.actions.edits import (
 )
 from armarium_source_model.actions.facts import StatedFacts
 from armarium_source_model.actions.forward import forward_undo
-from armarium_source_model.actions.samples import sample_anchor, sample_document, sample_page
 from armarium_source_model.api import segments
 from armarium_source_model.errors import OtherPage, SegmentDeleted, refuse_provisional, unknown_segment
 from armarium_source_model.geometry import (
@@ -43,6 +42,7 @@ from armarium_source_model.queries.segments import (
     rows_named,
     segment_versions,
 )
+from armarium_source_model.samples import sample_anchor, sample_document, sample_page
 from armarium_source_model.schemas.fields import SourceAnchor
 from armarium_source_model.schemas.segments import (
     RestoreVersion,

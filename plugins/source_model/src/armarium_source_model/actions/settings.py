@@ -7,11 +7,11 @@ from typing import Any
 from armarium.api import ActionContext, Example, Invalid, action
 from armarium_documents.api import require_document
 from armarium_source_model.actions.facts import check_fact
-from armarium_source_model.actions.samples import sample_document
 from armarium_source_model.errors import refuse_provisional
 from armarium_source_model.facts import KEYS
 from armarium_source_model.models import source_settings
 from armarium_source_model.queries.settings import resolve_settings
+from armarium_source_model.samples import sample_document
 from armarium_source_model.schemas.settings import ResolvedSettings, SettingClear, SettingPut
 
 

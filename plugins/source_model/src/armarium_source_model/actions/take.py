@@ -10,7 +10,6 @@ import orjson
 from armarium.api import ActionContext, Example, action
 from armarium_documents.api import is_picture_of
 from armarium_source_model.actions.readings import require_kind
-from armarium_source_model.actions.samples import sample_anchor, sample_document, sample_page
 from armarium_source_model.api import (
     NewPass,
     NewReading,
@@ -22,6 +21,7 @@ from armarium_source_model.api import (
 )
 from armarium_source_model.errors import OtherPage, SegmentDeleted, refuse_provisional, unknown_segment
 from armarium_source_model.geometry import BadGeometry, Points, clip_points, rect_around, sound_geometry
+from armarium_source_model.samples import sample_anchor, sample_document, sample_page
 from armarium_source_model.schemas.readings import TakenReadings, TakeReadings
 from armarium_source_model.schemas.segments import FoundLineIn, TakeLines, TakenLines
 from armarium_source_model.writes import refuse_provider, writable_pass

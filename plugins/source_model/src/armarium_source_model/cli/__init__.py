@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import typer
-
+from armarium.commandline import Commands
 from armarium_source_model.cli import links, orders, pages, readings
 
-
-def commands() -> typer.Typer:
-    """Return the commands."""
-    program = typer.Typer()
-    for part in (pages, readings, orders, links):
-        part.register(program)
-    return program
+commands = Commands()
+commands.include(pages.commands, readings.commands, orders.commands, links.commands)

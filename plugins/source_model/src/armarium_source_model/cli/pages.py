@@ -9,22 +9,25 @@ from typing import Annotated, Any
 import typer
 
 from armarium.commandline import (
+    Commands,
     Refused,
     Session,
     Topic,
     answer,
-    file_name,
     full_path,
     id_of,
+    in_words,
     place_for,
     plural,
     project_session,
     table,
     write_file,
 )
-from armarium_documents.commandline import Scope, document_id, pages_of
+from armarium_documents.commandline import DOCUMENT, Scope, document_id, pages_of, save_drawing
 
-Page = Annotated[str, typer.Argument(help="The page by name, path or id (armarium ls shows them).")]
+commands = Commands(Topic.lines)
+
+Page = Annotated[str, "The page by name, path or id (armarium ls shows them).", DOCUMENT]
 _BASES = {
     "chosen": "chosen",
     "human-touched": "a person worked on it",
@@ -39,40 +42,19 @@ LONG = 60
 """Characters of a text that a table shows."""
 
 
-def register(program: typer.Typer) -> None:
-    """Add the commands."""
-    program.command(rich_help_panel=Topic.lines, epilog="Example: armarium text 0001.jpg")(text)
-    program.command(rich_help_panel=Topic.lines, epilog="Example: armarium passes 0001.jpg")(passes)
-    program.command(rich_help_panel=Topic.lines, epilog="Example: armarium segments 0001.jpg --kind line")(
-        segments
-    )
-    program.command(rich_help_panel=Topic.lines, epilog="Example: armarium picture ID --out line.png")(
-        picture
-    )
-    program.command(rich_help_panel=Topic.lines, epilog="Example: armarium draw 0001.jpg --out page.png")(
-        draw
-    )
-    program.command(
-        rich_help_panel=Topic.lines, epilog="Example: armarium compare 0001.jpg REFERENCE MEASURED"
-    )(compare)
-
-
+@commands.example("text 0001.jpg")
 def text(
     ids: Scope = None,
-    furniture: Annotated[bool, typer.Option(help="Include running heads and folio numbers.")] = False,
-    with_ids: Annotated[
-        bool, typer.Option("--ids", help="Show each line's id, for armarium correct.")
+    furniture: Annotated[
+        bool, "--furniture/--no-furniture: Include running heads and folio numbers."
     ] = False,
-    confidence: Annotated[
-        bool, typer.Option("--confidence", help="Show the confidence of each line, in per cent.")
-    ] = False,
+    with_ids: Annotated[bool, "--ids: Show each line's id, for armarium correct."] = False,
+    confidence: Annotated[bool, "Show the confidence of each line, in per cent."] = False,
     of_pass: Annotated[
-        str | None,
-        typer.Option("--pass", metavar="ID", help="Of this pass instead of the working pass; one page only."),
+        str | None, "--pass ID: Of this pass instead of the working pass; one page only."
     ] = None,
     order: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="In this reading order instead of that of the boxes; one page only."),
+        str | None, "--order ID: In this reading order instead of that of the boxes; one page only."
     ] = None,
 ) -> None:
     """Print the text of pages and recordings, derived from the counting readings."""
@@ -139,16 +121,15 @@ def _sureness(confidence: float | None) -> str:
     return "   –" if confidence is None else f"{round(confidence * 100):3d}%"
 
 
+@commands.example("passes 0001.jpg")
 def passes(
     page: Page,
-    use: Annotated[str | None, typer.Option(metavar="ID", help="Make this pass the working pass.")] = None,
-    release: Annotated[
-        str | None, typer.Option(metavar="ID", help="Withdraw that choice; the engine chooses again.")
-    ] = None,
-    truth: Annotated[str | None, typer.Option(metavar="ID", help="Mark this pass as ground truth.")] = None,
-    no_truth: Annotated[str | None, typer.Option(metavar="ID", help="Remove that mark.")] = None,
-    withdraw: Annotated[str | None, typer.Option(metavar="ID", help="Withdraw this pass.")] = None,
-    restore: Annotated[str | None, typer.Option(metavar="ID", help="Restore a withdrawn pass.")] = None,
+    use: Annotated[str | None, "--use ID: Make this pass the working pass."] = None,
+    release: Annotated[str | None, "--release ID: Withdraw that choice; the engine chooses again."] = None,
+    truth: Annotated[str | None, "--truth ID: Mark this pass as ground truth."] = None,
+    no_truth: Annotated[str | None, "--no-truth ID: Remove that mark."] = None,
+    withdraw: Annotated[str | None, "--withdraw ID: Withdraw this pass."] = None,
+    restore: Annotated[str | None, "--restore ID: Restore a withdrawn pass."] = None,
 ) -> None:
     """List the passes of a page; with an option, change one first."""
     wishes: tuple[tuple[str | None, str, str, dict[str, bool] | None], ...] = (
@@ -192,50 +173,50 @@ def passes(
     answer({"items": found, "count": len(found), "audit_id": audit_id}, words)
 
 
+def _say_segments(found: dict[str, Any]) -> str:
+    if found["notice"]:
+        typer.echo(found["notice"], err=True)
+    return plural(len(found["segments"]), "segment") + "."
+
+
+@commands.asks(
+    "segments 0001.jpg --kind line",
+    "GET /api/segments/document/{page}",
+    rows="segments",
+    columns=(
+        "id",
+        ("kind", lambda one: one["kind"] + (" (furniture)" if one["is_furniture"] else "")),
+        ("x, y, width, height", lambda one: ", ".join(f"{part:.3f}" for part in one["anchor"]["rect"])),
+        ("text", lambda one: short(one["text"])),
+    ),
+    says=_say_segments,
+)
 def segments(
     page: Page,
-    of_pass: Annotated[str | None, typer.Option("--pass", metavar="ID", help="Of this pass only.")] = None,
-    kind: Annotated[str | None, typer.Option(help="region, line or word.")] = None,
+    pass_id: Annotated[str | None, "--pass ID: Of this pass only."] = None,
+    kind: Annotated[str | None, "region, line or word."] = None,
     area: Annotated[
-        str | None,
-        typer.Option(metavar="X,Y,W,H", help="Only what touches this area, in fractions of the picture."),
+        str | None, "--area X,Y,W,H: Only what touches this area, in fractions of the picture."
     ] = None,
 ) -> None:
     """List the regions, lines and words of a page."""
-    with project_session() as session:
-        found = _page_list(session, page, pass_id=of_pass, kind=kind, area=area)
-
-    def words() -> None:
-        rows = [
-            (
-                one["id"],
-                one["kind"] + (" (furniture)" if one["is_furniture"] else ""),
-                ", ".join(f"{number:.3f}" for number in one["anchor"]["rect"]),
-                short(one["text"]),
-            )
-            for one in found["segments"]
-        ]
-        table("", ("id", "kind", "x, y, width, height", "text"), rows)
-        typer.echo(plural(len(rows), "segment") + ".")
-        if found["notice"]:
-            typer.echo(found["notice"], err=True)
-
-    answer(found, words)
 
 
+@commands.example("picture ID --out line.png")
 def picture(
-    segment: Annotated[str, typer.Argument(help="Id of the segment (armarium segments shows them).")],
+    segment: Annotated[str, "Id of the segment (armarium segments shows them)."],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The PNG file to write [ID.png].", dir_okay=False)
     ] = None,
-    mask: Annotated[bool, typer.Option(help="White outside its outline.")] = False,
-    straighten: Annotated[bool, typer.Option(help="Turned level along its baseline.")] = False,
-    size: Annotated[int, typer.Option(help="Pixels of the longer side, at most (32 to 4096).")] = 1024,
-    overwrite: Annotated[bool, typer.Option(help="Overwrite an existing file.")] = False,
+    mask: Annotated[bool, "--mask/--no-mask: White outside its outline."] = False,
+    straighten: Annotated[bool, "--straighten/--no-straighten: Turned level along its baseline."] = False,
+    size: Annotated[int, "Pixels of the longer side, at most (32 to 4096)."] = 1024,
+    overwrite: Annotated[bool, "--overwrite/--no-overwrite: Overwrite an existing file."] = False,
 ) -> None:
     """Save the picture of a segment, cut out of its page."""
     place = Path(full_path(str(out or f"{id_of(segment).replace(':', '-')}.png")))
-    _check_place(place, overwrite=overwrite)
+    place_for(place, overwrite=overwrite)
+    _check_folder(place)
     query = {"mask": str(mask).lower(), "straighten": str(straighten).lower(), "size": size}
     with project_session() as session:
         data = session.raw("GET", f"/api/segments/{id_of(segment)}/picture", query=query)
@@ -244,52 +225,42 @@ def picture(
     answer(written, f"Wrote {place}.")
 
 
-def _check_place(place: Path, *, overwrite: bool) -> None:
-    place_for(place, overwrite=overwrite)
+def _check_folder(place: Path) -> None:
     if not place.parent.is_dir():
         raise Refused(f"There is no folder {place.parent} to write into.")
 
 
+@commands.example("draw 0001.jpg --out page.png")
 def draw(
     page: Page,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="The PNG file to write [NAME-lines.png].", dir_okay=False),
     ] = None,
-    of_pass: Annotated[
-        str | None, typer.Option("--pass", metavar="ID", help="Of this pass instead of the working pass.")
-    ] = None,
-    size: Annotated[int, typer.Option(help="Pixels of the longer side, at most (256 to 4096).")] = 1600,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing file.")] = False,
+    of_pass: Annotated[str | None, "--pass ID: Of this pass instead of the working pass."] = None,
+    size: Annotated[int, "Pixels of the longer side, at most (256 to 4096)."] = 1600,
+    overwrite: Annotated[bool, "Overwrite an existing file."] = False,
 ) -> None:
     """Draw a page with its lines in reading order and their texts."""
-    with project_session() as session:
-        identity = document_id(session, page)
-        name = session.get(f"/api/documents/{identity}")["name"]
-        place = Path(full_path(str(out or f"{Path(file_name(name)).stem}-lines.png")))
-        _check_place(place, overwrite=overwrite)
-        query = {"max_size": size, "pass_id": of_pass and id_of(of_pass)}
-        data = session.raw("GET", f"/api/segments/document/{identity}/picture", query=query)
-        write_file(place, data, overwrite=overwrite)
-    answer({"path": str(place), "bytes": len(data), "document_id": identity}, f"Wrote {place}.")
+    if out is not None:
+        _check_folder(out)
+    query = {"max_size": size, "pass_id": of_pass and id_of(of_pass)}
+    route = "/api/segments/document/{id}/picture"
+    drawn = save_drawing(page, route, "-lines.png", out, overwrite=overwrite, query=query)
+    answer({**drawn, "bytes": drawn["size_bytes"]}, in_words("Wrote {path}.", drawn))
 
 
+@commands.example("compare 0001.jpg REFERENCE MEASURED")
 def compare(
     page: Page,
-    reference: Annotated[str, typer.Argument(help="Id of the pass or artifact to measure against.")],
-    hypothesis: Annotated[str, typer.Argument(help="Id of the pass or artifact to measure.")],
+    reference: Annotated[str, "Id of the pass or artifact to measure against."],
+    hypothesis: Annotated[str, "Id of the pass or artifact to measure."],
     policy: Annotated[
         list[str] | None,
-        typer.Option(
-            help="diplomatic, layout-insensitive (the usual one), lenient or accent-blind; may be repeated."
-        ),
+        "diplomatic, layout-insensitive (the usual one), lenient or accent-blind; may be repeated.",
     ] = None,
-    expand: Annotated[
-        list[str] | None, typer.Option(metavar="SHORT=FULL", help="An abbreviation; may be repeated.")
-    ] = None,
-    checked_by: Annotated[
-        str | None, typer.Option(help="Who checked the reference: then the measure is a CER.")
-    ] = None,
+    expand: Annotated[list[str] | None, "--expand SHORT=FULL: An abbreviation; may be repeated."] = None,
+    checked_by: Annotated[str | None, "Who checked the reference: then the measure is a CER."] = None,
 ) -> None:
     """Compare two readings of a page, character by character."""
     expansions: dict[str, str] = {}

@@ -6,25 +6,20 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import Refused, Topic, answer, id_of, project_session, table
+from armarium.commandline import Commands, Refused, Topic, answer, id_of, project_session, table
 from armarium_source_model.cli.editing import correct_page
 
-
-def register(program: typer.Typer) -> None:
-    """Add the commands."""
-    program.command(rich_help_panel=Topic.lines, epilog="Example: armarium readings ID")(readings)
-    program.command(rich_help_panel=Topic.lines, epilog="Example: armarium correct 0001.jpg")(correct)
+commands = Commands(Topic.lines)
 
 
+@commands.example("readings ID")
 def readings(
-    segment: Annotated[str, typer.Argument(help="Id of the line (armarium text --ids shows them).")],
-    kind: Annotated[str | None, typer.Option(help="Only this kind: transcription, translation, …")] = None,
-    choose: Annotated[
-        str | None, typer.Option(metavar="ID", help="Choose this reading as the one that counts.")
-    ] = None,
-    release: Annotated[bool, typer.Option(help="Withdraw that choice; the rule decides again.")] = False,
+    segment: Annotated[str, "Id of the line (armarium text --ids shows them)."],
+    kind: Annotated[str | None, "Only this kind: transcription, translation, …"] = None,
+    choose: Annotated[str | None, "--choose ID: Choose this reading as the one that counts."] = None,
+    release: Annotated[bool, "--release/--no-release: Withdraw that choice; the rule decides again."] = False,
     retract: Annotated[
-        str | None, typer.Option(metavar="ID", help="Take this reading out of the count; it stays readable.")
+        str | None, "--retract ID: Take this reading out of the count; it stays readable."
     ] = None,
 ) -> None:
     """List the readings of a line side by side; with an option, change which one counts first."""
@@ -77,27 +72,17 @@ def _state(one: dict[str, Any], counting: dict[str, Any]) -> str:
     return "corrected" if one["superseded_by"] else "stale" if one["stale"] else ""
 
 
+@commands.example("correct 0001.jpg")
 def correct(
     what: Annotated[
-        str,
-        typer.Argument(
-            metavar="LINE|PAGE",
-            help="Id of a line (armarium text --ids shows them), or a page by name, path or id.",
-        ),
+        str, "LINE|PAGE: Id of a line (armarium text --ids shows them), or a page by name, path or id."
     ],
     words: Annotated[
-        str | None,
-        typer.Argument(help="The text of the line; without it, the page's lines open in an editor."),
+        str | None, "WORDS: The text of the line; without it, the page's lines open in an editor."
     ] = None,
-    kind: Annotated[
-        str | None, typer.Option(help="Another kind of reading: translation, normalized_text, …")
-    ] = None,
-    level: Annotated[
-        str | None, typer.Option(help="as_written, expanded, normalised or another word.")
-    ] = None,
-    expect: Annotated[
-        str | None, typer.Option(help="Id of the reading you saw; refused when another counts now.")
-    ] = None,
+    kind: Annotated[str | None, "Another kind of reading: translation, normalized_text, …"] = None,
+    level: Annotated[str | None, "as_written, expanded, normalised or another word."] = None,
+    expect: Annotated[str | None, "Id of the reading you saw; refused when another counts now."] = None,
 ) -> None:
     """Correct a line as a person, or a page's lines in the editor of VISUAL or EDITOR, all in one step.
 

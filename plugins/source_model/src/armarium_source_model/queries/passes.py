@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Row, func, select
 
-from armarium.api import Conflict, RowLaw, Rows, project_setting
+from armarium.api import Conflict, RowLaw, Rows, json_text, project_setting
 from armarium_documents.api import representations
 from armarium_source_model.counting import IMPORTED, PassBasis, PassFacts, ReadingRule, Working
 from armarium_source_model.counting import working_pass as climb
@@ -24,11 +24,20 @@ PASSES = Rows(
 )
 
 _TOUCHED = f"""
-SELECT DISTINCT pass_id FROM segment WHERE document_id = :document AND by_hand AND deleted_at IS NULL
+SELECT DISTINCT pass_id FROM segment
+WHERE document_id IN (SELECT value FROM json_each(:documents)) AND by_hand AND deleted_at IS NULL
 UNION
 SELECT DISTINCT s.pass_id FROM {representations} r JOIN segment s ON s.id = r.segment_id
-WHERE r.document_id = :document AND r.provenance_kind = 'human' AND NOT r.retracted AND s.deleted_at IS NULL
+WHERE r.document_id IN (SELECT value FROM json_each(:documents)) AND r.provenance_kind = 'human' AND NOT r.retracted
+AND s.deleted_at IS NULL
 """
+
+_LIVE_PASSES = """
+SELECT document_id, id, provenance_kind, created_at, provider FROM segment_pass
+WHERE document_id IN (SELECT value FROM json_each(?)) AND deleted_at IS NULL
+"""
+
+_CHOSEN = "SELECT document_id, pass_id FROM segment_pass_choice WHERE document_id IN (SELECT value FROM json_each(?))"
 
 
 def reading_rule(conn: Connection) -> ReadingRule:
@@ -121,29 +130,36 @@ def notice_of_text_elsewhere(conn: Connection, document_id: str, pass_id: str | 
 
 def chosen_pass(conn: Connection, document_id: str) -> str | None:
     """Return the pass a person chose for the page, whether or not it is still live."""
-    row = conn.exec_driver_sql(
-        "SELECT pass_id FROM segment_pass_choice WHERE document_id = ?", (document_id,)
-    ).one_or_none()
-    return row[0] if row else None
+    return _choices_of(conn, json_text([document_id])).get(document_id)
 
 
 def working(conn: Connection, document_id: str, rule: ReadingRule = "strict") -> Working:
     """Return the pass the page is read by, with its basis; `is_working` is false if only imports exist."""
-    facts = [
-        PassFacts(row[0], row[1], row[2], row[3], row[1] == IMPORTED)
-        for row in conn.exec_driver_sql(
-            "SELECT id, provenance_kind, created_at, provider FROM segment_pass "
-            "WHERE document_id = ? AND deleted_at IS NULL",
-            (document_id,),
-        )
-    ]
-    if not facts:
-        return Working(None, "none")
-    chosen = chosen_pass(conn, document_id)
-    if chosen is not None and any(one.id == chosen for one in facts):
-        return Working(chosen, "chosen")
-    touched = [row[0] for row in conn.exec_driver_sql(_TOUCHED, {"document": document_id})]
-    return climb(facts, touched=touched, rule=rule)
+    return working_passes(conn, [document_id], rule)[document_id]
+
+
+def working_passes(
+    conn: Connection, document_ids: Sequence[str], rule: ReadingRule = "strict"
+) -> dict[str, Working]:
+    """Return what `working` says of each of these pages, with as many statements as for one."""
+    facts: dict[str, list[PassFacts]] = {one: [] for one in document_ids}
+    for page, pass_id, kind, at, provider in conn.exec_driver_sql(
+        _LIVE_PASSES, (json_text(list(document_ids)),)
+    ):
+        facts[page].append(PassFacts(pass_id, kind, at, provider, kind == IMPORTED))
+    with_passes = json_text([page for page, own in facts.items() if own])
+    chosen = _choices_of(conn, with_passes)
+    stands = {page for page, own in facts.items() if any(one.id == chosen.get(page) for one in own)}
+    undecided = json_text([page for page, own in facts.items() if own and page not in stands])
+    touched = [row[0] for row in conn.exec_driver_sql(_TOUCHED, {"documents": undecided})]
+    return {
+        page: climb(own, chosen_id=chosen.get(page), touched=touched, rule=rule)
+        for page, own in facts.items()
+    }
+
+
+def _choices_of(conn: Connection, document_ids: str) -> dict[str, str]:
+    return {row[0]: row[1] for row in conn.exec_driver_sql(_CHOSEN, (document_ids,))}
 
 
 def working_pass(

@@ -121,6 +121,28 @@ def readings_named(conn: Connection, ids: Iterable[str]) -> dict[str, Reading]:
     return {row[1]: Reading._make(row) for row in rows}
 
 
+_WORDS = f"""
+SELECT json_group_array(json_array(parent_segment_id, id, content, confidence)) FROM (
+    SELECT w.parent_segment_id, w.id, r.content, r.confidence FROM segment w CROSS JOIN {representations} r ON r.segment_id = w.id
+    WHERE w.pass_id = ? AND w.kind = 'word' AND w.deleted_at IS NULL AND r.kind = 'transcription' AND NOT r.retracted
+    ORDER BY w.id, r.created_at, r.id)
+"""
+
+
+def word_confidences(conn: Connection, pass_id: str) -> dict[str, list[tuple[str, str, float]]]:
+    """Return the words beneath each line, in the order they were made: id, newest text, and how sure its reader was.
+
+    Words without a text or of whose confidence nothing is known are left out.
+    """
+    found: dict[str, dict[str, tuple[str, str, float]]] = {}
+    for line_id, word_id, text, confidence in _rows(conn, _WORDS, pass_id):
+        found.setdefault(line_id, {})[word_id] = (word_id, text, confidence)
+    return {
+        line_id: [one for one in words.values() if one[1] and one[2] is not None]
+        for line_id, words in found.items()
+    }
+
+
 def counting_of_document(
     conn: Connection, document_id: str, kind: str = "transcription", rule: ReadingRule = "strict"
 ) -> dict[str, CountingText]:

@@ -95,39 +95,47 @@ def page_text(
     order or a pass of another page, PassDeleted, OrderDeleted, and OrderOfOtherPass if the order is not of
     that pass.
     """
+    row, basis, order = pass_to_read(conn, document_id, pass_id, order_id, rule)
+    if row is None:
+        return PageTextResult(document_id, "", None, "none", None, None, AssembledText(""), "none")
+    if order is not None:
+        assembled = text_in_order(
+            conn, order, texts_kind=kind, rule=rule, include_furniture=include_furniture
+        )
+        return PageTextResult(
+            document_id, assembled.text, row.id, basis, row.name, order.id, assembled, "named"
+        )
+    page, texts = _read(conn, document_id, row.id, kind, rule)
+    assembled = assemble_in_order(
+        page, page.sequence(), texts, include_furniture=include_furniture, kind=kind
+    )
+    return PageTextResult(
+        document_id, assembled.text, row.id, basis, row.name, None, assembled, page.order_basis()
+    )
+
+
+def pass_to_read(
+    conn: Connection, document_id: str, pass_id: str | None, order_id: str | None, rule: ReadingRule
+) -> tuple[Row[Any] | None, PassBasis | str, Row[Any] | None]:
+    """Return the pass named, else the one by which the page is read (None: it has none), why it is that one, and the order
+    named. Raises as `page_text`.
+    """
     require_document(conn, document_id)
     order = None if order_id is None else standing_order(conn, order_id)
-    basis: PassBasis | str
+    basis: PassBasis | str = "named"
+    row = None
     if pass_id is None:
         pass_id, basis = working_pass(conn, document_id, rule)
-        if order is not None and order.pass_id != pass_id:
-            raise OrderOfOtherPass(order.id, order.pass_id, pass_id)
-        if pass_id is None:
-            return PageTextResult(document_id, "", None, "none", None, None, AssembledText(""), "none")
-        row = get_pass(conn, pass_id)
+        row = None if pass_id is None else get_pass(conn, pass_id)
     else:
         row = standing_pass(conn, pass_id)
         if row.document_id != document_id:
             raise NotFound(
                 f"Pass {pass_id} is of another page ({row.document_id}); name a pass of {document_id}."
             )
-        basis = "named"
-    if order is not None:
-        if order.pass_id != pass_id:
-            raise OrderOfOtherPass(order.id, order.pass_id, pass_id)
-        assembled = text_in_order(
-            conn, order, texts_kind=kind, rule=rule, include_furniture=include_furniture
-        )
-        return PageTextResult(
-            document_id, assembled.text, pass_id, basis, row.name, order.id, assembled, "named"
-        )
-    page, texts = _read(conn, document_id, pass_id, kind, rule)
-    assembled = assemble_in_order(
-        page, page.sequence(), texts, include_furniture=include_furniture, kind=kind
-    )
-    return PageTextResult(
-        document_id, assembled.text, pass_id, basis, row.name, None, assembled, page.order_basis()
-    )
+    if order is not None and order.pass_id != pass_id:
+        raise OrderOfOtherPass(order.id, order.pass_id, pass_id)
+    return row, basis, order
 
 
 def text_in_order(
@@ -138,6 +146,14 @@ def text_in_order(
     """
     texts = counting_of_pass(conn, order.pass_id, texts_kind, rule)
     page = writing_of_pass(conn, order.document_id, order.pass_id, rule)
+    sequence, absent = sequence_in_order(conn, order, page)
+    assembled = assemble_in_order(page, sequence, texts, include_furniture=include_furniture, kind=texts_kind)
+    assembled.omitted += [_absent(conn, order.pass_id, segment_id) for segment_id in absent]
+    return assembled
+
+
+def sequence_in_order(conn: Connection, order: Row[Any], page: PageWriting) -> tuple[list[str], list[str]]:
+    """Return the live segments of *page* in a named order, and the ids that the order names and the page lacks."""
     by_id = page.by_id
     inside: dict[str, list[str]] = {}
     for identity in page.sequence():
@@ -156,11 +172,7 @@ def text_in_order(
         sequence[segment_id] = None
         if not holds_entries:
             sequence.update(dict.fromkeys(one for one in inside.get(segment_id, ()) if one not in named))
-    assembled = assemble_in_order(
-        page, list(sequence), texts, include_furniture=include_furniture, kind=texts_kind
-    )
-    assembled.omitted += [_absent(conn, order.pass_id, segment_id) for segment_id in absent]
-    return assembled
+    return list(sequence), absent
 
 
 def _absent(conn: Connection, pass_id: str, segment_id: str) -> SegmentLeftOut:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from armarium.api import Message, Params, SourceText, answer_of, listed
+from armarium.api import Message, Params, SourceText, answer_of, listed, paged
 from armarium_documents.api import representations
 from armarium_source_model.schemas.fields import (
     Fraction,
@@ -180,6 +180,21 @@ class MadeLines(Message):
     ]
     lines: int
     words: str
+
+
+class PageCoverage(Message):
+    """How far a page is, by its working pass; `unread`: lines without a text."""
+
+    document_id: str
+    name: str
+    pass_id: str | None
+    lines: int
+    unread: int
+    ground_truth: bool
+    made: list[MadeLines]
+
+
+Coverage = paged(PageCoverage, "Coverage", "How far pages are, in the order of the folder or of the request.")
 
 
 class PageText(Message):

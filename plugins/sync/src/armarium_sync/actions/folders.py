@@ -37,12 +37,24 @@ from armarium_sync.errors import (
     nothing_there,
     tied_already,
 )
-from armarium_sync.models import conflicts, files, folders, pending, tied
 from armarium_sync.principal import KEEPER
 from armarium_sync.queries import entry_of, tied_folders
 from armarium_sync.queueing import TITLES
-from armarium_sync.rows import FOLDERS, disk_of
-from armarium_sync.schemas import Folder, FolderParams, IntakeParams, ModeParams, Tied, TieParams, Untied
+from armarium_sync.records import (
+    Folder,
+    FolderParams,
+    IntakeParams,
+    ModeParams,
+    Tied,
+    TieParams,
+    Untied,
+    conflicts,
+    files,
+    folders,
+    pending,
+    tied,
+)
+from armarium_sync.rows import disk_of
 
 WRITE, LOOK, ARRANGE = "write-to-folder", "sync-look", "arrange-folder"
 
@@ -123,7 +135,7 @@ def tie(ctx: ActionContext, p: TieParams) -> dict[str, Any]:
         "created_at": ctx.now,
     }
     _prove_writable(Disk(str(place), row["id"][-12:]), p.path)
-    ctx.conn.execute(folders.insert().values(row))
+    Folder.rows.insert(ctx.conn, row)
     raw_of(ctx.conn).execute(
         f"INSERT OR REPLACE INTO {tied} (path, folder_id) VALUES (?, ?)", (str(place), row["id"])
     )
@@ -210,9 +222,9 @@ def tied_example(ex: Example) -> dict[str, Any]:
 )
 def untie(ctx: ActionContext, p: FolderParams) -> dict[str, Any]:
     """Raises NotFound."""
-    FOLDERS.row(ctx.conn, p.folder_id)
+    Folder.rows.require(ctx.conn, p.folder_id)
     ctx.conn.execute(conflicts.delete().where(conflicts.c.folder_id == p.folder_id))
-    ctx.conn.execute(folders.delete().where(folders.c.id == p.folder_id))
+    Folder.rows.delete(ctx.conn, p.folder_id)
     ctx.conn.execute(pending.delete().where(pending.c.folder_id == p.folder_id))
     ctx.target(p.folder_id)
     return {"status": "untied", "id": p.folder_id}
@@ -234,9 +246,9 @@ def _intake_example(ex: Example) -> dict[str, Any]:
 )
 def intake(ctx: ActionContext, p: IntakeParams) -> dict[str, Any]:
     """Switch it. Files that can come in do so at once, in the background. Raises NotFound."""
-    folder = FOLDERS.row(ctx.conn, p.folder_id)
+    folder = Folder.rows.row(ctx.conn, p.folder_id)
     require_reach(ctx, folder.path)
-    ctx.conn.execute(folders.update().where(folders.c.id == folder.id).values(intake=p.on))
+    Folder.rows.change(ctx.conn, folder.id, {"intake": p.on})
     if p.on:
         queue(ctx, LOOK, folder, thorough=True)
     ctx.target(folder.id)
@@ -246,7 +258,7 @@ def intake(ctx: ActionContext, p: IntakeParams) -> dict[str, Any]:
 def _entry(ctx: ActionContext, folder_id: str) -> dict[str, Any]:
     named = ctx.conn.execute(select(files.c.document_id).where(files.c.folder_id == folder_id).distinct())
     hidden = find_withheld(ctx.project, ctx.principal, filter(None, named.scalars()), "show").keys()
-    return entry_of(ctx.conn, ctx.project, FOLDERS.row(ctx.conn, folder_id), hidden)
+    return entry_of(ctx.conn, ctx.project, Folder.rows.row(ctx.conn, folder_id), hidden)
 
 
 def kept_example(ex: Example) -> dict[str, Any]:
@@ -274,7 +286,7 @@ def mode(ctx: ActionContext, p: ModeParams) -> dict[str, Any]:
     """Set it. Raises NotFound; Invalid for a folder that is not writable or that no project folder came from,
     and for a folder without formats that is no longer to be arranged.
     """
-    folder = FOLDERS.row(ctx.conn, p.folder_id)
+    folder = Folder.rows.row(ctx.conn, p.folder_id)
     require_reach(ctx, folder.path)
     root = folder.root_id
     if p.mode == "keep-arranged":
@@ -286,9 +298,7 @@ def mode(ctx: ActionContext, p: ModeParams) -> dict[str, Any]:
             raise not_writable(folder.path, "it is missing at the moment, or read-only")
     elif not folder.formats:
         raise no_formats()
-    ctx.conn.execute(
-        folders.update().where(folders.c.id == folder.id).values(mode=p.mode, root_id=root or folder.root_id)
-    )
+    Folder.rows.change(ctx.conn, folder.id, {"mode": p.mode, "root_id": root or folder.root_id})
     if p.mode == "keep-arranged":
         queue(ctx, ARRANGE, folder)
     ctx.target(folder.id)

@@ -8,7 +8,7 @@ from armarium.api import ActionContext, Example, Route, action
 from armarium_documents.api import document
 from armarium_sync.duplicates import duplicates_of
 from armarium_sync.errors import not_duplicates
-from armarium_sync.schemas import Removed, RemoveParams
+from armarium_sync.records import Removed, RemoveParams
 
 
 def _example(ex: Example) -> dict[str, Any]:

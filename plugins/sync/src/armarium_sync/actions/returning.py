@@ -25,10 +25,18 @@ from armarium_sync.errors import (
     stale_arrangement,
     unknown_file,
 )
-from armarium_sync.models import conflicts, folders
 from armarium_sync.placing import folder_for
+from armarium_sync.records import (
+    Arranged,
+    ArrangeParams,
+    FileParams,
+    Folder,
+    Followed,
+    TookIn,
+    conflicts,
+    folders,
+)
 from armarium_sync.rows import (
-    FOLDERS,
     change_file,
     disk_of,
     documents_in,
@@ -39,7 +47,6 @@ from armarium_sync.rows import (
     know,
     put_file,
 )
-from armarium_sync.schemas import Arranged, ArrangeParams, FileParams, Followed, TookIn
 from armarium_sync.writing import mark_of
 
 if TYPE_CHECKING:
@@ -77,7 +84,7 @@ def _file(conn: Connection, file_id: str) -> tuple[Row[Any], Row[Any]]:
     row = file_by_id(conn, file_id)
     if row is None:
         raise unknown_file(file_id)
-    return row, FOLDERS.row(conn, row.folder_id)
+    return row, Folder.rows.row(conn, row.folder_id)
 
 
 def _take_example(ex: Example) -> dict[str, Any]:
@@ -258,7 +265,7 @@ def arrange(ctx: ActionContext, p: ArrangeParams) -> dict[str, Any]:
     Raises NotFound, Conflict for a move that the arrangement does not list (any more), a folder that is not arranged or
     not there now.
     """
-    folder = FOLDERS.row(ctx.conn, p.folder_id)
+    folder = Folder.rows.row(ctx.conn, p.folder_id)
     require_reach(ctx, folder.path)
     if folder.mode != "keep-arranged":
         raise not_arranged(folder.path)

@@ -9,8 +9,8 @@ from sqlalchemy import Connection
 
 from armarium.api import Engine, Library, query
 from armarium_training import cards, errors
-from armarium_training.queries.job_rows import EVALUATE, shown_job
-from armarium_training.schemas.evaluation import Evaluation, ModelScores
+from armarium_training.queries.job_rows import EVALUATE, ListedJobs, shown_job, shown_jobs
+from armarium_training.schemas.evaluation import Evaluation, Evaluations, ModelScores
 
 
 @query("/api/evaluation/runs/{job_id}", summary="An evaluation and its result", answer=Evaluation)
@@ -24,6 +24,30 @@ def read_evaluation(conn: Connection, engine: Engine, library: Library, job_id: 
         "plan": job.args["plan"],
         "result": job.checkpoint.get("result") if job.state == "done" else None,
     }
+
+
+@query(
+    "/api/evaluation/runs",
+    summary="The evaluations of the project, the newest first",
+    answer=Evaluations,
+    refusals=(),
+)
+def list_evaluations(
+    conn: Connection, engine: Engine, library: Library, limit: ListedJobs = 50
+) -> dict[str, Any]:
+    """What each measures and how it stands; its result is asked for by its id."""
+    items = [
+        {
+            "job_id": job.id,
+            "state": job.state,
+            "reason": job.reason,
+            "created_at": job.created_at,
+            "models": [one["model"] for one in job.args["plan"]["candidates"]],
+            "pages": len(job.args["plan"]["pages"]),
+        }
+        for job in shown_jobs(conn, engine, library, (EVALUATE,), limit)
+    ]
+    return {"items": items, "count": len(items)}
 
 
 @query(

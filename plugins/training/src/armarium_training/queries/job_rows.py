@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Annotated, Any
 
+from fastapi import Query
 from sqlalchemy import Connection
 
-from armarium.api import FINISHED, Engine, JobRow, Library, NotFound, require_job, shown_state
+from armarium.api import FINISHED, Engine, JobRow, Library, NotFound, list_jobs, require_job, shown_state
 
 HERE, TRAIN = "train-on-this-machine", "train-a-model"
 GATHER, COMPARE, EVALUATE, SCALE = "gather-reasons", "reasons-ab", "evaluate-models", "read-at-scale"
 TRAININGS = (HERE, TRAIN)
+
+ListedJobs = Annotated[int, Query(ge=1, le=1_000)]
 
 
 def shown_job(
@@ -26,6 +29,15 @@ def shown_job(
     job = require_job(conn, job_id, kinds, unknown, "args", "checkpoint")
     state, reason = shown_state(engine, library, conn, job_id)
     return job._replace(state=state, reason=reason)
+
+
+def shown_jobs(
+    conn: Connection, engine: Engine, library: Library, kinds: Sequence[str], limit: int
+) -> list[JobRow]:
+    """Return the newest jobs of *kinds* like `shown_job`."""
+    found = list_jobs(conn, "args", "checkpoint", kinds=kinds, states=None, newest=True, limit=limit)
+    shown = ((job, *shown_state(engine, library, conn, job.id)) for job in found)
+    return [job._replace(state=state, reason=reason) for job, state, reason in shown]
 
 
 def training_answer(job: JobRow) -> dict[str, Any]:

@@ -11,14 +11,28 @@ from armarium_layout.api import DETECTOR_MODELS, detectors, model_type
 from armarium_reading.api import installed_readers
 from armarium_training import cards, errors
 from armarium_training.cards import Place
-from armarium_training.queries.job_rows import TRAININGS, shown_job, training_answer
-from armarium_training.schemas.training import Models, OneModel, TrainingJob
+from armarium_training.queries.job_rows import TRAININGS, ListedJobs, shown_job, shown_jobs, training_answer
+from armarium_training.schemas.training import Models, OneModel, TrainingJob, Trainings
 
 
 @query("/api/training/jobs/{job_id}", summary="A training and its result", answer=TrainingJob)
 def read_training(conn: Connection, engine: Engine, library: Library, job_id: str) -> dict[str, Any]:
     """Return the training; NotFound for an id that is not a training's."""
     return training_answer(shown_job(conn, engine, library, job_id, TRAININGS, errors.unknown_training))
+
+
+@query(
+    "/api/training/jobs",
+    summary="The trainings of the project, the newest first",
+    answer=Trainings,
+    refusals=(),
+)
+def list_trainings(
+    conn: Connection, engine: Engine, library: Library, limit: ListedJobs = 50
+) -> dict[str, Any]:
+    """Those that run, with their curve so far, and those that ended."""
+    items = [training_answer(job) for job in shown_jobs(conn, engine, library, TRAININGS, limit)]
+    return {"items": items, "count": len(items)}
 
 
 @query(

@@ -85,6 +85,20 @@ class Evaluation(Message):
     result: dict[str, Any] | None
 
 
+class ListedEvaluation(Message):
+    """An evaluation as a list shows it: what is measured, on how many pages."""
+
+    job_id: str
+    state: str
+    reason: str | None
+    created_at: str
+    models: list[str]
+    pages: int
+
+
+Evaluations = listed(ListedEvaluation, "Evaluations", "The evaluations of the project, the newest first.")
+
+
 class ModelScore(Message):
     model: str
     reader: str

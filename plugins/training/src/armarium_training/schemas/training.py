@@ -179,6 +179,9 @@ class TrainingJob(Message):
     updated_at: str
 
 
+Trainings = listed(TrainingJob, "Trainings", "The trainings of the project, the newest first.")
+
+
 class LeftOutLine(Message):
     document_id: str
     segment_id: str

@@ -1,6 +1,6 @@
 // What was typed and is not yet acknowledged by the engine. It stays in this browser until it is, whatever happens.
 import { SvelteMap } from 'svelte/reactivity';
-import { api, ask, Refused, type Schemas } from './api/client';
+import { api, ask, originWindow, Refused, type Schemas } from './api/client';
 import { onChange } from './changes.svelte';
 
 export type Written = Schemas['CorrectedReadingWritten'];
@@ -19,6 +19,8 @@ export interface Draft {
 const KEY = 'armarium.draft.';
 const RETRY_MS = 4000;
 const drafts = new SvelteMap<string, Draft>();
+/** Drafts that another window of this browser left behind: where they are kept, and with which text they were found. */
+const inherited = new Map<string, { key: string; text: string }>();
 let space = '';
 let retry: ReturnType<typeof setTimeout> | undefined;
 
@@ -26,9 +28,12 @@ let retry: ReturnType<typeof setTimeout> | undefined;
 export function openDrafts(project: string): void {
   space = `${KEY}${project}.`;
   drafts.clear();
+  inherited.clear();
   for (const key of Object.keys(localStorage).filter((one) => one.startsWith(space))) {
-    const draft = JSON.parse(localStorage.getItem(key) ?? 'null') as Draft | null;
-    if (draft) drafts.set(draft.segment, draft.state === 'sending' ? { ...draft, state: 'waiting' } : draft);
+    const draft = keptAt(key);
+    if (!draft || (drafts.has(draft.segment) && key !== keyOf(draft.segment))) continue;
+    drafts.set(draft.segment, draft.state === 'sending' ? { ...draft, state: 'waiting' } : draft);
+    inherited.set(draft.segment, { key, text: draft.text });
   }
   sendWaiting();
 }
@@ -36,14 +41,22 @@ export function openDrafts(project: string): void {
 export const draftOf = (segment: string): Draft | undefined => drafts.get(segment);
 export const unsaved = (): Draft[] => [...drafts.values()];
 
+/** Each window keeps what is typed in it under a name of its own: two of one browser may be at one line. */
+const keyOf = (segment: string) => `${space}${segment}.${originWindow}`;
+const keptAt = (key: string) => JSON.parse(localStorage.getItem(key) ?? 'null') as Draft | null;
+
 function keep(draft: Draft): void {
   drafts.set(draft.segment, draft);
-  localStorage.setItem(space + draft.segment, JSON.stringify(draft));
+  localStorage.setItem(keyOf(draft.segment), JSON.stringify(draft));
 }
 
+/** Forget a draft. What another window has typed on since stays kept. */
 export function dropDraft(segment: string): void {
   drafts.delete(segment);
-  localStorage.removeItem(space + segment);
+  localStorage.removeItem(keyOf(segment));
+  const found = inherited.get(segment);
+  inherited.delete(segment);
+  if (found && keptAt(found.key)?.text === found.text) localStorage.removeItem(found.key);
 }
 
 /** Note what is being typed. */

@@ -59,6 +59,28 @@ test('what is typed while the answer is under way is kept, on top of what was sa
   dropDraft('s');
 });
 
+test('what another window of this browser typed into the same line stays kept when this one is acknowledged', async () => {
+  const theirs = { segment: 's', document: 'page', text: 'theirs', seen: 'r1', state: 'typing' };
+  typed('s', 'page', 'mine', 'r1');
+  localStorage.setItem('armarium.draft.p.s.another-window', JSON.stringify(theirs));
+  answers.push(json(200, { id: 'r2' }));
+  await send('s');
+  expect(draftOf('s')).toBeUndefined();
+  openDrafts('p');
+  expect(draftOf('s')?.text).toBe('theirs');
+  // It is typed on over there after this window took it over: only the older text is done with.
+  localStorage.setItem(
+    'armarium.draft.p.s.another-window',
+    JSON.stringify({ ...theirs, text: 'theirs, longer' }),
+  );
+  answers.push(json(200, { id: 'r3' }));
+  await send('s');
+  expect(sent.at(-1)?.text).toBe('theirs');
+  openDrafts('p');
+  expect(unsaved().map((draft) => draft.text)).toEqual(['theirs, longer']);
+  dropDraft('s');
+});
+
 test('drafts of another project are not shown', () => {
   typed('s', 'page', 'text', null);
   openDrafts('other');

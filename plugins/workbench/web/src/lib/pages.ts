@@ -28,17 +28,3 @@ export const byFolder = <T extends Pick<PageName, 'folder'>>(pages: T[]): T[] =>
   [...new Set(pages.map((one) => one.folder))].flatMap((folder) =>
     pages.filter((one) => one.folder === folder),
   );
-
-/** Do *work* for each of *items*, a few at a time; stops when *signal* says so. */
-export async function eachOf<T>(
-  items: T[],
-  work: (item: T) => Promise<void>,
-  signal: AbortSignal,
-): Promise<void> {
-  const waiting = [...items];
-  const one = async () => {
-    for (let item = waiting.shift(); item !== undefined && !signal.aborted; item = waiting.shift())
-      await work(item);
-  };
-  await Promise.all(Array.from({ length: 3 }, one));
-}

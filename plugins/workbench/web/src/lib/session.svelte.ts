@@ -1,10 +1,13 @@
 // Who is using this browser: signed in by the one-time code of the link, then by a cookie that scripts cannot read.
-import { api, ask, Refused, whenSignedOut } from './api/client';
+import { api, ask, Refused, whenSignedOut, type Schemas } from './api/client';
 import { go } from './router.svelte';
 
 type State = 'asking' | 'in' | 'out' | 'unreachable';
 let state = $state<State>('asking');
 let refused = $state(false);
+type Role = Schemas['SessionStanding']['role'];
+const RANK: Record<Role, number> = { viewer: 0, editor: 1, owner: 2 };
+let role = $state<Role>('owner');
 
 export const session = {
   get state() {
@@ -14,7 +17,11 @@ export const session = {
   get refused() {
     return refused;
   },
+  /** Whether whoever is signed in has at least this role; what may not be done is not offered. */
+  may: (wanted: Role) => RANK[role] >= RANK[wanted],
 };
+
+const askRole = async () => void (role = (await ask(api.GET('/api/auth/session'))).role);
 
 whenSignedOut(() => (state = 'out'));
 
@@ -22,6 +29,7 @@ export async function signIn(code: string): Promise<void> {
   refused = false;
   try {
     await ask(api.POST('/api/auth/session', { body: { code: code.trim(), name: 'Workbench' } }));
+    await askRole();
     state = 'in';
   } catch (reason) {
     refused = reason instanceof Refused && reason.status !== 0;
@@ -33,7 +41,7 @@ export async function signIn(code: string): Promise<void> {
 export async function startSession(): Promise<void> {
   if (await useCodeInAddress()) return;
   try {
-    await ask(api.GET('/api/registry'));
+    await askRole();
     state = 'in';
   } catch (reason) {
     state = reason instanceof Refused && reason.status === 401 ? 'out' : 'unreachable';

@@ -4,6 +4,8 @@ import type { Key } from '$lib/i18n/index.svelte';
 import LibraryIcon from '@lucide/svelte/icons/library';
 import ExportIcon from '@lucide/svelte/icons/file-output';
 import FiguresIcon from '@lucide/svelte/icons/chart-column';
+import HandsIcon from '@lucide/svelte/icons/signature';
+import MapsIcon from '@lucide/svelte/icons/map';
 import PeopleIcon from '@lucide/svelte/icons/users';
 import SearchIcon from '@lucide/svelte/icons/search';
 import SettingsIcon from '@lucide/svelte/icons/settings';
@@ -18,6 +20,8 @@ export const VIEWS: Record<string, Load> = {
   work: () => import('./work/Work.svelte'),
   search: () => import('./search/Search.svelte'),
   people: () => import('./people/People.svelte'),
+  hands: () => import('./hands/Hands.svelte'),
+  maps: () => import('./maps/Maps.svelte'),
   figures: () => import('./figures/Figures.svelte'),
   export: () => import('./export/Export.svelte'),
   settings: () => import('./settings/Settings.svelte'),
@@ -36,6 +40,8 @@ export const RAIL: { view: string; title: Key; icon: Component }[] = [
   { view: 'work', title: 'nav.work', icon: WorkIcon },
   { view: 'search', title: 'nav.search', icon: SearchIcon },
   { view: 'people', title: 'nav.people', icon: PeopleIcon },
+  { view: 'hands', title: 'nav.hands', icon: HandsIcon },
+  { view: 'maps', title: 'nav.maps', icon: MapsIcon },
   { view: 'figures', title: 'nav.figures', icon: FiguresIcon },
   { view: 'export', title: 'nav.export', icon: ExportIcon },
   { view: 'settings', title: 'nav.settings', icon: SettingsIcon },

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Example, Route, action, new_id
+from armarium.api import ActionContext, Example, Route, action
 from armarium_workflows.actions.workflows import an_example_saved
 from armarium_workflows.chaining import check_chain
-from armarium_workflows.queries import CHAINS
-from armarium_workflows.records import chains
+from armarium_workflows.records import SavedChain
 from armarium_workflows.schemas.answers import Chain, Deleted
 from armarium_workflows.schemas.requests import ChainFields, ChainNamed, SaveChainParams
 from armarium_workflows.workflow_answers import stored_workflow
@@ -43,8 +42,8 @@ def _check(ctx: ActionContext, p: ChainFields) -> None:
 def create(ctx: ActionContext, p: ChainFields) -> dict[str, Any]:
     """NotFound for an unknown workflow; Invalid for a jump that leads back or an invalid path."""
     _check(ctx, p)
-    row = {"id": new_id(), **p.model_dump(mode="json"), "created_at": ctx.now, "updated_at": ctx.now}
-    ctx.conn.execute(chains.insert().values(row))
+    sent = {**p.model_dump(mode="json"), "created_at": ctx.now, "updated_at": ctx.now}
+    row = SavedChain.rows.insert(ctx.conn, sent)
     ctx.target(row["id"])
     return row
 
@@ -60,12 +59,12 @@ def create(ctx: ActionContext, p: ChainFields) -> dict[str, Any]:
 )
 def update(ctx: ActionContext, p: SaveChainParams) -> dict[str, Any]:
     """Takes all fields, like `chain.create`. Executions in progress keep the steps they started with."""
-    CHAINS.require(ctx.conn, p.chain_id)
+    SavedChain.rows.require(ctx.conn, p.chain_id)
     _check(ctx, p)
     changes = {**p.model_dump(mode="json", exclude={"chain_id"}), "updated_at": ctx.now}
-    ctx.conn.execute(chains.update().where(chains.c.id == p.chain_id).values(changes))
+    SavedChain.rows.change(ctx.conn, p.chain_id, changes)
     ctx.target(p.chain_id)
-    return CHAINS.require(ctx.conn, p.chain_id)
+    return SavedChain.rows.require(ctx.conn, p.chain_id)
 
 
 @action(
@@ -79,7 +78,6 @@ def update(ctx: ActionContext, p: SaveChainParams) -> dict[str, Any]:
 )
 def delete(ctx: ActionContext, p: ChainNamed) -> dict[str, Any]:
     """Its executions remain, and so does what they made."""
-    CHAINS.require(ctx.conn, p.chain_id)
-    ctx.conn.execute(chains.delete().where(chains.c.id == p.chain_id))
+    SavedChain.rows.delete(ctx.conn, p.chain_id)
     ctx.target(p.chain_id)
     return {"status": "deleted", "id": p.chain_id}

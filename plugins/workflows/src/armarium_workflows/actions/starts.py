@@ -40,7 +40,8 @@ from armarium_workflows.errors import (
 from armarium_workflows.graph import Graph, problems_of
 from armarium_workflows.models import executions, runs
 from armarium_workflows.ports import BUILT_IN
-from armarium_workflows.queries import CHAINS, run_row, stored_run
+from armarium_workflows.queries import run_row, stored_run
+from armarium_workflows.records import SavedChain
 from armarium_workflows.running import stream_url
 from armarium_workflows.schemas.answers import AcceptedChain, ReadAgain, StartedRun
 from armarium_workflows.schemas.requests import (
@@ -250,7 +251,7 @@ def execute_chain(ctx: ActionContext, p: ExecuteChainParams) -> dict[str, Any]:
     """Each step is a run of its own, which can be followed before it starts. Undo is possible while nothing
     was written.
     """
-    chain = CHAINS.require(ctx.conn, p.chain_id)
+    chain = SavedChain.rows.require(ctx.conn, p.chain_id)
     if not chain["steps"]:
         raise empty_chain(chain["name"])
     execution_id = new_id()

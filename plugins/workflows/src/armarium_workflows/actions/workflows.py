@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Engine, Example, Route, action, new_id
+from armarium.api import ActionContext, Engine, Example, Route, action
 from armarium_workflows.errors import faulty_graph, system_workflow
 from armarium_workflows.graph import Graph, problems_of
-from armarium_workflows.records import workflows
+from armarium_workflows.records import SavedWorkflow
 from armarium_workflows.schemas.answers import Deleted, Workflow
 from armarium_workflows.schemas.requests import SaveWorkflowParams, WorkflowFields, WorkflowNamed
 from armarium_workflows.workflow_answers import shown_workflow, stored_workflow
@@ -37,8 +37,8 @@ def an_example_saved(ex: Example) -> str:
 def create(ctx: ActionContext, p: WorkflowFields) -> dict[str, Any]:
     """Invalid, naming node and port, if the graph cannot run: types, cycles, missing inputs, paths."""
     _check(ctx.engine, p)
-    row = {"id": new_id(), **p.model_dump(mode="json"), "created_at": ctx.now, "updated_at": ctx.now}
-    ctx.conn.execute(workflows.insert().values(row))
+    sent = {**p.model_dump(mode="json"), "created_at": ctx.now, "updated_at": ctx.now}
+    row = SavedWorkflow.rows.insert(ctx.conn, sent)
     ctx.target(row["id"])
     return shown_workflow(ctx.engine, {**row, "is_system": False})
 
@@ -71,7 +71,7 @@ def update(ctx: ActionContext, p: SaveWorkflowParams) -> dict[str, Any]:
     found = _get_own(ctx, p.workflow_id)
     _check(ctx.engine, p)
     changes = {**p.model_dump(mode="json", exclude={"workflow_id"}), "updated_at": ctx.now}
-    ctx.conn.execute(workflows.update().where(workflows.c.id == p.workflow_id).values(changes))
+    SavedWorkflow.rows.change(ctx.conn, p.workflow_id, changes)
     ctx.target(p.workflow_id)
     return shown_workflow(ctx.engine, {**found, **changes})
 
@@ -88,6 +88,6 @@ def update(ctx: ActionContext, p: SaveWorkflowParams) -> dict[str, Any]:
 def delete(ctx: ActionContext, p: WorkflowNamed) -> dict[str, Any]:
     """Its runs remain, and so does what they made."""
     _get_own(ctx, p.workflow_id)
-    ctx.conn.execute(workflows.delete().where(workflows.c.id == p.workflow_id))
+    SavedWorkflow.rows.delete(ctx.conn, p.workflow_id)
     ctx.target(p.workflow_id)
     return {"status": "deleted", "id": p.workflow_id}

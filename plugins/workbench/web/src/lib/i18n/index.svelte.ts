@@ -44,30 +44,34 @@ const fill = (sentence: string, values?: Values) =>
 /** The sentence of *key*, with `{name}` filled in. */
 export const t = (key: Key, values?: Values) => fill(catalogue[key], values);
 
+/** Formatters are dear to make, and a listing asks for hundreds: each is made once for a language. */
+const made = new Map<string, unknown>();
+function once<T>(name: string, make: (variety: string) => T): T {
+  const key = `${name} ${variety()}`;
+  if (!made.has(key)) made.set(key, make(variety()));
+  return made.get(key) as T;
+}
+const dates = (name: string, options: Intl.DateTimeFormatOptions) => (iso: string) =>
+  once(name, (language) => new Intl.DateTimeFormat(language, options)).format(new Date(iso));
+const numbers = (name: string, options: Intl.NumberFormatOptions) => (value: number) =>
+  once(name, (language) => new Intl.NumberFormat(language, options)).format(value);
+
 /** The sentence for *count* things; `{count}` is filled in as the language writes numbers. */
 export function tn(key: PluralKey, count: number, values?: Values): string {
-  const one = new Intl.PluralRules(code).select(count) === 'one';
+  const one = once('plural', (language) => new Intl.PluralRules(language)).select(count) === 'one';
   return fill(catalogue[`${key}.${one ? 'one' : 'other'}` as Key], { ...values, count: number(count) });
 }
 
-export const number = (value: number) => new Intl.NumberFormat(variety()).format(value);
+export const number = numbers('number', {});
 export const percent = (value: number, digits = 0) =>
-  new Intl.NumberFormat(variety(), { style: 'percent', maximumFractionDigits: digits }).format(value);
-export const day = (iso: string) =>
-  new Intl.DateTimeFormat(variety(), { dateStyle: 'full' }).format(new Date(iso));
+  numbers(`percent ${digits}`, { style: 'percent', maximumFractionDigits: digits })(value);
+export const day = dates('day', { dateStyle: 'full' });
 /** The time of day, to the second. */
-export const clock = (iso: string) =>
-  new Intl.DateTimeFormat(variety(), { timeStyle: 'medium' }).format(new Date(iso));
-export const moment = (iso: string) =>
-  new Intl.DateTimeFormat(variety(), { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(iso));
-export const bytes = (value: number) =>
-  value < 1e6
-    ? new Intl.NumberFormat(variety(), { style: 'unit', unit: 'kilobyte', maximumFractionDigits: 0 }).format(
-        value / 1e3,
-      )
-    : new Intl.NumberFormat(variety(), { style: 'unit', unit: 'megabyte', maximumFractionDigits: 1 }).format(
-        value / 1e6,
-      );
+export const clock = dates('clock', { timeStyle: 'medium' });
+export const moment = dates('moment', { dateStyle: 'medium', timeStyle: 'short' });
+const kilobytes = numbers('kB', { style: 'unit', unit: 'kilobyte', maximumFractionDigits: 0 });
+const megabytes = numbers('MB', { style: 'unit', unit: 'megabyte', maximumFractionDigits: 1 });
+export const bytes = (value: number) => (value < 1e6 ? kilobytes(value / 1e3) : megabytes(value / 1e6));
 
 /** A name as it may stand in a sentence: marks that would turn round what follows are shown, not obeyed. */
 export const plain = (name: string) =>

@@ -34,6 +34,8 @@ async function walk(entry: FileSystemEntry, into: Given[]): Promise<void> {
 /** The files of what was dropped, with what lies in dropped folders. */
 export async function dropped(data: DataTransfer): Promise<Given[]> {
   const entries = [...data.items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
+  // Some programs hand over files that lie in no folder the browser may look into.
+  if (entries.length === 0) return chosen(data.files);
   const found: Given[] = [];
   for (const entry of entries) await walk(entry, found);
   return found;

@@ -4,7 +4,7 @@ import { tellRefusal } from '$lib/notices.svelte';
 
 export type Item = Schemas['Document'];
 export type SortBy = 'sort_order' | 'document_date' | 'name' | 'created_at';
-const PART = 200;
+const PART = 100;
 
 export class Listing {
   total = $state(0);

@@ -7,16 +7,27 @@ import { takeBack } from '$lib/steps.svelte';
 import type { Line } from './lines';
 import type { PageState } from './state.svelte';
 
+/** The version of a line as it was shown. */
+export const versionOf = (page: PageState, line: Line) => page.shapeById.get(line.id)?.version ?? 1;
+
 export async function deleteLine(page: PageState, line: Line): Promise<void> {
   const index = page.lines.findIndex((one) => one.id === line.id);
-  const body = { segment_ids: [line.id], expected_versions: [line.version ?? 1] };
+  const body = { segment_ids: [line.id], expected_versions: [versionOf(page, line)] };
   const done = await ask(api.POST('/api/segments/delete', { body }));
   dropDraft(line.id);
-  await page.loadWriting();
+  await page.reload();
   page.select(page.lines[Math.min(index, page.lines.length - 1)]?.id ?? null);
   tell(t('page.deleted'), {
     act: { label: t('undo.undo'), run: () => void takeBack([done.audit_id]).catch(tellRefusal) },
   });
+}
+
+/** Take a region or a cell away; the lines in it stay. */
+export async function deleteShape(page: PageState, id: string): Promise<void> {
+  const body = { segment_ids: [id], expected_versions: [page.shapeById.get(id)?.version ?? 1] };
+  await ask(api.POST('/api/segments/delete', { body }));
+  page.region = null;
+  await page.reload();
 }
 
 export async function joinWithNext(page: PageState, line: Line): Promise<void> {
@@ -24,10 +35,10 @@ export async function joinWithNext(page: PageState, line: Line): Promise<void> {
   if (!next) return;
   const done = await ask(
     api.POST('/api/segments/merge', {
-      body: { keep_id: line.id, segment_ids: [next.id], expected_versions: [next.version ?? 1] },
+      body: { keep_id: line.id, segment_ids: [next.id], expected_versions: [versionOf(page, next)] },
     }),
   );
-  await page.loadWriting();
+  await page.reload();
   tell(t('page.joined'), {
     act: { label: t('undo.undo'), run: () => void takeBack([done.audit_id]).catch(tellRefusal) },
   });

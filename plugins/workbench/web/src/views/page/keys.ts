@@ -21,6 +21,8 @@ export type Command =
   | 'region'
   | 'finish'
   | 'delete'
+  | 'moveUp'
+  | 'moveDown'
   | 'leave'
   | 'nextPage'
   | 'previousPage';
@@ -31,12 +33,16 @@ interface Binding {
   keys: string[];
   /** With Alt it works also while a line is being typed. */
   alt?: boolean;
+  /** An arrow key that is pressed with Shift. */
+  shift?: boolean;
   title: Key;
 }
 
 export const BINDINGS: Binding[] = [
   { command: 'nextLine', keys: ['ArrowDown', 'j'], alt: true, title: 'keys.nextLine' },
   { command: 'previousLine', keys: ['ArrowUp', 'k'], alt: true, title: 'keys.previousLine' },
+  { command: 'moveDown', keys: ['ArrowDown'], alt: true, shift: true, title: 'keys.moveDown' },
+  { command: 'moveUp', keys: ['ArrowUp'], alt: true, shift: true, title: 'keys.moveUp' },
   { command: 'nextDoubtful', keys: ['n'], alt: true, title: 'keys.nextDoubtful' },
   { command: 'nextPage', keys: ['PageDown', ']'], alt: true, title: 'keys.nextPage' },
   { command: 'previousPage', keys: ['PageUp', '['], alt: true, title: 'keys.previousPage' },
@@ -79,6 +85,7 @@ export function commandOf(event: KeyboardEvent): Command | null {
   if (!event.altKey && (typing || (!named && !singleKeys.value))) return null;
   // A letter with Alt may give another letter on some keyboards; its place says which key it is.
   const place = event.altKey && /^Key[A-Z]$/.test(event.code) ? event.code.slice(3).toLowerCase() : event.key;
-  const found = BINDINGS.find((one) => one.keys.includes(place));
+  const shifted = event.shiftKey && event.key.startsWith('Arrow');
+  const found = BINDINGS.find((one) => one.keys.includes(place) && (one.shift ?? false) === shifted);
   return found && (!event.altKey || found.alt) ? found.command : null;
 }

@@ -1,81 +1,67 @@
 import { expect, test } from 'vitest';
-import { linesOf, type PageText } from './lines';
-import type { Segment } from './shapes';
+import { doubtOf, linesOf, type PageText } from './lines';
 
-const segment = (id: string, kind = 'line', parent: string | null = null, box = [0, 0, 1, 0.1]) => {
-  const [bbox_x, bbox_y, bbox_w, bbox_h] = box;
-  return {
-    id,
-    kind,
-    parent_segment_id: parent,
-    direction: null,
-    version: 1,
-    bbox_x,
-    bbox_y,
-    bbox_w,
-    bbox_h,
-  } as Segment;
-};
-const span = (id: string, from: number, to: number, confidence: number | null = null, direction = 'ltr') => ({
+type Stated = PageText['lines'][number];
+
+const line = (id: string, more: Partial<Stated> = {}): Stated => ({
   segment_id: id,
-  representation_id: `r-${id}`,
+  kind: 'line',
+  parent_segment_id: null,
+  is_furniture: false,
+  direction: 'ltr',
+  text: null,
+  representation_id: null,
+  confidence: null,
+  made: null,
+  words: [],
+  entry: null,
+  ...more,
+});
+const page = (...lines: Stated[]): PageText => ({
+  document_id: 'd',
+  pass_id: 'p',
+  pass_basis: 'chosen',
+  order_id: null,
+  order_basis: 'positions',
+  passes: [],
+  lines,
+  read_elsewhere: [],
+  notice: null,
+});
+const word = (from: number, to: number, confidence: number | null) => ({
+  segment_id: `w${from}`,
   char_start: from,
   char_end: to,
   confidence,
-  direction,
-});
-const text = (words: string, spans: unknown[], unread: string[] = []) =>
-  ({
-    text: words,
-    spans,
-    omitted: unread.map((id) => ({ segment_id: id, reason: 'unknown' })),
-  }) as unknown as PageText;
-
-test('letters beyond the basic plane count as one character', () => {
-  const lines = linesOf(text('𝔞𝔟\n𝔠𝔡', [span('a', 0, 2), span('b', 3, 5)]), [segment('a'), segment('b')]);
-  expect(lines.map((line) => line.text)).toEqual(['𝔞𝔟', '𝔠𝔡']);
 });
 
-const at = (id: string, x: number, y: number) => segment(id, 'line', null, [x, y, 0.4, 0.04]);
-
-test('unread lines stand where they are on the page, in their column', () => {
-  const lines = linesOf(
-    text('one\nthree\nright', [span('a', 0, 3), span('c', 4, 9), span('r', 10, 15)], ['b', 'd', 's']),
-    [
-      at('r', 0.5, 0.1),
-      at('s', 0.5, 0.2),
-      at('d', 0, 0.4),
-      at('c', 0, 0.3),
-      at('b', 0, 0.2),
-      at('a', 0, 0.1),
-    ],
+test('a line says what counts, who made it and how sure its reader was', () => {
+  const made = { by: 'machine' as const, name: 'hand-base' };
+  const [read, unread] = linesOf(
+    page(line('a', { text: 'En la', representation_id: 'r', confidence: 0.7, made }), line('b')),
   );
-  expect(lines.map((line) => [line.id, line.text])).toEqual([
-    ['a', 'one'],
-    ['b', ''],
-    ['c', 'three'],
-    ['d', ''],
-    ['r', 'right'],
-    ['s', ''],
+  expect(read).toMatchObject({ text: 'En la', reading: 'r', by: 'machine', byName: 'hand-base' });
+  expect(read?.pieces).toEqual([{ text: 'En la', doubt: 'some' }]);
+  expect(unread).toMatchObject({ text: '', reading: null, by: null, pieces: [] });
+});
+
+test('doubtful words are told apart, counted in characters and not in halves of them', () => {
+  const words = [word(0, 3, 0.95), word(4, 6, 0.3), word(7, 9, 0.9)];
+  const [read] = linesOf(page(line('a', { text: '𝔈𝔫𝔱 𝔩𝔞 ya.', words, confidence: 0.3 })));
+  expect(read?.pieces).toEqual([
+    { text: '𝔈𝔫𝔱 ', doubt: 'none' },
+    { text: '𝔩𝔞', doubt: 'much' },
+    { text: ' ya.', doubt: 'none' },
   ]);
 });
 
-test('a page that nobody has read keeps the order that the engine gives', () => {
-  const lines = linesOf(text('', [], ['b', 'a']), [at('a', 0, 0.1), at('b', 0, 0.5)]);
-  expect(lines.map((line) => line.id)).toEqual(['b', 'a']);
+test('lines that did not change stay the same objects', () => {
+  const before = linesOf(page(line('a', { text: 'one' }), line('b', { text: 'two' })));
+  const after = linesOf(page(line('b', { text: 'two' }), line('a', { text: 'one more' })), before);
+  expect(after[0]).toBe(before[1]);
+  expect(after[1]).toMatchObject({ id: 'a', text: 'one more' });
 });
 
-test('the reading order stands when the segments are listed in another', () => {
-  const lines = linesOf(text('x\ny', [span('b', 0, 1), span('a', 2, 3)]), [segment('a'), segment('b')]);
-  expect(lines.map((line) => line.id)).toEqual(['b', 'a']);
-});
-
-test('words that stand in for a line make one line, as doubtful as its most doubtful word', () => {
-  const [line] = linesOf(text('En villa', [span('w1', 0, 2, 0.9), span('w2', 3, 8, 0.4)]), [
-    segment('l'),
-    segment('w1', 'word', 'l'),
-    segment('w2', 'word', 'l'),
-  ]);
-  expect(line).toMatchObject({ id: 'l', text: 'En villa', reading: null, confidence: 0.4 });
-  expect(line?.pieces.map((piece) => piece.doubt)).toEqual(['none', 'much']);
+test('doubt has three degrees, and what nobody is unsure of has none', () => {
+  expect([null, 0.95, 0.7, 0.2].map(doubtOf)).toEqual(['none', 'none', 'some', 'much']);
 });

@@ -1,8 +1,8 @@
-// The lines of a page in reading order, read and unread, from the published text and segments.
+// The lines of a page in reading order, read and unread, as the engine lists them.
 import type { Schemas } from '$lib/api/client';
-import type { Segment } from './shapes';
 
-export type PageText = Schemas['PageText'];
+export type PageText = Schemas['PageLines'];
+export type Author = Schemas['LineMade']['by'];
 export type Doubt = 'none' | 'some' | 'much';
 
 /** Words of a line whose own readings are doubtful can be tinted one by one. */
@@ -16,11 +16,15 @@ export interface Line {
   pieces: Piece[];
   /** The reading that counts; null for a line that nobody has read, or whose text is that of its words. */
   reading: string | null;
-  /** The readings its text comes from. */
-  readings: string[];
   confidence: number | null;
   direction: string;
-  version: number | null;
+  /** The segment it is in: a region, or a cell of a table. */
+  parent: string | null;
+  /** Who stands behind what it says; null for a line that nobody has read. */
+  by: Author | null;
+  byName: string | null;
+  /** Its entry in the order that is followed, if that is a named one. */
+  entry: Schemas['LineEntry'] | null;
 }
 
 export function doubtOf(confidence: number | null | undefined): Doubt {
@@ -28,83 +32,51 @@ export function doubtOf(confidence: number | null | undefined): Doubt {
   return confidence >= 0.6 ? 'some' : 'much';
 }
 
-/** Spans in their order; unread lines, which the text leaves out, where they stand on the page. */
-export function linesOf(text: PageText, segments: Segment[]): Line[] {
-  const byId = new Map(segments.map((one) => [one.id, one]));
-  // Offsets count characters, not the halves of them that a string of JavaScript is made of.
-  const characters = Array.from(text.text);
-  const lines: Line[] = [];
-  const of = new Map<string, Line>();
-
-  for (const span of text.spans) {
-    const segment = byId.get(span.segment_id);
-    const parent = segment?.parent_segment_id ? byId.get(segment.parent_segment_id) : undefined;
-    const isWord = segment?.kind === 'word' && parent?.kind === 'line';
-    const id = isWord && parent ? parent.id : span.segment_id;
-    const words = characters.slice(span.char_start, span.char_end).join('');
-    const piece: Piece = { text: words, doubt: doubtOf(span.confidence) };
-    const line = of.get(id);
-    if (line) {
-      line.text += ` ${words}`;
-      line.pieces.push(piece);
-      line.readings.push(span.representation_id);
-      if (span.confidence != null) line.confidence = Math.min(line.confidence ?? 1, span.confidence);
-      continue;
-    }
-    const made: Line = {
-      id,
-      text: words,
-      pieces: [piece],
-      reading: isWord ? null : span.representation_id,
-      readings: [span.representation_id],
-      confidence: span.confidence ?? null,
-      direction: span.direction,
-      version: byId.get(id)?.version ?? null,
-    };
-    of.set(id, made);
-    lines.push(made);
-  }
-
-  const usual = lines[0]?.direction ?? 'ltr';
-  const unread = text.omitted
-    .filter((one) => one.reason === 'unknown' && byId.get(one.segment_id)?.kind === 'line')
-    .map((one): Line => {
-      const segment = byId.get(one.segment_id);
-      return {
-        id: one.segment_id,
-        text: '',
-        pieces: [],
-        reading: null,
-        readings: [],
-        confidence: null,
-        direction: segment?.direction ?? usual,
-        version: segment?.version ?? null,
-      };
-    });
-  if (lines.length === 0) return unread;
-  for (const line of unread) lines.splice(placeOf(line, lines, byId), 0, line);
-  return lines;
+/** The lines of an answer; those that are as they were *before* stay the same objects, so that only the others are drawn anew. */
+export function linesOf(text: PageText, before: Line[] = []): Line[] {
+  const known = new Map(before.map((line) => [line.id, line]));
+  return text.lines.map((stated) => {
+    const line = lineOf(stated);
+    const was = known.get(line.id);
+    return was && JSON.stringify(was) === JSON.stringify(line) ? was : line;
+  });
 }
 
-/** Where an unread line belongs among others: after the nearest one before it in its column. */
-function placeOf(line: Line, among: Line[], byId: Map<string, Segment>): number {
-  const segment = byId.get(line.id);
-  if (!segment) return among.length;
-  const vertical = line.direction.startsWith('ttb');
-  // Along the column, and across it; columns of a page that runs down follow one another from the right.
-  const along = (one: Segment) => (vertical ? -(one.bbox_x + one.bbox_w / 2) : one.bbox_y + one.bbox_h / 2);
-  const across = (one: Segment): [number, number] =>
-    vertical ? [one.bbox_y, one.bbox_y + one.bbox_h] : [one.bbox_x, one.bbox_x + one.bbox_w];
-  const [from, to] = across(segment);
-  let after = -1;
-  let before = among.length;
-  among.forEach((other, index) => {
-    const its = byId.get(other.id);
-    if (!its) return;
-    const [start, end] = across(its);
-    if (end <= from || start >= to) return;
-    if (along(its) <= along(segment)) after = Math.max(after, index);
-    else before = Math.min(before, index);
-  });
-  return after >= 0 ? after + 1 : before;
+function lineOf(stated: Schemas['PageLine']): Line {
+  return {
+    id: stated.segment_id,
+    text: stated.text ?? '',
+    pieces: piecesOf(stated),
+    reading: stated.representation_id,
+    confidence: stated.confidence,
+    direction: stated.direction,
+    parent: stated.parent_segment_id,
+    by: stated.made?.by ?? null,
+    byName: stated.made?.name ?? null,
+    entry: stated.entry,
+  };
+}
+
+/** The text cut where the certainty changes; of a line without words its own certainty holds for all of it. */
+function piecesOf({ text, words, confidence }: Schemas['PageLine']): Piece[] {
+  if (!text) return [];
+  if (words.every((word) => word.confidence === null)) return [{ text, doubt: doubtOf(confidence) }];
+  // Offsets count characters, not the halves of them that a string of JavaScript is made of.
+  const characters = Array.from(text);
+  const pieces: Piece[] = [];
+  const add = (from: number, to: number, doubt: Doubt) => {
+    if (to <= from) return;
+    const part = characters.slice(from, to).join('');
+    const last = pieces.at(-1);
+    if (last?.doubt === doubt) last.text += part;
+    else pieces.push({ text: part, doubt });
+  };
+  let at = 0;
+  for (const word of words) {
+    add(at, word.char_start, 'none');
+    add(word.char_start, word.char_end, doubtOf(word.confidence));
+    at = word.char_end;
+  }
+  add(at, characters.length, 'none');
+  return pieces;
 }

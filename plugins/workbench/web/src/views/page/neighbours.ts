@@ -1,22 +1,13 @@
 // The pages before and after one, in the order of its folder.
-import { api, ask, type Schemas } from '$lib/api/client';
+import { api, ask } from '$lib/api/client';
 
-const PART = 1000;
+export interface Around {
+  before: string | null;
+  after: string | null;
+}
 
-export async function neighbours(
-  document: Schemas['Document'],
-): Promise<{ before: string | null; after: string | null }> {
-  let before: string | null = null;
-  for (let offset = 0; ; offset += PART) {
-    const query = { limit: PART, offset, ...(document.parent_id ? { parent_id: document.parent_id } : {}) };
-    const found = await ask(api.GET('/api/documents', { params: { query } }));
-    const pages = found.items.filter((one) => one.doc_type !== 'folder');
-    const at = pages.findIndex((one) => one.id === document.id);
-    if (at >= 0) {
-      const after = pages[at + 1]?.id ?? null;
-      return { before: pages[at - 1]?.id ?? before, after };
-    }
-    before = pages.at(-1)?.id ?? before;
-    if (found.items.length < PART) return { before: null, after: null };
-  }
+export async function neighbours(document: string): Promise<Around> {
+  const params = { path: { doc_id: document } };
+  const found = await ask(api.GET('/api/documents/{doc_id}/neighbours', { params }));
+  return { before: found.before_id, after: found.after_id };
 }

@@ -4,6 +4,10 @@ import { isInside, Places, type Point, type Shape } from './shapes';
 const square = (id: string, x: number, y: number, w: number, h = w): Shape => ({
   id,
   kind: 'line',
+  parent: null,
+  rendition: null,
+  cell: null,
+  version: 1,
   outline: [
     [x, y],
     [x + w, y],

@@ -1,19 +1,24 @@
 // The shapes of a page in fractions of its picture, and which of them lies under a point.
 import type { Schemas } from '$lib/api/client';
 
-export type Segment = Schemas['SegmentOut'];
 export type Point = readonly [number, number];
 export interface Shape {
   id: string;
   kind: string;
+  parent: string | null;
   outline: Point[];
   baseline: Point[] | null;
   box: readonly [x: number, y: number, w: number, h: number];
+  /** The picture it was measured on. */
+  rendition: string | null;
+  /** Its place, if it is a cell of a table. */
+  cell: Record<string, number> | null;
+  version: number;
 }
 
-export function shapeOf(segment: Segment): Shape {
-  const { bbox_x: x, bbox_y: y, bbox_w: w, bbox_h: h } = segment;
-  const polygon = segment.anchor['polygon'] as Point[] | null | undefined;
+export function shapeOf(stated: Schemas['PageShape']): Shape {
+  const [x = 0, y = 0, w = 0, h = 0] = stated.rect;
+  const polygon = stated.polygon as Point[] | null;
   const corners: Point[] = [
     [x, y],
     [x + w, y],
@@ -21,11 +26,15 @@ export function shapeOf(segment: Segment): Shape {
     [x, y + h],
   ];
   return {
-    id: segment.id,
-    kind: segment.kind,
+    id: stated.id,
+    kind: stated.kind,
+    parent: stated.parent_segment_id,
     outline: polygon && polygon.length > 2 ? polygon : corners,
-    baseline: segment.baseline as Point[] | null,
+    baseline: stated.baseline as Point[] | null,
     box: [x, y, w, h],
+    rendition: stated.rendition_id,
+    cell: stated.cell,
+    version: stated.version ?? 1,
   };
 }
 

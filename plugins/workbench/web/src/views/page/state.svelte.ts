@@ -4,29 +4,41 @@ import type { Change } from '$lib/changes.svelte';
 import { draftOf, type Written } from '$lib/drafts.svelte';
 import { tellRefusal } from '$lib/notices.svelte';
 import { doubtOf, linesOf, type Line, type PageText } from './lines';
-import { Places, shapeOf, type Segment, type Shape } from './shapes';
+import { Places, shapeOf, type Shape } from './shapes';
 
 export type Pass = Schemas['PassOut'];
-export type Reading = Schemas['Representation'];
+
+/** What changes the text of lines, and neither which there are nor where they stand. */
+const TEXT_ONLY = /^(representation|reading)\.(?!take)/;
 
 export class PageState {
   document = $state.raw<Schemas['Document'] | null>(null);
   ancestors = $state.raw<Schemas['Document'][]>([]);
-  passes = $state.raw<Pass[]>([]);
   text = $state.raw<PageText | null>(null);
   lines = $state.raw<Line[]>([]);
   shapes = $state.raw<Shape[]>([]);
-  readings = $state.raw(new Map<string, Reading>());
   selected = $state<string | null>(null);
+  /** A region or a cell of a table that is being edited. */
+  region = $state<string | null>(null);
   hovered = $state<string | null>(null);
   gone = $state(false);
   ready = $state(false);
-  segments = new Map<string, Segment>();
-  places = new Places([]);
 
-  readonly index = $derived(this.lines.findIndex((line) => line.id === this.selected));
+  readonly passes = $derived(this.text?.passes ?? []);
+  readonly shapeById = $derived(new Map(this.shapes.map((shape) => [shape.id, shape])));
+  readonly places = $derived(new Places(this.shapes));
+  private readonly indexOf = $derived(new Map(this.lines.map((line, index) => [line.id, index])));
+  readonly index = $derived(this.indexOf.get(this.selected ?? '') ?? -1);
   readonly line = $derived(this.lines[this.index]);
-  readonly doubtful = $derived(this.lines.filter((line) => this.isDoubtful(line)).length);
+  readonly doubtful = $derived(this.lines.filter((line) => this.isDoubtful(line)));
+  readonly direction = $derived(this.lines[0]?.direction ?? 'ltr');
+  readonly isVertical = $derived(this.direction === 'ttb' || this.direction === 'btt');
+  /** Whether columns of a vertical page follow one another from the left, as in Mongolian: most steps say so. */
+  readonly runsRightwards = $derived.by(() => {
+    const places = this.lines.map((line) => this.shapeById.get(line.id)?.box[0] ?? 0);
+    const steps = places.slice(1).map((x, index) => Math.sign(x - (places[index] ?? 0)));
+    return this.isVertical && steps.reduce((sum, step) => sum + step, 0) > 0;
+  });
 
   constructor(
     readonly id: string,
@@ -38,7 +50,7 @@ export class PageState {
     const query = { children: false, attachments: false };
     const view = ask(api.GET('/api/documents/{doc_id}/view', { params: { path, query } }));
     try {
-      await Promise.all([this.loadWriting(), view.then((found) => this.describe(found))]);
+      await Promise.all([this.reload(), view.then((found) => this.describe(found))]);
     } catch (reason) {
       if (reason instanceof Refused && reason.status === 404) this.gone = true;
       else tellRefusal(reason);
@@ -51,108 +63,102 @@ export class PageState {
     this.ancestors = view.ancestors;
   }
 
-  async loadWriting(): Promise<void> {
-    const text = await ask(
-      api.GET('/api/segments/document/{document_id}/text', {
-        params: {
-          path: { document_id: this.id },
-          query: {
-            confidence: true,
-            include_furniture: true,
-            ...(this.passId ? { pass_id: this.passId } : {}),
-          },
-        },
-      }),
-    );
-    const path = { doc_id: this.id };
-    const pass = text.pass_id ? { pass_id: text.pass_id } : {};
-    const found = await ask(api.GET('/api/segments/document/{doc_id}', { params: { path, query: pass } }));
-    this.segments = new Map(found.segments.map((one) => [one.id, one]));
-    this.shapes = found.segments.map(shapeOf);
-    this.places = new Places(this.shapes);
-    this.lines = linesOf(text, found.segments);
-    this.text = text;
-    void this.loadPasses().catch(tellRefusal);
-    void this.loadReadings().catch(tellRefusal);
+  /** Ask for lines and shapes again. */
+  async reload(): Promise<void> {
+    await Promise.all([this.loadLines(), this.loadShapes()]);
   }
 
-  /** All passes of the page; the segments' answer names only the one that was asked for. */
-  private async loadPasses(): Promise<void> {
-    // An area without shapes: only the passes are wanted.
-    const query = { area: '0,0,0.000001,0.000001' };
-    const path = { doc_id: this.id };
-    this.passes = (await ask(api.GET('/api/segments/document/{doc_id}', { params: { path, query } }))).passes;
+  async loadLines(): Promise<void> {
+    this.text = await linesOfPass(this.id, this.passId);
+    this.lines = linesOf(this.text, this.lines);
+    this.ready = true;
   }
 
-  private async loadReadings(): Promise<void> {
+  private async loadShapes(): Promise<void> {
     const path = { document_id: this.id };
-    const all = await ask(
-      api.GET('/api/content-representations/document/{document_id}', { params: { path } }),
+    const query = this.passId ? { pass_id: this.passId } : {};
+    const found = await ask(
+      api.GET('/api/segments/document/{document_id}/shapes', { params: { path, query } }),
     );
-    this.readings = new Map(all.map((one) => [one.id, one]));
-  }
-
-  /** Who wrote what the line says. */
-  authorOf(line: Line): 'person' | 'machine' | 'import' | null {
-    const reading = this.readings.get(line.readings[0] ?? '');
-    if (!reading) return null;
-    if (reading.provenance_kind === 'external_import') return 'import';
-    return reading.producer_tool || reading.producer_model ? 'machine' : 'person';
+    this.shapes = found.shapes.map(shapeOf);
   }
 
   isDoubtful = (line: Line): boolean =>
-    !draftOf(line.id) && (line.text === '' || doubtOf(line.confidence) !== 'none');
+    !draftOf(line.id) &&
+    (line.text === '' ||
+      doubtOf(line.confidence) !== 'none' ||
+      line.pieces.some((piece) => piece.doubt !== 'none'));
+
+  /** The cell of a table that a line is in. */
+  cellOf = (line: Line): Shape['cell'] => {
+    for (let id: string | null = line.id; id; id = this.shapeById.get(id)?.parent ?? null) {
+      const cell = this.shapeById.get(id)?.cell;
+      if (cell) return cell;
+    }
+    return null;
+  };
 
   select(id: string | null): void {
     this.selected = id;
+    this.region = null;
   }
   step(by: number): void {
     const to = this.index < 0 ? (by > 0 ? 0 : this.lines.length - 1) : this.index + by;
     const line = this.lines[to];
-    if (line) this.selected = line.id;
+    if (line) this.select(line.id);
   }
   nextDoubtful(): boolean {
     const from = this.index;
     const round = [...this.lines.slice(from + 1), ...this.lines.slice(0, Math.max(0, from))];
     const found = round.find(this.isDoubtful);
-    if (found) this.selected = found.id;
+    if (found) this.select(found.id);
     return found !== undefined;
   }
 
   /** The line a shape belongs to: itself, or that of a word. */
   lineOf(shape: Shape): string | null {
-    const parent = this.segments.get(shape.id)?.parent_segment_id;
-    if (this.lines.some((line) => line.id === shape.id)) return shape.id;
-    return parent && this.lines.some((line) => line.id === parent) ? parent : null;
+    if (this.indexOf.has(shape.id)) return shape.id;
+    return shape.parent && this.indexOf.has(shape.parent) ? shape.parent : null;
   }
 
   /** A correction was acknowledged: the line says what was written, without asking for the page again. */
-  written(segment: string, written: Written): void {
+  written(segment: string, { id, content, confidence, counting }: Written): void {
+    if (!counting) return;
     this.lines = this.lines.map((line) =>
-      line.id === segment && written.counting
+      line.id === segment
         ? {
             ...line,
-            text: written.content,
-            pieces: [{ text: written.content, doubt: 'none' as const }],
-            reading: written.id,
-            readings: [written.id],
-            confidence: written.confidence,
+            text: content,
+            pieces: content ? [{ text: content, doubt: 'none' as const }] : [],
+            reading: id,
+            confidence,
+            by: content ? ('person' as const) : null,
+            byName: null,
           }
         : line,
     );
-    const review = written.review_state as Reading['review_state'];
-    this.readings = new Map(this.readings).set(written.id, { ...written, review_state: review });
   }
 
-  /** Whether a change of the project means that this page must be asked for again. */
-  concerns({ kind, data }: Change): boolean {
-    if (kind === 'resync' || kind === 'reconnected') return true;
-    if (kind !== 'change') return false;
-    const mine = data['origin_window'] === originWindow && data['type'] === 'segment.correct';
+  /** What of this page must be asked for again after a change of the project. */
+  touchedBy({ kind, data }: Change): 'all' | 'lines' | null {
+    if (kind === 'resync' || kind === 'reconnected') return 'all';
+    if (kind !== 'change') return null;
+    const type = data['type'] as string;
+    // This window knows what it wrote itself (`written`).
+    if (data['origin_window'] === originWindow && type === 'representation.create') return null;
     const ids = (name: string) => (data[name] as string[] | undefined) ?? [];
-    return (
-      !mine &&
-      (ids('document_ids').includes(this.id) || ids('segment_ids').some((id) => this.segments.has(id)))
-    );
+    if (!ids('document_ids').includes(this.id) && !ids('segment_ids').some((id) => this.shapeById.has(id)))
+      return null;
+    return TEXT_ONLY.test(type) ? 'lines' : 'all';
   }
 }
+
+export const linesOfPass = async (document: string, pass: string | null): Promise<PageText> =>
+  ask(
+    api.GET('/api/segments/document/{document_id}/lines', {
+      params: {
+        path: { document_id: document },
+        query: { words: true, ...(pass ? { pass_id: pass } : {}) },
+      },
+    }),
+  );

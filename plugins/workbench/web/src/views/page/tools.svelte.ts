@@ -22,13 +22,14 @@ export class ShapeTools {
 
   choose(mode: Mode): void {
     this.mode = this.mode === mode ? 'look' : mode;
+    this.page.region = null;
     this.sketch = [];
     this.follow();
   }
 
   /** Take up the selected shape, to change it. */
   follow(): void {
-    const shape = this.page.shapes.find((one) => one.id === this.page.selected);
+    const shape = this.page.shapeById.get(this.page.region ?? this.page.selected ?? '');
     this.figure = this.mode === 'edit' && shape ? { outline: shape.outline, baseline: shape.baseline } : null;
   }
 
@@ -73,7 +74,7 @@ export class ShapeTools {
     if (this.start && this.sketch.length > 0) {
       const outline = this.sketch.slice(0, 4);
       const [, , w, h] = boxOf({ outline, baseline: null });
-      if (w > 0.003 && h > 0.003) void drawRegion(this.page, outline).catch(tellRefusal);
+      if (w > 0.003 && h > 0.003) void this.make(outline).catch(tellRefusal);
     } else if (this.held) this.save();
     this.start = this.held = null;
     this.sketch = [];
@@ -96,10 +97,18 @@ export class ShapeTools {
     return true;
   }
 
+  /** What was just drawn is what is changed next: its corners, and whether it is a cell of a table. */
+  private async make(outline: Point[]): Promise<void> {
+    await drawRegion(this.page, outline);
+    this.mode = 'edit';
+    this.follow();
+  }
+
   private save(): void {
     const { figure, page } = this;
-    if (figure && page.selected)
-      void changeShape(page, page.selected, figure).catch((reason) => {
+    const id = page.region ?? page.selected;
+    if (figure && id)
+      void changeShape(page, id, figure).catch((reason) => {
         tellRefusal(reason);
         this.follow();
       });

@@ -57,6 +57,7 @@ export class PageViewer {
     this.viewer.canvas.append(canvas);
     this.overlay = new Overlay(canvas);
     this.viewer.addHandler('update-viewport', () => this.draw());
+    this.viewer.addOnceHandler('tile-drawn', () => performance.mark('page.picture'));
     // The keys are ours.
     this.viewer.addHandler('canvas-key', (event) => {
       event.preventDefaultAction = true;
@@ -107,6 +108,7 @@ export class PageViewer {
   show(shapes: Shape[]): void {
     this.overlay.show(shapes);
     this.draw();
+    if (shapes.length > 0) performance.mark('page.shapes');
   }
   mark(marks: Marks): void {
     this.marks = marks;
@@ -153,6 +155,8 @@ export class PageViewer {
     let { x: left, y: up } = now;
     if (top < now.y + margin || bottom > now.y + now.height - margin)
       up = (top + bottom) / 2 - now.height * 0.4;
+    // Not above the picture, where there is nothing to see.
+    up = Math.max(up, Math.min(now.y, -margin / 4));
     if (w <= now.width && (x < now.x || x + w > now.x + now.width)) left = x + w / 2 - now.width / 2;
     if (left !== now.x || up !== now.y || now.width !== viewport.getBoundsNoRotate(false).width)
       viewport.fitBounds(new OpenSeadragon.Rect(left, up, now.width, now.height), false);

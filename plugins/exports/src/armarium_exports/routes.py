@@ -1,0 +1,26 @@
+"""The bytes of exports that were prepared for saving."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Response
+from fastapi.responses import FileResponse
+
+from armarium.api import REFUSALS, CurrentLibrary, CurrentPrincipal
+from armarium_exports.downloads import find_prepared
+
+router = APIRouter(tags=["export"])
+
+
+@router.get(
+    "/api/export/downloads/{download_id}",
+    summary="The bytes of an export that was prepared (export.download)",
+    response_class=FileResponse,
+    responses={
+        200: {"content": {"application/octet-stream": {}}, "description": "The file, to be saved"},
+        **REFUSALS(404),
+    },
+)
+def save_download(library: CurrentLibrary, principal: CurrentPrincipal, download_id: str) -> Response:
+    """Answered for an hour to the token that had it made; 403 where something in it was withheld since."""
+    path, media_type, name = find_prepared(library, principal, download_id)
+    return FileResponse(path, media_type=media_type, filename=name, headers={"Cache-Control": "no-store"})

@@ -1,0 +1,119 @@
+"""Exports that a browser saves: the bytes are those of the export, losses come first, and nobody else gets them."""
+
+from __future__ import annotations
+
+import io
+import os
+import zipfile
+from typing import Any
+
+import pytest
+from exports_desk import Desk
+
+
+def save(desk: Desk, **body: Any) -> tuple[dict[str, Any], bytes]:
+    made = desk.post("/api/export/downloads", **body)
+    answer = desk.client.get(f"/api/export/downloads/{made['id']}")
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-disposition"].startswith("attachment")
+    assert len(answer.content) == made["size_bytes"]
+    return made, answer.content
+
+
+def as_device(desk: Desk, role: str) -> dict[str, str]:
+    """Return the header of another device with this role."""
+    code = desk.post("/api/pair/code", role=role)["code"]
+    return {"Authorization": f"Bearer {desk.post('/api/pair', code=code)['device_token']}"}
+
+
+def names(content: bytes) -> set[str]:
+    return set(zipfile.ZipFile(io.BytesIO(content)).namelist())
+
+
+@pytest.mark.parametrize(
+    ("format_name", "ending"),
+    [("word", ".docx"), ("markdown", ".md"), ("plain-text", ".txt"), ("pagexml", ".page.xml")],
+)
+def test_pages_are_saved_as_files_of_one_zip_with_what_was_lost(
+    desk: Desk, format_name: str, ending: str
+) -> None:
+    box = desk.box("Letters")
+    desk.page(box, "1.png", ["Dear Sir", "I am well"])
+    desk.page(box, "1.png", ["Farewell"])
+    desk.page(box, "blank.png", [])
+    made, content = save(desk, what="files", format=format_name, scope_ids=[box])
+    assert made["filename"] == "Letters.zip"
+    assert {f"1{ending}", f"1 (2){ending}"} <= names(content)
+    assert sum(one["lines"] for one in made["made"]) == 3
+    if format_name == "word":
+        assert [(one["what"], one["count"], one["pages"]) for one in made["losses"]] == [
+            ("shapes of lines", 3, 2)
+        ]
+
+
+def test_a_single_page_is_saved_as_it_is(desk: Desk) -> None:
+    page = desk.page(desk.box(), "Brief 7.png", ["Dear Sir"])
+    made, content = save(desk, what="files", format="markdown", scope_ids=[page])
+    assert made["filename"] == "Brief 7.md"
+    assert "Dear Sir" in content.decode()
+
+
+def test_records_sites_and_packages_for_other_programs_are_saved_too(desk: Desk) -> None:
+    box = desk.box("Letters")
+    desk.page(box, "1.png", ["Dear Sir"])
+    made, content = save(desk, what="jsonl")
+    assert made["filename"].endswith(".jsonl")
+    assert b'"record_type"' in content
+    assert made["records"] > 0
+    _, content = save(desk, what="parquet", scope_ids=[box])
+    assert any(one.endswith(".parquet") for one in names(content))
+    made, content = save(desk, what="receiver", receiver="escriptorium", scope_ids=[box])
+    assert any(one.endswith("1.png") for one in names(content))
+    assert made["problems"] == []
+    _, content = save(desk, what="site")
+    assert "package.json" in names(content)
+
+
+def test_what_is_withheld_is_left_out_and_what_is_withheld_since_is_not_given(desk: Desk) -> None:
+    box = desk.box("Letters")
+    page = desk.page(box, "1.png", ["Dear Sir"])
+    secret = desk.page(box, "2.png", ["Secret"])
+    record = desk.restrict(secret)
+    given = {"what": "files", "format": "markdown", "scope_ids": [box]}
+    made, content = save(desk, **given)
+    assert b"Secret" not in content
+    assert [one["document_id"] for one in made["withheld"]] == [secret]
+    desk.restrict(page)
+    refused = desk.client.get(f"/api/export/downloads/{made['id']}")
+    assert (refused.status_code, refused.json()["code"]) == (403, "download_withheld")
+    assert record
+
+
+def test_a_file_is_given_to_nobody_else_and_not_for_ever(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = desk.page(desk.box(), "1.png", ["Dear Sir"])
+    made = desk.post("/api/export/downloads", what="files", format="markdown", scope_ids=[page])
+    viewer = as_device(desk, "viewer")
+    given = {"what": "files", "format": "markdown", "scope_ids": [page]}
+    assert desk.client.post("/api/export/downloads", json=given, headers=viewer).status_code == 200
+    other = as_device(desk, "editor")
+    refused = desk.client.get(f"/api/export/downloads/{made['id']}", headers=other)
+    assert (refused.status_code, refused.json()["code"]) == (404, "download_gone")
+    place = desk.library.derived_folder / "downloads" / made["id"]
+    os.utime(place, (1, 1))
+    again = desk.post("/api/export/downloads", what="files", format="markdown", scope_ids=[page])
+    assert not place.exists()
+    monkeypatch.setattr("armarium_exports.downloads.time.time", lambda: 1e11)
+    assert desk.client.get(f"/api/export/downloads/{again['id']}").status_code == 404
+    assert desk.client.get("/api/export/downloads/..").status_code == 404
+
+
+def test_a_request_that_says_too_little_is_refused(desk: Desk) -> None:
+    box = desk.box()
+    page = desk.page(box, "1.png", ["Dear Sir"])
+    assert (
+        desk.post("/api/export/downloads", 422, what="receiver", scope_ids=[box])["code"] == "receiver_needed"
+    )
+    assert desk.post("/api/export/downloads", 422, what="jsonl", scope_ids=[box, page])["code"] == "one_scope"
+    empty = desk.box("Empty")
+    refused = desk.post("/api/export/downloads", 422, what="files", scope_ids=[empty])
+    assert refused["code"] == "nothing_to_export"

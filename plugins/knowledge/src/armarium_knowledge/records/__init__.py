@@ -1,0 +1,1 @@
+"""The nouns of knowledge, each declared once: what is sent, stored and answered."""

@@ -1,0 +1,208 @@
+"""Change what hands, signs and allographs are called, and join those that turn out to be one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Column, Table
+
+from armarium.api import ActionContext, Example, Route, Rows, action, is_among
+from armarium_paleography.actions.ground import (
+    live_row,
+    note_row,
+    sample_hand,
+    sample_lines,
+    withdraw_row,
+)
+from armarium_paleography.actions.hands import OF_A_LIVE_HAND, SAID_ONCE, SAME_JUDGEMENT
+from armarium_paleography.actions.letterforms import ONE_DESCRIPTION
+from armarium_paleography.actions.signs import OF_A_LIVE_SIGN, ONE_SIGN_A_CODE_POINT, SHOWN_ONCE
+from armarium_paleography.errors import CodePointTaken, OtherCharacter, joined_with_itself
+from armarium_paleography.queries.hands import HANDS
+from armarium_paleography.queries.letterforms import ALLOGRAPHS
+from armarium_paleography.queries.live_segments import live
+from armarium_paleography.queries.signs import SIGNS, holder_of
+from armarium_paleography.records.hands import Hand, HandMerge, HandUpdate, attributions, campaigns, hands
+from armarium_paleography.records.marks import (
+    Allograph,
+    AllographMerge,
+    AllographUpdate,
+    Sign,
+    SignMerge,
+    SignUpdate,
+    allographs,
+    instances,
+    letterforms,
+    signs,
+)
+
+
+def _change(ctx: ActionContext, table: Table, row: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    if changes:
+        ctx.conn.execute(table.update().where(table.c.id == row["id"]).values(changes))
+    note_row(ctx, row)
+    return {**row, **changes}
+
+
+def _move(
+    ctx: ActionContext, column: Column[Any], ids: list[str], to: str, same: tuple[str, ...] = ()
+) -> None:
+    """Let the live rows whose *column* names one of *ids* name *to*; one that says what a row of *to* says already
+    (equal in *same*) is withdrawn.
+    """
+    table = column.table
+    rows = Rows(table)
+    said = {tuple(row[name] for name in same) for row in rows.all(ctx.conn, live(table), column == to)}
+    for row in rows.all(ctx.conn, live(table), is_among(column, ids), order=(table.c.id,)):
+        now = {**row, column.name: to}
+        key = tuple(now[name] for name in same)
+        if same and key in said:
+            withdraw_row(ctx, table, row)
+            continue
+        said.add(key)
+        _change(ctx, table, row, {column.name: to})
+
+
+def _others(rows: Rows, what: str, ctx: ActionContext, identity: str, ids: list[str]) -> list[dict[str, Any]]:
+    if identity in ids:
+        raise joined_with_itself(what)
+    return [live_row(rows, what, ctx.conn, one) for one in dict.fromkeys(ids)]
+
+
+@action(
+    "hand.update",
+    params=HandUpdate,
+    result=Hand,
+    summary="Change what a hand is called and what is known of it.",
+    route=Route("PATCH", "/api/hands/{hand_id}", name="update_hand"),
+    words="Changed a hand",
+    example=lambda ex: {"hand_id": sample_hand(ex), "label": "Hand B", "scribe": None},
+)
+def update_hand(ctx: ActionContext, p: HandUpdate) -> dict[str, Any]:
+    """Raises NotFound, Withdrawn. A field that is not sent is unchanged; null clears it."""
+    row = live_row(HANDS, "hand", ctx.conn, p.hand_id)
+    return _change(ctx, hands, row, p.model_dump(exclude_unset=True, exclude={"hand_id"}))
+
+
+def _hands_example(ex: Example) -> dict[str, Any]:
+    _, lines = sample_lines(ex)
+    one, other = sample_hand(ex), sample_hand(ex)
+    ex.run("hand.attribute", {"hand_id": other, "segment_id": lines[0]})
+    return {"hand_id": one, "other_ids": [other]}
+
+
+@action(
+    "hand.merge",
+    params=HandMerge,
+    result=Hand,
+    summary="Join hands that turn out to be one.",
+    route=Route("POST", "/api/hands/{hand_id}/merge", name="merge_hands"),
+    laws=(OF_A_LIVE_HAND, SAID_ONCE),
+    words="Joined hands",
+    example=_hands_example,
+)
+def merge_hands(ctx: ActionContext, p: HandMerge) -> dict[str, Any]:
+    """What is in the others is in this one from then on, and they are withdrawn; undo restores them. Raises
+    NotFound, Withdrawn, Invalid.
+    """
+    row = live_row(HANDS, "hand", ctx.conn, p.hand_id)
+    others = _others(HANDS, "hand", ctx, p.hand_id, p.other_ids)
+    _move(ctx, attributions.c.hand_id, p.other_ids, p.hand_id, SAME_JUDGEMENT)
+    _move(ctx, letterforms.c.hand_id, p.other_ids, p.hand_id)
+    _move(ctx, campaigns.c.hand_id, p.other_ids, p.hand_id)
+    for other in others:
+        withdraw_row(ctx, hands, other)
+    note_row(ctx, row)
+    return row
+
+
+def _sign_example(ex: Example) -> str:
+    _, lines = sample_lines(ex)
+    return str(ex.run("sign.create", {"name": "A cross", "picture_segment_id": lines[0]})["id"])
+
+
+@action(
+    "sign.update",
+    params=SignUpdate,
+    result=Sign,
+    summary="Change what a sign is called and what is known of it.",
+    route=Route("PATCH", "/api/signs/{sign_id}", name="update_sign"),
+    laws=(ONE_SIGN_A_CODE_POINT,),
+    words="Changed a sign",
+    example=lambda ex: {"sign_id": _sign_example(ex), "name": "A cross of consecration"},
+)
+def update_sign(ctx: ActionContext, p: SignUpdate) -> dict[str, Any]:
+    """Raises NotFound, Withdrawn, CodePointTaken. A field that is not sent is unchanged; null clears it."""
+    row = live_row(SIGNS, "sign", ctx.conn, p.sign_id)
+    if p.code_point is not None and (holder := holder_of(ctx.conn, p.code_point)) not in (None, p.sign_id):
+        raise CodePointTaken(p.code_point, str(holder))
+    return _change(ctx, signs, row, p.model_dump(exclude_unset=True, exclude={"sign_id"}))
+
+
+@action(
+    "sign.merge",
+    params=SignMerge,
+    result=Sign,
+    summary="Join signs that turn out to be one.",
+    route=Route("POST", "/api/signs/{sign_id}/merge", name="merge_signs"),
+    laws=(ONE_SIGN_A_CODE_POINT, OF_A_LIVE_SIGN, SHOWN_ONCE),
+    words="Joined signs",
+    example=lambda ex: {"sign_id": _sign_example(ex), "other_ids": [_sign_example(ex)]},
+)
+def merge_signs(ctx: ActionContext, p: SignMerge) -> dict[str, Any]:
+    """The instances of the others are of this one from then on; undo restores them. Raises NotFound, Withdrawn,
+    Invalid.
+    """
+    row = live_row(SIGNS, "sign", ctx.conn, p.sign_id)
+    others = _others(SIGNS, "sign", ctx, p.sign_id, p.other_ids)
+    _move(ctx, instances.c.sign_id, p.other_ids, p.sign_id, ("segment_id",))
+    _move(ctx, signs.c.variant_of, p.other_ids, p.sign_id)
+    for other in others:
+        withdraw_row(ctx, signs, other)
+    note_row(ctx, row)
+    return row
+
+
+def _allograph_example(ex: Example) -> str:
+    return str(ex.run("letterform.allograph_create", {"character": "s", "name": "long s"})["id"])
+
+
+@action(
+    "letterform.allograph_update",
+    params=AllographUpdate,
+    result=Allograph,
+    summary="Change what an allograph is called.",
+    route=Route("PATCH", "/api/letterforms/allographs/{allograph_id}", name="update_allograph"),
+    words="Changed an allograph",
+    example=lambda ex: {"allograph_id": _allograph_example(ex), "name": "tall s"},
+)
+def update_allograph(ctx: ActionContext, p: AllographUpdate) -> dict[str, Any]:
+    """Raises NotFound, Withdrawn. A field that is not sent is unchanged; null clears it."""
+    row = live_row(ALLOGRAPHS, "allograph", ctx.conn, p.allograph_id)
+    return _change(ctx, allographs, row, p.model_dump(exclude_unset=True, exclude={"allograph_id"}))
+
+
+@action(
+    "letterform.allograph_merge",
+    params=AllographMerge,
+    result=Allograph,
+    summary="Join allographs that turn out to be one.",
+    route=Route("POST", "/api/letterforms/allographs/{allograph_id}/merge", name="merge_allographs"),
+    laws=(ONE_DESCRIPTION,),
+    words="Joined allographs",
+    example=lambda ex: {"allograph_id": _allograph_example(ex), "other_ids": [_allograph_example(ex)]},
+)
+def merge_allographs(ctx: ActionContext, p: AllographMerge) -> dict[str, Any]:
+    """Letterforms of the others are of this one from then on; undo restores them. Raises NotFound, Withdrawn,
+    OtherCharacter, Invalid.
+    """
+    row = live_row(ALLOGRAPHS, "allograph", ctx.conn, p.allograph_id)
+    others = _others(ALLOGRAPHS, "allograph", ctx, p.allograph_id, p.other_ids)
+    for other in others:
+        if other["character"] != row["character"]:
+            raise OtherCharacter(row["character"], other["id"], other["character"])
+    _move(ctx, letterforms.c.allograph_id, p.other_ids, p.allograph_id)
+    for other in others:
+        withdraw_row(ctx, allographs, other)
+    note_row(ctx, row)
+    return row

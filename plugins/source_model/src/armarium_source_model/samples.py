@@ -1,0 +1,65 @@
+"""Sample data for the examples of actions, of this family and of those that use it: a page with a pass, lines and readings,
+made through actions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from armarium.api import Example
+
+
+class SamplePage(NamedTuple):
+    """A page with one pass: its segments, and the readings of those that have a text."""
+
+    document_id: str
+    pass_id: str
+    segment_ids: list[str]
+    reading_ids: list[str]
+
+
+def sample_document(ex: Example, name: str = "Letter, first page") -> str:
+    """Create a page to lay out; return its id."""
+    return str(ex.run("document.create", {"name": name, "doc_type": "page"})["id"])
+
+
+def sample_anchor(index: int = 0) -> dict[str, Any]:
+    """Return the anchor of line *index* (from 0), lines running down the page."""
+    return {"rect": [0.1, 0.1 + 0.08 * index, 0.8, 0.05]}
+
+
+def sample_page(
+    ex: Example,
+    texts: Sequence[str] = (),
+    *,
+    lines: int = 3,
+    document_id: str | None = None,
+    segments: Sequence[Mapping[str, Any]] | None = None,
+    reader: str | None = None,
+) -> SamplePage:
+    """Create a pass with a line for each of *texts*, or with so many *lines*, on a new page or on that of *document_id*.
+
+    *segments* are created instead of the lines, as far as they state otherwise. The texts are a person's, or those of a
+    *reader*.
+    """
+    document_id = document_id or sample_document(ex)
+    pass_id = str(ex.run("segment.pass_create", {"document_id": document_id, "name": "By hand"})["id"])
+    on_page = {"document_id": document_id, "pass_id": pass_id}
+    drawn = segments or [{"anchor": sample_anchor(number)} for number in range(len(texts) or lines)]
+    made = ex.run("segment.create_many", {"segments": [{**on_page, "kind": "line", **one} for one in drawn]})
+    segment_ids = [str(one["id"]) for one in made["items"]]
+    readings = [
+        {"segment_id": one, "text": text} for one, text in zip(segment_ids, texts, strict=bool(texts))
+    ]
+    if reader is not None:
+        taken = {**on_page, "provider": reader, "model": "sample", "readings": readings}
+        reading_ids = ex.run("reading.take", taken)["representation_ids"]
+    else:
+        reading_ids = [str(ex.run("representation.create", one)["id"]) for one in readings]
+    return SamplePage(document_id, pass_id, segment_ids, reading_ids)
+
+
+def sample_reading(ex: Example, page: SamplePage, text: str = "Dear Sir") -> str:
+    """Create a reading of the first line; return its id."""
+    return str(ex.run("representation.create", {"segment_id": page.segment_ids[0], "text": text})["id"])

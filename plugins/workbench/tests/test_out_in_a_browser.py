@@ -1,0 +1,276 @@
+"""What leaves the engine and who may see it, in a real browser: first start to export, rights, panels, markup, many files.
+
+Every test also fails when a page asks for anything outside the engine, breaks its policy or raises an error (`context`).
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shutil
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from conftest import MARKUP, Desk, Shot
+from served_engine import write_page
+
+from armarium_demo.samples import sample_pages
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "panel_words"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def example_installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The example plugin as an engine finds an installed one."""
+    place = tmp_path_factory.mktemp("site")
+    shutil.copytree(EXAMPLE / "src", place, dirs_exist_ok=True)
+    about = place / "armarium_panel_words-0.1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: armarium-panel-words\nVersion: 0.1.0\n")
+    (about / "entry_points.txt").write_text("[armarium.plugins]\npanel_words = armarium_panel_words\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, (str(place), os.environ.get("PYTHONPATH")))))
+        yield
+
+
+@pytest.fixture
+def viewer(chromium: Browser, desk: Desk) -> Iterator[Page]:
+    """Another person's browser, signed in with a code for one who may look, typed on the page that asks for it."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 800}, locale="en-GB")
+    context.set_default_timeout(20_000)
+    code = desk.engine.ask("POST", "/api/pair/code", {"role": "viewer"})["code"]
+    page = context.new_page()
+    page.goto(desk.engine.address)
+    page.get_by_role("textbox").fill(code)
+    page.keyboard.press("Enter")
+    yield page
+    context.close()
+
+
+def show(page: Page, desk: Desk, view: str) -> None:
+    page.goto(f"{desk.engine.address}/#/p/{desk.project_id}/{view}")
+    page.locator("main h1").first.wait_for()
+    page.wait_for_load_state("networkidle")
+
+
+def keep_picture(page: Page, name: str) -> None:
+    """Keep a picture for the manual, as `workbench-NAME.webp` in the folder that ARMARIUM_MANUAL names."""
+    folder = os.environ.get("ARMARIUM_MANUAL")
+    if folder is None:
+        return
+    from PIL import Image
+
+    page.wait_for_load_state("networkidle")
+    page.mouse.move(0, 0)
+    Image.open(io.BytesIO(page.screenshot())).save(
+        Path(folder) / f"workbench-{name}.webp", quality=78, method=6
+    )
+
+
+def save_file(page: Page, button: str) -> bytes:
+    """Make an export and save it, as a person does; return the file."""
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name=re.compile(button)).click()
+    return Path(waiting.value.path()).read_bytes()
+
+
+def test_from_the_first_start_to_a_saved_file(page: Page, desk: Desk, tmp_path: Path, shot: Shot) -> None:
+    from playwright.sync_api import expect
+
+    (sample,) = sample_pages(count=1, scale=0.4)
+    write_page(tmp_path, "Brief 1", sample, [f"Line {number}" for number, _ in enumerate(sample.lines, 1)])
+    page.get_by_role("button", name=re.compile("New project")).first.click()
+    page.get_by_role("dialog").get_by_role("textbox").first.fill("First steps")
+    page.get_by_role("dialog").locator("button.primary").click()
+    with page.expect_file_chooser() as choosing:
+        page.get_by_role("button", name="Import files").first.click()
+    choosing.value.set_files(sorted(tmp_path.glob("Brief 1.*")))
+    page.get_by_role("list", name="Contents").get_by_role("link", name=re.compile("^Sources")).click()
+    page.get_by_role("list", name="Contents").get_by_role("link", name=re.compile(r"Brief 1\.jpg")).click()
+    page.get_by_role("button", name="1 Line 1").first.click()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("Dear Sir")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="1 Dear Sir")).to_be_visible()
+    page.get_by_role("link", name="Export").click()
+    files = page.get_by_role("region", name="Files to save")
+    files.get_by_role("combobox", name="Format").select_option("word")
+    files.get_by_role("button", name="See what it would be").click()
+    expect(files.get_by_text("shapes of lines")).to_be_visible()
+    shot(page, "out-export")
+    keep_picture(page, "export")
+    with zipfile.ZipFile(io.BytesIO(save_file(page, r"Save Brief 1\.docx"))) as word:
+        assert "Dear Sir" in word.read("word/document.xml").decode()
+    whole = page.get_by_role("region", name="The whole project")
+    whole.get_by_role("button", name="See what it would be").click()
+    assert b"Dear Sir" in save_file(page, r"Save .*\.jsonl")
+
+
+def test_a_panel_of_a_plugin_shows_the_page_and_reaches_nothing_else(
+    page: Page, context: BrowserContext, desk: Desk, shot: Shot
+) -> None:
+    from playwright.sync_api import expect
+
+    page.goto(desk.engine.new_link(desk.place("letter.jpg")))
+    page.get_by_role("button", name=desk.lines("letter.jpg")[3]).click()
+    keep_picture(page, "page")
+    page.get_by_role("button", name=re.compile("Words of this page")).click()
+    frame = page.frame_locator("iframe[title='Words of this page']")
+    first = re.findall(r"\w+", desk.lines("letter.jpg")[0])[0]
+    expect(frame.get_by_role("listitem").filter(has_text=re.compile(f"^{first} ")).first).to_be_visible()
+    page.get_by_role("button", name=f"1 {desk.lines('letter.jpg')[0]}").click()
+    expect(frame.locator(".chosen").first).to_be_visible()
+    shot(page, "out-panel")
+    assert page.locator("iframe").get_attribute("sandbox") == "allow-scripts"
+    inside = next(one for one in page.frames if "/panels/" in one.url)
+    token = inside.evaluate("known.token") if inside.evaluate("typeof known") != "undefined" else None
+    assert token is None, "the module keeps what it was told to itself"
+    assert inside.evaluate("window.origin") == "null"
+    with pytest.raises(Exception, match=r"(?i)sandboxed|cookie"):
+        inside.evaluate("document.cookie")
+    for address in (f"{desk.engine.address}/api/registry", f"{desk.engine.address}/api/tokens"):
+        asked = "address => fetch(address, {credentials: 'include'}).then(answer => answer.status, () => 'refused')"
+        assert inside.evaluate(asked, address) == "refused"
+
+
+def test_a_restricted_page_appears_nowhere_to_a_viewer_until_that_is_taken_back(
+    page: Page, viewer: Page, desk: Desk, shot: Shot
+) -> None:
+    from playwright.sync_api import expect
+
+    name = next(one for one in desk.pages if one.startswith("deed"))
+    text = desk.lines(name)[0]
+    row = desk.engine.ask("GET", f"/api/documents/{desk.pages[name]}")
+    page.goto(f"{desk.engine.address}/#/p/{desk.project_id}/library/{row['parent_id']}")
+    page.get_by_role("checkbox", name=re.compile("deed with")).check(force=True)
+    keep_picture(page, "library")
+    page.get_by_role("button", name="Rights and locks").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_text("Nothing is stated.", exact=True)).to_be_visible()
+    shot(page, "out-rights")
+    keep_picture(page, "rights")
+    dialog.get_by_role("button", name="State it").click()
+    expect(page.get_by_text("Stated.")).to_be_visible()
+    expect(viewer.get_by_role("link", name="Letters & <deeds>")).to_be_visible()
+    # By now the viewer is signed in: no view names the page, shows its text, or counts it.
+    for view in (
+        "library",
+        f"library/{row['parent_id']}",
+        "work",
+        "figures",
+        "people",
+        "history",
+        "export",
+        "settings/rights",
+    ):
+        show(viewer, desk, view)
+        for word in ("deed with a name", text):
+            assert word not in viewer.locator("main").inner_text(), (view, word)
+    show(viewer, desk, f"library/{row['parent_id']}")
+    expect(viewer.get_by_role("list", name="Contents").get_by_role("listitem")).to_have_count(2)
+    assert viewer.get_by_role("button", name="Import files").count() == 0
+    show(viewer, desk, "figures")
+    expect(viewer.get_by_role("group", name="Show").get_by_role("button", name="Read 2")).to_be_visible()
+    viewer.goto(f"{desk.engine.address}/#/p/{desk.project_id}/search?q={text.split()[0]}")
+    viewer.wait_for_load_state("networkidle")
+    assert text not in viewer.locator("main").inner_text()
+    show(viewer, desk, "export")
+    shot(viewer, "out-viewer")
+    files = viewer.get_by_role("region", name="Files to save")
+    files.get_by_role("combobox", name="Format").select_option("markdown")
+    files.get_by_role("button", name="See what it would be").click()
+    with zipfile.ZipFile(io.BytesIO(save_file(viewer, "Save"))) as archive:
+        assert len(archive.namelist()) == 2
+        assert all(text not in archive.read(one).decode() for one in archive.namelist())
+    page.get_by_role("button", name="Undo", exact=True).first.click()
+    show(page, desk, "figures")
+    expect(page.get_by_role("group", name="Show").get_by_role("button", name="Read 3")).to_be_visible()
+    keep_picture(page, "figures")
+    show(viewer, desk, f"library/{row['parent_id']}")
+    expect(viewer.get_by_role("list", name="Contents").get_by_role("listitem")).to_have_count(3)
+
+
+def test_a_stolen_link_is_worthless_after_use(chromium: Browser, page: Page, desk: Desk) -> None:
+    from playwright.sync_api import expect
+
+    link = desk.engine.new_link()
+    page.goto(link)
+    expect(page.get_by_role("link", name="Letters & <deeds>")).to_be_visible()
+    thief = chromium.new_context()
+    window = thief.new_page()
+    window.goto(link)
+    expect(window.get_by_role("heading", name="Not signed in")).to_be_visible()
+    assert thief.cookies() == []
+    thief.close()
+
+
+def test_markup_is_text_in_every_view(page: Page, desk: Desk) -> None:
+    """In names, lines, attributes, labels, entities, rights, searches and what a model or a token is called."""
+    ask = desk.engine.ask
+    name = next(one for one in desk.pages if one.startswith("<b>"))
+    document = desk.pages[name]
+    given = {"page_label": MARKUP, "date_original": MARKUP, "attributes": {"tags": [MARKUP], MARKUP: MARKUP}}
+    ask("PATCH", f"/api/documents/{document}", given)
+    entity = ask("POST", "/api/entities", {"canonical_name": MARKUP, "entity_type": "person"})
+    ask("POST", "/api/tokens", {"name": MARKUP[:60], "role": "viewer"})
+    record = {
+        "target_kind": "document",
+        "target_id": document,
+        "labels": [MARKUP],
+        "conditions": MARKUP,
+        "holders": [MARKUP],
+    }
+    ask("POST", "/api/rights", record)
+    parent = ask("GET", f"/api/documents/{document}")["parent_id"]
+    places = [
+        "library", f"library/{parent}", f"page/{document}", "work", "search?q=owned", "people", f"people/{entity['id']}",
+        "figures", "export", "history", "trash", "settings/devices", "settings/rights", "settings/plugins",
+    ]  # fmt: skip
+    for place in places:
+        page.goto(f"{desk.engine.address}/#/p/{desk.project_id}/{place}")
+        page.wait_for_load_state("networkidle")
+        assert page.locator("img[src='x'], main b, script:not([src])").count() == 0, place
+        assert page.title() != "owned", place
+        if place.startswith("page/"):
+            opened = page.get_by_role("button", name=re.compile("Words of this page"))
+            if opened.get_attribute("aria-expanded") == "false":
+                opened.click()
+            frame = page.frame_locator("iframe[title='Words of this page']")
+            frame.get_by_role("listitem").first.wait_for()
+            assert frame.locator("img, b, script:not([src])").count() == 0
+
+
+def test_three_hundred_dropped_files_are_there_and_go_back_in_one_step(
+    page: Page, desk: Desk, shot: Shot
+) -> None:
+    from PIL import Image
+    from playwright.sync_api import expect
+
+    desk.engine.ask("POST", "/api/documents", {"name": "Dropped", "doc_type": "folder"})
+    picture = io.BytesIO()
+    Image.new("L", (40, 60), 230).save(picture, "PNG")
+    page.goto(desk.engine.new_link(f"/p/{desk.project_id}"))
+    page.get_by_role("list", name="Contents").get_by_role("link", name=re.compile("Dropped")).click()
+    page.get_by_text("Nothing here yet", exact=False).or_(
+        page.get_by_role("heading", level=2)
+    ).first.wait_for()
+    drop = """([bytes, number]) => {
+      const files = new DataTransfer();
+      for (let at = 0; at < number; at++)
+        files.items.add(new File([new Uint8Array(bytes), String(at)], `${String(at).padStart(3, '0')}.png`, {type: 'image/png'}));
+      const target = document.querySelector('.library');
+      for (const type of ['dragenter', 'dragover', 'drop'])
+        target.dispatchEvent(new DragEvent(type, {dataTransfer: files, bubbles: true, cancelable: true}));
+    }"""
+    page.evaluate(drop, [list(picture.getvalue()), 300])
+    expect(page.locator("p[role=status]").filter(has_text="300")).to_be_attached(timeout=60_000)
+    shot(page, "out-dropped")
+    page.get_by_role("region", name="Import files").get_by_role("button", name="Undo").click()
+    expect(page.locator("p[role=status]").filter(has_text="0 things")).to_be_attached(timeout=60_000)

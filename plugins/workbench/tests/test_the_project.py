@@ -1,0 +1,241 @@
+"""What a person does with what pages say: doubts, statements, hands, maps, work and figures, in a real browser."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from conftest import WEB, Desk, Shot
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+LONG = "A name that is so long that no list of any width that a window has would show the whole of it at once"
+
+
+def show(page: Page, desk: Desk, place: str) -> None:
+    """Go to a view of the project."""
+    page.goto(desk.engine.new_link(f"/p/{desk.project_id}/{place}"))
+
+
+def check(page: Page, name: str, shot: Shot) -> None:
+    """Keep a picture of a view, and fail for serious obstacles in it, in both themes."""
+    page.wait_for_load_state("networkidle")
+    shot(page, name)
+    page.evaluate((WEB / "node_modules" / "axe-core" / "axe.min.js").read_text())
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)
+        answer = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        found = [
+            f"{name}, {theme}: {one['id']}: {one['nodes'][0]['html'][:200]}"
+            for one in answer["violations"]
+            if one["impact"] in ("serious", "critical")
+        ]
+        assert found == []
+    page.emulate_media(color_scheme=None)
+
+
+def line_of(desk: Desk, page: str, number: int) -> dict[str, Any]:
+    """Return a line's span in the text of a page, with its text."""
+    text = desk.engine.ask("GET", f"/api/segments/document/{desk.pages[page]}/text")
+    span = text["spans"][number]
+    return {**span, "text": text["text"][span["char_start"] : span["char_end"]]}
+
+
+def undo(page: Page) -> None:
+    page.locator("main").click(position={"x": 2, "y": 2})
+    page.keyboard.press("Control+z")
+
+
+def test_a_correction_puts_a_statement_in_doubt_and_a_click_confirms_it(
+    page: Page, desk: Desk, shot: Shot
+) -> None:
+    from playwright.sync_api import expect
+
+    letter = desk.pages["letter.jpg"]
+    line = line_of(desk, "letter.jpg", 1)
+    word = line["text"].split()[0]
+    entity = desk.engine.ask("POST", "/api/entities", {"canonical_name": LONG, "entity_type": "person"})["id"]
+    said = desk.engine.ask(
+        "POST",
+        "/api/claims",
+        {
+            "text": "He wrote <b>this</b> letter",
+            "subject_entity_id": entity,
+            "source_document_id": letter,
+            "source_char_start": line["char_start"],
+            "source_char_end": line["char_start"] + len(word),
+        },
+    )["id"]
+    show(page, desk, "search/doubt")
+    expect(page.get_by_role("heading", name="Nothing is in doubt")).to_be_visible()
+    check(page, "doubt-empty", shot)
+    path = f"/api/segments/{line['segment_id']}/correct"
+    desk.engine.ask("POST", path, {"text": line["text"] + " indeed"})
+    expect(page.get_by_role("heading", name="1 thing is in doubt")).to_be_visible()
+    expect(page.get_by_text("He wrote <b>this</b> letter")).to_be_visible()
+    check(page, "doubt", shot)
+    confirm = page.get_by_role("button", name="Still right: He wrote <b>this</b> letter")
+    confirm.click()
+    expect(page.get_by_role("heading", name="Nothing is in doubt")).to_be_visible()
+    assert desk.engine.ask("GET", f"/api/claims/{said}")["stale"] is False
+    undo(page)
+    expect(confirm).to_be_visible()
+    assert desk.engine.ask("GET", f"/api/claims/{said}")["stale"] is True
+
+
+def test_a_misread_word_is_replaced_and_another_left_as_it_is(page: Page, desk: Desk, shot: Shot) -> None:
+    from playwright.sync_api import expect
+
+    first, second = (line_of(desk, "letter.jpg", number) for number in (3, 4))
+    for line, text in ((first, "The chaplain came"), (second, "A chaplein, and a chaplein")):
+        desk.engine.ask("POST", f"/api/segments/{line['segment_id']}/correct", {"text": text})
+    show(page, desk, "search/words")
+    check(page, "words-empty", shot)
+    page.get_by_label("A word as it is right").fill("chaplain")
+    page.get_by_role("button", name="Find misread ones").click()
+    expect(page.get_by_role("button", name="chaplein", exact=True)).to_be_visible()
+    expect(page.get_by_text("1 line to look at")).to_be_visible()
+    check(page, "words", shot)
+    page.get_by_role("button", name="It is right").click()
+    expect(page.get_by_text("0 lines to look at")).to_be_visible()
+    undo(page)
+    page.get_by_role("button", name="Replace", exact=True).click()
+    expect(page.get_by_text("0 lines to look at")).to_be_visible()
+    assert line_of(desk, "letter.jpg", 4)["text"] == "A chaplain, and a chaplain"
+    undo(page)
+    expect(page.get_by_text("1 line to look at")).to_be_visible()
+    assert line_of(desk, "letter.jpg", 4)["text"] == "A chaplein, and a chaplein"
+
+
+def test_a_statement_is_made_with_its_line_and_date_changed_and_withdrawn(
+    page: Page, desk: Desk, shot: Shot
+) -> None:
+    from playwright.sync_api import expect
+
+    entity = desk.engine.ask("POST", "/api/entities", {"canonical_name": "Ana", "entity_type": "person"})[
+        "id"
+    ]
+    show(page, desk, f"people/{entity}")
+    page.get_by_role("button", name="New statement").click()
+    form = page.get_by_role("dialog", name="New statement")
+    form.get_by_label("What is stated").fill("Ana sold the mill")
+    form.get_by_label("Date, as it is written").fill("12 May 1593")
+    expect(form.get_by_text("That was 1593-05-12.")).to_be_visible()
+    form.get_by_role("combobox", name="Page").select_option(label="letter.jpg")
+    text = line_of(desk, "letter.jpg", 0)["text"]
+    form.get_by_role("radio", name=text).check()
+    check(page, "statement-form", shot)
+    form.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("link", name=text)).to_be_visible()
+    check(page, "statements", shot)
+    (claim,) = desk.engine.ask("GET", f"/api/claims?entity_id={entity}")["items"]
+    assert (claim["source_excerpt"], claim["date_values"][0]["iso_start"]) == (text, "1593-05-12")
+    page.get_by_role("button", name="Change: Ana sold the mill").click()
+    page.get_by_role("dialog").get_by_label("What is stated").fill("Ana sold her mill")
+    page.get_by_role("dialog").get_by_role("button", name="Save").click()
+    withdraw = page.get_by_role("button", name="Withdraw: Ana sold her mill")
+    withdraw.click()
+    expect(page.get_by_text("Nothing is stated yet.")).to_be_visible()
+    undo(page)
+    expect(withdraw).to_be_visible()
+    undo(page)
+    expect(page.get_by_role("button", name="Withdraw: Ana sold the mill")).to_be_visible()
+    undo(page)
+    expect(page.get_by_text("Nothing is stated yet.")).to_be_visible()
+
+
+def test_a_hand_gets_lines_and_a_letterform_an_example_cut_out_of_one(
+    page: Page, desk: Desk, shot: Shot
+) -> None:
+    from playwright.sync_api import expect
+
+    show(page, desk, "hands")
+    expect(page.get_by_role("heading", name="No hands yet")).to_be_visible()
+    check(page, "hands-empty", shot)
+    for name in ("Hand A", LONG):
+        page.get_by_role("button", name="New hand").click()
+        page.get_by_role("dialog").get_by_label("Name").fill(name)
+        page.get_by_role("dialog").get_by_role("button", name="Save").click()
+        expect(page.get_by_role("heading", name=name)).to_be_visible()
+    text = line_of(desk, "letter.jpg", 0)["text"]
+
+    def pick() -> None:
+        form = page.get_by_role("dialog")
+        form.get_by_role("combobox", name="Page").select_option(label="letter.jpg")
+        form.get_by_role("radio", name=text).check()
+
+    page.get_by_role("button", name="Add an example").click()
+    pick()
+    page.get_by_role("dialog").get_by_role("button", name="Save").click()
+    expect(page.get_by_text("1 example · 1 page")).to_be_visible()
+    check(page, "hands", shot)
+    page.get_by_role("link", name="Hand A").click()
+    page.get_by_role("button", name="The same as…").click()
+    page.get_by_role("dialog").get_by_role("checkbox").check()
+    page.get_by_role("dialog").get_by_role("button", name="Merge").click()
+    expect(page.get_by_text("1 example · 1 page")).to_be_visible()
+    undo(page)
+    expect(page.get_by_role("link", name=LONG)).to_be_visible()
+
+    page.get_by_role("link", name="Letterforms").click()
+    page.get_by_role("button", name="New letterform").click()
+    form = page.get_by_role("dialog")
+    form.get_by_label("Letter", exact=True).fill("g")
+    form.get_by_label("Name").fill("open g")
+    form.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Add an example").click()
+    pick()
+    form.get_by_label("To", exact=True).fill("0.12")
+    check(page, "cutter", shot)
+    before = desk.lines("letter.jpg")
+    form.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("1 example · 1 page")).to_be_visible()
+    check(page, "letters", shot)
+    (made,) = desk.engine.ask("GET", "/api/letterforms?character=g")["items"]
+    segment = desk.engine.ask("GET", f"/api/segments/{made['segment_id']}")["segment"]
+    assert segment["bbox_w"] < 0.2
+    # What is cut out of a line changes nothing of the text.
+    assert desk.lines("letter.jpg") == before
+    undo(page)
+    expect(page.get_by_text("No examples yet")).to_be_visible()
+
+
+def test_a_page_is_laid_on_the_ground_and_shows_its_places(page: Page, desk: Desk, shot: Shot) -> None:
+    from playwright.sync_api import expect
+
+    show(page, desk, "maps")
+    expect(page.get_by_text("No place of the project has coordinates yet.")).to_be_visible()
+    check(page, "maps-empty", shot)
+    for name, lon, lat in (("Paris", 2.35, 48.86), ("Chartres", 1.49, 48.45), (LONG, 3.4, 47.8)):
+        value = {"label": name, "geometry_type": "point", "lat": lat, "lon": lon, "basis": "known"}
+        body = {"canonical_name": name, "entity_type": "location", "place_values": [value]}
+        desk.engine.ask("POST", "/api/entities", body)
+    expect(page.get_by_text("3 places")).to_be_visible()
+    check(page, "maps-grid", shot)
+    deed = next(one for one in desk.pages if one.startswith("deed"))
+    page.get_by_role("combobox", name="Page").select_option(label=deed)
+    picture = page.get_by_role("region", name="Picture of the map")
+    corners = ((0.1, 0.1, 1, 50), (0.9, 0.1, 4, 50), (0.9, 0.5, 4, 47), (0.1, 0.5, 1.2, 47))
+    for number, (x, y, lon, lat) in enumerate(corners):
+        box = picture.locator("svg").bounding_box()
+        assert box is not None
+        if number:
+            page.get_by_role("button", name="Set a point by numbers").click()
+            page.get_by_label("From the left, 0 to 1").fill(str(x))
+            page.get_by_label("From the top, 0 to 1").fill(str(y))
+        else:
+            picture.locator("svg").click(position={"x": x * box["width"], "y": y * box["height"]})
+        page.get_by_label("Latitude", exact=True).fill(str(lat))
+        page.get_by_label("Longitude", exact=True).fill(str(lon))
+        page.get_by_role("button", name="Set the point").click()
+        expect(page.get_by_role("button", name=f"Remove point {number + 1}")).to_be_visible()
+    page.get_by_label("Transformation").select_option(label="Polynomial of the first order")
+    expect(page.get_by_text("m off on average")).to_be_visible()
+    expect(picture.get_by_role("link", name="Paris")).to_be_visible()
+    check(page, "map", shot)
+    (known,) = desk.engine.ask("GET", "/api/georeference/maps")["items"]
+    assert (known["document_id"], known["have"], known["status"]) == (desk.pages[deed], 4, "ready")
+    undo(page)
+    expect(picture.get_by_role("link", name="Paris")).to_have_count(0)
+    undo(page)
+    expect(page.get_by_role("button", name="Remove point 4")).to_have_count(0)
