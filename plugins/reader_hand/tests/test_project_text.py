@@ -64,7 +64,8 @@ def test_a_models_file_contains_the_spelling_and_reads_with_it(
 ) -> None:
     from importlib.resources import files
 
-    from armarium_reader_hand.teaching import base, onnx_property
+    from armarium_reader_hand.onnx_bytes import onnx_property
+    from armarium_reader_hand.teaching import base
 
     shipped = files("armarium_reader_hand").joinpath("model.onnx").read_bytes()
     told = base(_Call(path=None))  # type: ignore[arg-type]

@@ -18,39 +18,16 @@ from rapidfuzz.distance import Levenshtein
 from armarium_reader_hand.cards import shipped_card
 from armarium_reader_hand.decoding import best_path
 from armarium_reader_hand.model import LineModel
+from armarium_training.calibration import fit
 from training.convention import to_convention
 from training.held_out import lines_held_out
 from training.reading import MOST, answers
 from training.settings import write_card
 
-GROUPS = 16
-
 
 def accuracy(reference: str, text: str) -> float:
     """The share of a line's letters that is right, from 0 to 1: one less the character error rate."""
     return max(0.0, 1 - Levenshtein.distance(reference, text) / max(1, len(reference)))
-
-
-def fit(
-    sure: Sequence[float],
-    right: Sequence[float],
-    weights: Sequence[float] | None = None,
-    groups: int = GROUPS,
-) -> list[list[float]]:
-    """Rising pairs [sureness, share of right letters], from lines with both and their *weights*; the ends reach 0 and 1."""
-    order = np.argsort(sure)
-    x, y = np.asarray(sure)[order], np.asarray(right)[order]
-    w = np.ones(len(x)) if weights is None else np.asarray(weights)[order]
-    group_of = np.minimum((np.cumsum(w) - w / 2) / w.sum() * groups, groups - 1).astype(int)
-    pools: list[list[float]] = []
-    for group in sorted(set(group_of.tolist())):
-        own = group_of == group
-        pools.append([float((v[own] * w[own]).sum()) for v in (x, y)] + [float(w[own].sum())])
-        while len(pools) > 1 and pools[-2][1] / pools[-2][2] >= pools[-1][1] / pools[-1][2]:
-            last = pools.pop()
-            pools[-1] = [a + b for a, b in zip(pools[-1], last, strict=True)]
-    inner = [[round(x / count, 4), round(y / count, 4)] for x, y, count in pools]
-    return [[0.0, round(inner[0][1] / 2, 4)], *inner, [1.0, max(inner[-1][1], 0.99)]]
 
 
 def calibration_error(confidence: Sequence[float], right: Sequence[float], bins: int = 10) -> float:

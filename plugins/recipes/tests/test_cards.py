@@ -14,6 +14,7 @@ from rules_shelf import bench_engine
 
 from armarium.api import Engine, Library
 from armarium.principals import LOCAL_OWNER
+from armarium_reading.api import models_folder
 from armarium_recipes.cards.installed_models import is_open, place_of
 from armarium_recipes.cards.ranking import rank
 from armarium_recipes.cards.sources import cards_here
@@ -143,6 +144,49 @@ def test_a_downloaded_model_states_its_origin(engine: Engine) -> None:
     )
     Path(f"{path}.source.json").write_text("{", "utf-8")
     assert cards(engine, None)["linereader:zenodo-7.mlmodel@1"].licence is None
+
+
+def test_published_models_are_offered_for_download_and_ranked_by_no_figure_of_their_makers(
+    engine: Engine,
+) -> None:
+    """They read scripts that nothing else here reads by hand; where a reader was measured, they do not come before it."""
+    offered = cards(engine, None)["atr:kraken-ppocrv6-small@1"]
+    assert offered.availability == "download"
+    assert not offered.installed
+    assert offered.download is not None
+    assert (offered.download.runtime, offered.download.id) == ("atr", "kraken-ppocrv6-small")
+    assert (offered.licence, offered.open_licence, offered.cer_published) == ("Apache-2.0", True, None)
+    assert set(offered.material) == {"handwriting", "print", "typescript"}
+    assert "5.4%" in str(offered.note)
+
+    def first(script: str, language: str) -> str:
+        ranked = rank(
+            cards(engine, None).values(),
+            job="read-a-line",
+            scripts=[script],
+            languages=[language],
+            materials=["handwriting"],
+            memory_gb=16,
+            cloud_allowed=False,
+        )
+        return ranked[0].id
+
+    assert first("Grek", "grc").startswith("atr:kraken-ppocrv6-")
+    assert first("Latn", "fr") == "linereader:hand-base@1"
+    note = {
+        "title": "Here",
+        "licence": "Apache-2.0",
+        "languages": ["grc"],
+        "scripts": ["Grek"],
+        "writing": ["hand"],
+    }
+    put(models_folder(engine, "atr"), "kraken-ppocrv6-small.onnx")
+    (models_folder(engine, "atr") / "kraken-ppocrv6-small.onnx.source.json").write_text(json.dumps(note))
+    found = cards(engine, None)
+    assert "atr:kraken-ppocrv6-small@1" not in found
+    here = found["atr:kraken-ppocrv6-small.onnx@1"]
+    assert (here.availability, here.languages, here.scripts) == ("installed", ["grc"], ["Grek"])
+    assert here.material == ["handwriting"]
 
 
 def _make_trained(model_id: str, **more: Any) -> dict[str, Any]:

@@ -10,7 +10,9 @@ import pytest
 import training_readers
 from training_desk import Desk
 
-from armarium_reading.api import READERS
+from armarium_reading.api import READERS, models_folder
+from armarium_reading.fitting import fitting, share
+from armarium_reading.readers import calibration_of
 from armarium_testing.model_provider import LoopbackProvider
 from armarium_training import measuring, planning
 from armarium_training.jobs import evaluation as jobs
@@ -265,3 +267,28 @@ def test_intervals_and_the_paired_test_behave_as_their_textbooks_say() -> None:
     shuffled = chance.permutation(lines)
     assert (measuring.paired_p_value(lines, shuffled) or 0) > 0.5
     assert measuring.paired_p_value(lines, lines[1:]) is None
+
+
+@pytest.mark.usefixtures("readers")
+def test_what_a_model_s_confidence_is_worth_is_noted_when_it_is_measured_so_that_it_may_be_chosen(
+    desk: Desk,
+) -> None:
+    folder = models_folder(desk.engine, "swaggering")
+    folder.mkdir(parents=True)
+    (folder / "bold.sure").write_bytes(b"weights")
+    fits = lambda: [one.reader.name for one in fitting(desk.engine, desk.library, None)]  # noqa: E731
+    candidate = {"model": "bold", "reader": "linereader"}
+    few = checked_page(desk, 9)
+    assert run(desk, candidates=[candidate], held_out_ids=[few])["state"] == "done"
+    assert calibration_of(folder / "bold.sure") is None
+    assert "swaggering" not in fits()
+    page = checked_page(desk, 90)
+    told = run(desk, candidates=[candidate], held_out_ids=[page])
+    found = calibration_of(folder / "bold.sure")
+    assert found is not None
+    assert found["lines"] == 90
+    assert share(found["table"], 0.6) == pytest.approx(0.5, abs=0.05)
+    assert share(found["table"], 0.9) == pytest.approx(1, abs=0.05)
+    # The policy by which candidates are ranked.
+    assert found["cer"] in {round(one["cer"], 5) for one in told["result"]["models"][0]["totals"].values()}
+    assert "swaggering" in fits()

@@ -76,4 +76,18 @@ class Sleeping(Careful):
         yield from super().find_lines(page)
 
 
-ALL = (Careful, Careless, Refusing, Dying, Sleeping)
+class Swaggering(Careful):
+    """Needs a model; of the lines of which it is less sure it misreads every other one."""
+
+    name, label = "swaggering", "Swaggering"
+    model_kind = "swaggering"
+    model_suffixes = (".sure",)
+    reading_needs_model = True
+
+    def read_lines(self, page: Page, lines: Sequence[LineShape]) -> Iterator[LineReading]:
+        """A third of the lines each: wrong in every letter and 0.6 sure, right and 0.6 sure, right and 0.9 sure."""
+        for number, _ in enumerate(lines):
+            yield LineReading("#" * 7 if number % 3 == 0 else f"line {number}", (0.6, 0.6, 0.9)[number % 3])
+
+
+ALL = (Careful, Careless, Refusing, Dying, Sleeping, Swaggering)

@@ -19,7 +19,7 @@ from .errors import (
 )
 from .frames import MAX_BINARY, MAX_JSON, Frame, read_frame, write_frame
 from .passages import PassageEmbedder
-from .reading import ModelFile, Reader, RemoteFile, Runtime
+from .reading import ModelFile, OfferedModel, Reader, RemoteFile, Runtime
 from .server import Call, Handler, WorkerContext, serve
 from .shapes import FoundLine, LineReading, LineShape, Page, Point, ReadLine
 from .speech import SpokenLine, Transcriber, Transcript
@@ -35,6 +35,7 @@ __all__ = [
     "LineReading",
     "LineShape",
     "ModelFile",
+    "OfferedModel",
     "Page",
     "PassageEmbedder",
     "Point",

@@ -72,6 +72,30 @@ Writing = Literal["hand", "print"]
 """How a page was written: by hand or printed, whether typeset or typewritten."""
 
 
+@dataclass(frozen=True, slots=True)
+class OfferedModel:
+    """A published model that a reader knows by name, with what a person is told before it is downloaded.
+
+    `doi` is another name for it. `card` is stored as `card.json` beside the downloaded files, for `take_model`. `cer` is the
+    fraction of wrong characters that its authors state.
+    """
+
+    model: str
+    title: str
+    licence: str
+    authors: str
+    page: str
+    reads: str
+    size_bytes: int
+    files: tuple[RemoteFile, ...]
+    doi: str = ""
+    languages: tuple[str, ...] = ()
+    scripts: tuple[str, ...] = ()
+    writing: tuple[Writing, ...] = ("hand", "print")
+    cer: float | None = None
+    card: Mapping[str, Any] = field(default_factory=dict)
+
+
 class Reader:
     """The base of every reader driver: set the class attributes, write the methods named in `can`.
 
@@ -104,6 +128,13 @@ class Reader:
     """How many alternative texts of each line are requested; a reader that has none returns none."""
     reading_needs_model: ClassVar[bool] = False
     """True when `read_lines` cannot work without a model file."""
+    model_parts: ClassVar[tuple[str, ...]] = ()
+    """The names of the files in which its models are published, the one that counts first; only it is required. Empty: a
+    model is one file. With parts, its worker answers `take_model`: given their `folder` it checks them and answers {model,
+    title, licence, authors, page, languages, scripts, writing}, `model` being the path of the one file to keep.
+    """
+    largest_model: ClassVar[int] = 8 << 30
+    """Bytes: a larger model file is refused before it is looked at."""
 
     def __init__(
         self, *, model: str | None = None, language: str | None = None, threads: int = 1, device: str = "cpu"
@@ -193,6 +224,13 @@ class Reader:
         Called by the engine. Raises Refused when this reader's models cannot be downloaded, or there is none.
         """
         raise Refused(f"Models of {cls.label} cannot be downloaded; put the file among the engine's models.")
+
+    @classmethod
+    def offers(cls) -> Sequence[OfferedModel]:
+        """Return the published models it knows by name; only for readers with `model_parts`. Called by the engine, and
+        makes no request.
+        """
+        return ()
 
     @classmethod
     def why_not(cls, language: str | None) -> str | None:

@@ -26,7 +26,7 @@ BLOCK = 64
 
 
 def cut_line(page: Grey, line: LineShape) -> Grey:
-    """Return the line's picture, level, in grey; paper outside its outline."""
+    """Return the line's picture, level, in grey or colour as the page is; paper outside its outline."""
     outline, along = _outline(line), _direction_of(line)
     across = np.array([-along[1], along[0]])
     lengths, heights = outline @ along, outline @ across
@@ -75,14 +75,14 @@ def _principal(points: Points) -> Points:
 
 def _clear_outside(cut: Grey, outline: Points) -> None:
     """Replace everything outside the outline with paper as light as nearby."""
-    mask = np.zeros(cut.shape, dtype=np.uint8)
+    mask = np.zeros(cut.shape[:2], dtype=np.uint8)
     cv2.fillPoly(mask, [np.round(outline).astype(np.int32)], 1)
     if not mask.any():
         return
-    everywhere = float(np.percentile(cut[mask > 0], PAPER))
+    everywhere = np.percentile(cut[mask > 0], PAPER, axis=0)
     for start in range(0, cut.shape[1], BLOCK):
         block, own = cut[:, start : start + BLOCK], mask[:, start : start + BLOCK] > 0
-        block[~own] = np.percentile(block[own], PAPER) if own.sum() >= BLOCK else everywhere
+        block[~own] = np.percentile(block[own], PAPER, axis=0) if own.sum() >= BLOCK else everywhere
 
 
 def _straight(cut: Grey, baseline: Points) -> Grey:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from armarium_reader_hand import WEIGHTS
 from armarium_reader_hand.model import MARGIN, STEP, STEPS
+from armarium_reader_hand.onnx_bytes import as_output
 from armarium_reader_hand.picture import HEIGHT, Grey
 from armarium_worker import LineShape, Refused
 from armarium_worker.server import Call, Handler, WorkerContext
@@ -44,7 +45,7 @@ class LineEyes:
         options.log_severity_level = 3
         weights = files("armarium_reader_hand").joinpath(WEIGHTS).read_bytes()
         self.session = onnxruntime.InferenceSession(
-            weights + _as_output(EYES), options, ["CPUExecutionProvider"]
+            weights + as_output(EYES), options, ["CPUExecutionProvider"]
         )
 
     def vectors(self, pictures: Sequence[Grey]) -> Vectors:
@@ -114,21 +115,3 @@ class LineLooking:
         pictures = list(self.eyes.hands.map(cut, call.params["lines"]))
         vectors = self.eyes.vectors(pictures).astype(np.float16)
         return {"vectors": base64.b64encode(vectors.tobytes()).decode(), "length": LENGTH}
-
-
-def _as_output(name: str) -> bytes:
-    """Return bytes that, appended to a model's, make the value *name* an output.
-
-    An ONNX file is a protocol buffers message, and repeated message fields are merged: this is the graph
-    (field 7) once more, containing only an output (field 12) of that name (field 1).
-    """
-    return _field(7, _field(12, _field(1, name.encode())))
-
-
-def _field(number: int, value: bytes) -> bytes:
-    left, size = len(value), bytearray()
-    while True:
-        size.append(left & 127 | (128 if left > 127 else 0))
-        left >>= 7
-        if not left:
-            return bytes([number << 3 | 2]) + bytes(size) + value

@@ -16,6 +16,7 @@ from armarium_reader_hand import WEIGHTS
 from armarium_reader_hand.cards import shipped_card
 from armarium_reader_hand.crops import cut_line
 from armarium_reader_hand.model import SPELLING, LineModel
+from armarium_reader_hand.onnx_bytes import onnx_property
 from armarium_reader_hand.picture import HEIGHT, line_picture
 from armarium_reader_hand.project_text import fit
 from armarium_worker import Call, Reader
@@ -63,22 +64,6 @@ def fit_text(call: Call) -> dict[str, Any]:
         beside.write_bytes(path.read_bytes() + onnx_property(SPELLING, json.dumps(stated)))
         os.replace(beside, path)
     return measured
-
-
-def onnx_property(name: str, value: str) -> bytes:
-    """Return a model property to append to the file's bytes: an ONNX file is a protocol buffers message, and
-    repeated message fields are merged (field 14: a key, field 1, and its value, field 2).
-    """
-    return _field(14, _field(1, name.encode()) + _field(2, value.encode()))
-
-
-def _field(number: int, value: bytes) -> bytes:
-    left, size = len(value), bytearray()
-    while True:
-        size.append(left & 127 | (128 if left > 127 else 0))
-        left >>= 7
-        if not left:
-            return bytes([number << 3 | 2]) + bytes(size) + value
 
 
 def base(call: Call) -> dict[str, Any]:

@@ -56,12 +56,14 @@ from armarium_reading.readers import is_line_reader as is_line_reader
 from armarium_reading.readers import load_reader as load_reader
 from armarium_reading.readers import model_note as model_note
 from armarium_reading.readers import models_folder as models_folder
+from armarium_reading.readers import note_calibration as note_calibration
 from armarium_reading.readers import runtime_folder as runtime_folder
 from armarium_reading.readers import settle_choice as settle_choice
 from armarium_worker import FoundLine as FoundLine
 from armarium_worker import LineReading as LineReading
 from armarium_worker import LineShape as LineShape
 from armarium_worker import ModelFile as ModelFile
+from armarium_worker import OfferedModel as OfferedModel
 from armarium_worker import Page as Page
 from armarium_worker import Reader as Reader
 from armarium_worker import ReadLine as ReadLine

@@ -185,7 +185,7 @@ def handwriting_hint(outcome: dict[str, Any], readers: list[dict[str, Any]]) -> 
 
 
 def _how_to_use(reader: dict[str, Any]) -> str:
-    needs = f" --model FILE (a {reader['model_kind']} model)" if reader["reading_needs_model"] else ""
+    needs = f" --model FILE (of kind {reader['model_kind']})" if reader["reading_needs_model"] else ""
     use = f"armarium read --reader {reader['name']}{needs}"
     if not reader["installed"]:
         return (

@@ -1,4 +1,4 @@
-"""The job that downloads a model to this machine."""
+"""The jobs that bring a model to this machine: downloaded, or taken from disk."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import Any
 
 from armarium.api import JobContext, forget_partial
 from armarium_reading import local_models
-from armarium_reading.schemas.reading import ModelParams
+from armarium_reading.schemas.reading import AddModelParams, ModelParams
+from armarium_reading.taken_models import add_from_disk, download_offer, find_offer
 
 
 def run_download(ctx: JobContext) -> dict[str, Any]:
@@ -20,5 +21,17 @@ def run_download(ctx: JobContext) -> dict[str, Any]:
             forget_partial(local_models.partial_of(ctx.engine, wanted.runtime, wanted.model))
         ctx.check()
 
+    reader = local_models.runner_of(ctx.engine, wanted.runtime)
+    offer = find_offer(reader, wanted.model)
+    if offer is not None:
+        return download_offer(ctx, reader, offer, report)
     file = local_models.download(ctx.engine, wanted.runtime, wanted.model, report)
     return {"model_id": file.model, "size_bytes": file.size_bytes}
+
+
+def run_add(ctx: JobContext) -> dict[str, Any]:
+    """Take in a model from disk; repeated after a kill it starts anew."""
+    wanted: AddModelParams = ctx.args
+    assert wanted.name is not None
+    reader = local_models.runner_of(ctx.engine, wanted.runtime)
+    return add_from_disk(ctx, reader, wanted.path.real, wanted.name)

@@ -87,6 +87,25 @@ offline = Conflict.saying(
 in_use = Conflict.saying(
     "in_use", "The model {model} is in use. Wait for its jobs, or cancel them, and try again."
 )
+model_name_taken = Conflict.saying(
+    "name_taken", "A model called {name} is on this machine already. Remove it first, or choose another name."
+)
+not_the_pinned_file = Conflict.saying(
+    "wrong_file",
+    "{name} of {model} is not the file that was first downloaded from there: its SHA-256 differs. Nothing was kept.",
+)
+model_too_large = Invalid.saying(
+    "model_too_large",
+    "{name} is larger than {most:,} MiB, the most that is taken. Use a smaller edition of the model.",
+)
+no_model_file = Invalid.saying(
+    "no_model_file",
+    "There is no file {name} to take in. Name the model's file, or the folder that contains it.",
+)
+takes_one_file = Conflict.saying(
+    "no_runner",
+    "Models of {kind} are not taken in by this command. Put the file among the engine's models, in the folder {folder}.",
+)
 shipped_model = Conflict.saying(
     "shipped", "The model {model} is part of the reader's package; remove the package or its runtime instead."
 )

@@ -1,8 +1,8 @@
 """Chooses the reader for a page: each installed one reads a sample of its lines, and the one that expects to
 be right most often reads them all.
 
-The confidences of two readers can only be compared through the table measured for each
-(`Reader.calibration`), so a reader without one is used only when it is named.
+The confidences of two readers can only be compared through the table measured for each (`Reader.calibration`, or that of
+a model that was measured here), so a reader without one is used only when it is named.
 """
 
 from __future__ import annotations
@@ -10,9 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from armarium.api import Engine, Library, ServiceError
+from armarium.api import Engine, Library, NameOrMaterialPath, ServiceError
 from armarium_reading import errors
-from armarium_reading.readers import Choice, choose, readers
+from armarium_reading.readers import (
+    Choice,
+    calibration_of,
+    choose,
+    model_note,
+    models_folder,
+    readers,
+    runtime_folder,
+)
+from armarium_worker import Reader
 
 SAMPLE = 8
 """How many lines of a page each reader tries, spread over the page."""
@@ -24,9 +33,17 @@ def fitting(engine: Engine, library: Library | None, language: str | None) -> li
     """Return the readers that can read lines in *language* without further settings; Invalid says why none can."""
     found, reasons = [], []
     for reader in readers(engine):
-        if "read_lines" in reader.can and reader.calibration:
+        model = best_measured(engine, reader, language) if reader.reading_needs_model else None
+        if "read_lines" in reader.can and (reader.calibration or model):
             try:
-                choice = choose(engine, library, reader=reader.name, method="read_lines", language=language)
+                choice = choose(
+                    engine,
+                    library,
+                    reader=reader.name,
+                    method="read_lines",
+                    model=model,
+                    language=language,
+                )
             except ServiceError as refusal:
                 reasons.append(refusal.detail)
             else:
@@ -34,6 +51,22 @@ def fitting(engine: Engine, library: Library | None, language: str | None) -> li
     if not found:
         raise errors.none_fits(reasons)
     return found
+
+
+def best_measured(engine: Engine, reader: type[Reader], language: str | None) -> NameOrMaterialPath | None:
+    """Return the model of *reader* on this machine that made the fewest errors where it was measured here; None if none was,
+    or none reads *language*.
+    """
+    folder = models_folder(engine, reader.model_kind or reader.name)
+    found = []
+    for model in reader.models_here(folder, runtime_folder(engine, reader)):
+        measured = calibration_of(model.path) if model.path is not None else None
+        if model.path is None or measured is None:
+            continue
+        tags = {str(tag).split("-")[0] for tag in model_note(model.path).get("languages") or ()}
+        if not language or not tags or language.split("-")[0] in tags:
+            found.append((measured["cer"], model.model))
+    return NameOrMaterialPath(min(found)[1]) if found else None
 
 
 def sample(lines: Lines) -> list[Mapping[str, Any]]:
@@ -47,7 +80,7 @@ def expect_accuracy(choice: Choice, readings: Lines) -> float:
     text counts 0.
     """
     shares = [
-        share(choice.reader.calibration, float(reading.get("confidence") or 0)) if reading["text"] else 0.0
+        share(choice.calibration, float(reading.get("confidence") or 0)) if reading["text"] else 0.0
         for reading in readings
     ]
     return sum(shares) / len(shares) if shares else 0.0

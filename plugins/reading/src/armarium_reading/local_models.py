@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable
 from dataclasses import asdict
@@ -20,6 +19,7 @@ from armarium_reading.readers import (
     name_of,
     runtime_folder,
     takers_of_models,
+    write_note,
 )
 from armarium_worker import ModelFile, Reader, Refused, RemoteFile
 
@@ -182,7 +182,7 @@ def download(
                 "The file was damaged on the way: its checksum differs. It was discarded; try again."
             )
     note = {"source_id": model, "source_url": remote.page, "title": remote.title, "licence": remote.licence}
-    Path(f"{target}{NOTE}").write_text(json.dumps(note, ensure_ascii=False), "utf-8")
+    write_note(target, note)
     model_file = find(engine, reader, model)
     assert model_file is not None
     return model_file

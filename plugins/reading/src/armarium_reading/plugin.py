@@ -12,7 +12,7 @@ from armarium_reading import hookspecs
 from armarium_reading.actions import providers
 from armarium_reading.actions import reading as actions
 from armarium_reading.corrections import note_consequences
-from armarium_reading.jobs import DOWNLOAD_MODEL
+from armarium_reading.jobs import ADD_MODEL, DOWNLOAD_MODEL
 from armarium_reading.models import engine_metadata, metadata
 from armarium_reading.providers.wire import GROUP as PROVIDERS
 from armarium_reading.providers.wire import check_provider_type
@@ -60,6 +60,7 @@ def armarium_plugin() -> Plugin:
             "reading.transcribe_speech",
             "transcribe-speech",
             "download-model",
+            "add-model",
         ),
         metadata=metadata,
         engine_metadata=engine_metadata,
@@ -67,7 +68,7 @@ def armarium_plugin() -> Plugin:
             *actions_in(actions, providers),
             *start_actions("reading", [job for job in RECIPE_JOBS if "recording" in job.takes]),
         ),
-        jobs=(DOWNLOAD_MODEL,),
+        jobs=(DOWNLOAD_MODEL, ADD_MODEL),
         recipe_jobs=RECIPE_JOBS,
         routers=(router, providers_router),
         driver_groups=(READERS, TRANSCRIBERS, PROVIDERS),

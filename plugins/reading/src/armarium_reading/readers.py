@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +39,14 @@ class Choice:
     def target(self) -> str:
         """Return `module:class`, with which a worker process is started."""
         return f"{self.reader.__module__}:{self.reader.__qualname__}"
+
+    @property
+    def calibration(self) -> Sequence[tuple[float, float]]:
+        """Return the table that makes its confidence comparable: of the model, if it was measured here, else of the reader;
+        empty if there is none.
+        """
+        own = calibration_of(self.model_path) if self.model_path else None
+        return self.reader.calibration if own is None else own["table"]
 
     @property
     def runtime(self) -> str | None:
@@ -217,6 +226,31 @@ def model_note(path: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def calibration_of(path: Path) -> dict[str, Any] | None:
+    """Return what was measured of the confidence of the model at *path* ({table, lines, cer, measured_at}); None if nothing
+    was, or a person damaged the note.
+    """
+    found: Any = model_note(path).get("calibration")
+    try:
+        table = [(float(sure), float(share)) for sure, share in found["table"]]
+        cer = float(found["cer"])
+    except (TypeError, KeyError, ValueError):
+        return None
+    return {**found, "table": table, "cer": cer} if table and table == sorted(table) else None
+
+
+def note_calibration(path: Path, calibration: Mapping[str, Any]) -> None:
+    """Write beside the model at *path* what was measured of its confidence; the newest measurement counts."""
+    write_note(path, {**model_note(path), "calibration": dict(calibration)})
+
+
+def write_note(path: Path, note: Mapping[str, Any]) -> None:
+    """Write what is known of the model at *path* beside it, whole or not at all."""
+    beside = Path(f"{path}{NOTE}.part")
+    beside.write_text(json.dumps(note, ensure_ascii=False), "utf-8")
+    os.replace(beside, f"{path}{NOTE}")
 
 
 def name_of(reader: type[Reader], path: Path | None) -> str:

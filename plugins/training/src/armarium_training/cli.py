@@ -21,9 +21,11 @@ from armarium.commandline import (
     write_file,
 )
 from armarium_documents.commandline import Scope, document_id, scope_of
+from armarium_training.cli_models import commands as models_commands
 from armarium_training.report import evaluation_report, sparkline, training_report, words_of_set
 
 commands = Commands(Topic.lines)
+commands.include(models_commands)
 
 BASE = "hand-base"
 Report = Annotated[Path | None, "Write a report to this self-contained HTML file."]
@@ -288,54 +290,3 @@ def _pictures(session: Session, told: dict[str, Any]) -> dict[str, tuple[bytes, 
         texts = [one["content"] or "" for one in items if one["provenance_kind"] == "human"]
         found[segment_id] = picture, texts[-1] if texts else ""
     return found
-
-
-@commands.example("models")
-def models(
-    model: Annotated[str | None, "MODEL: Show one model with its whole card."] = None,
-    make_global: Annotated[bool, "Copy it to the engine's store for all projects."] = False,
-) -> None:
-    """List the models trained here, or show one."""
-    with project_session() as session:
-        if make_global:
-            if model is None:
-                raise Refused("Name the model to make global.")
-            made = session.act("training.make_model_global", {"model": model})["result"]
-            answer(made, lambda: typer.echo(f"{made['model_id']} is now available to all projects."))
-            return
-        if model is not None:
-            one = session.get("/api/training/model", model=model)
-            answer(one, lambda: _show(one))
-            return
-        listed = session.get("/api/training/models")
-
-    def words() -> None:
-        if not listed["items"]:
-            typer.echo("No model has been trained here yet: armarium train trains a reader on a hand.")
-            return
-        rows = [
-            [one["id"], one["name"], one["trained_at"] or "", _cer_of(one), one["location"]]
-            for one in listed["items"]
-        ]
-        table("Trained models", ["model", "name", "trained", "CER", "where"], rows)
-
-    answer(listed, words)
-
-
-def _cer_of(one: dict[str, Any]) -> str:
-    """Return how it was measured on pages held out; what training reports of its own validation is no measurement."""
-    return _percent((one["scores"] or {}).get("cer", {}).get("diplomatic")) or "unmeasured"
-
-
-def _show(one: dict[str, Any]) -> None:
-    for name in ("id", "name", "kind", "summary", "base", "teacher", "trained_at", "location", "size_bytes"):
-        if one[name] is not None:
-            typer.echo(f"{name.replace('_', ' ')}: {one[name]}")
-    typer.echo(f"may be given away: {'yes' if one['may_publish'] else 'no'}")
-    for entry in one["evaluation_history"]:
-        cer = entry.get("cer")
-        rate = cer.get("diplomatic") if isinstance(cer, dict) else None
-        told = _percent(rate) if isinstance(rate, int | float) else ""
-        pages = entry.get("pages")
-        on = plural(pages, "page") if isinstance(pages, int) else "an unknown number of pages"
-        typer.echo(f"measured {entry.get('measured_at')}: {told} on {on}")

@@ -93,7 +93,7 @@ def test_what_cannot_be_done_is_said(desk: Machine, pictures: Pictures) -> None:
     pictures(["1.png"])
     desk.succeed("create", "Others")
     desk.succeed("import", "pages")
-    assert "Name the model" in desk.expect_refusal("models", "--make-global")
+    assert "--make-global" in desk.expect_misuse("models", "--make-global")
     assert "no trained model" in desk.expect_refusal("models", "nobody", "--make-global")
     assert "No candidate was trained here" in desk.expect_refusal("evaluate")
     assert "runtime install hand-trainer" in desk.expect_refusal("train")

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from armarium.api import ActionContext, Example, Route, action, cancel_with_undo
+from armarium.api import ActionContext, Example, Route, action, cancel_with_undo, new_id
 from armarium_documents.api import pages_under
 from armarium_reading import errors, local_models
 from armarium_reading.providers.served_reader import lane_of, who_reads_lines
 from armarium_reading.readers import Choice, choose, models_folder
 from armarium_reading.schemas.reading import (
+    AddedModel,
+    AddModelParams,
     DeleteResult,
     DownloadResult,
     FindLinesParams,
@@ -24,6 +26,7 @@ from armarium_reading.schemas.reading import (
     ReadPagesParams,
     StartedJob,
 )
+from armarium_reading.taken_models import find_offer, name_for, refuse_taken_name
 from armarium_source_model.api import get_pass, sample_page, working_pass
 
 
@@ -179,7 +182,8 @@ def download_model(ctx: ActionContext, params: ModelParams) -> dict[str, Any]:
     answer = {"model_type": params.runtime, "model_id": params.model}
     if local_models.is_present(ctx.engine, reader, params.model):
         return {**answer, "status": "present", "job_id": None}
-    local_models.refuse_impossible(reader, params.model)
+    if find_offer(reader, params.model) is None:
+        local_models.refuse_impossible(reader, params.model)
     going = local_models.going_download(ctx.conn, params.runtime, params.model)
     if going is not None:
         return {
@@ -193,6 +197,40 @@ def download_model(ctx: ActionContext, params: ModelParams) -> dict[str, Any]:
         "download-model", params.model_dump(), title=f"Download {params.model}", model=params.model
     )
     return {**answer, "status": "queued", "job_id": job_id}
+
+
+def _published_model(ex: Example) -> dict[str, Any]:
+    folder = ex.folder / new_id()
+    folder.mkdir()
+    (folder / "inference.onnx").write_bytes(b"sample")
+    return {"path": str(folder)}
+
+
+@action(
+    "model.add",
+    params=AddModelParams,
+    result=AddedModel,
+    summary="Take in a model of a reader from this machine's disk.",
+    route=Route("POST", "/api/local-models/add", refusals=(400, 409)),
+    example=_published_model,
+    scope="engine",
+    undoable=False,
+)
+def add_model(ctx: ActionContext, params: AddModelParams) -> dict[str, Any]:
+    """Enqueue what checks the model and keeps it as one file. 409 for a name that is taken, and for readers whose models are
+    a single file.
+    """
+    reader = local_models.runner_of(ctx.engine, params.runtime)
+    if not reader.model_parts:
+        folder = models_folder(ctx.engine, params.runtime).name
+        raise errors.takes_one_file(kind=params.runtime, folder=folder)
+    if not params.path.real.exists():
+        raise errors.no_model_file(name=params.path.real.name)
+    name = params.name or name_for(params.path.real)
+    refuse_taken_name(ctx.engine, reader, name)
+    args = {"path": str(params.path.real), "runtime": params.runtime, "name": name}
+    job_id = ctx.enqueue("add-model", args, title=f"Take in {name}", model=name)
+    return {"model_type": params.runtime, "model_id": name, "job_id": job_id}
 
 
 @action(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from armarium.api import JobKind, page_kind
-from armarium_reading.downloads import run_download
+from armarium_reading.downloads import run_add, run_download
 from armarium_reading.jobs.asking import AskLines
 from armarium_reading.jobs.lines import ReadLines
 from armarium_reading.jobs.pages import FindLines, ReadPage
 from armarium_reading.jobs.speech import transcribe_recording
-from armarium_reading.schemas.reading import ModelParams, ReadingArgs, TranscribeSettings
+from armarium_reading.schemas.reading import AddModelParams, ModelParams, ReadingArgs, TranscribeSettings
 
 FIND_LINES = JobKind(
     name="find-lines",
@@ -53,4 +53,12 @@ DOWNLOAD_MODEL = JobKind(
     args=ModelParams,
     scope="engine",
     needs_network=True,
+)
+ADD_MODEL = JobKind(
+    name="add-model",
+    lane="local-model",
+    summary="Take in a model of a reader from this machine's disk.",
+    run=run_add,
+    args=AddModelParams,
+    scope="engine",
 )

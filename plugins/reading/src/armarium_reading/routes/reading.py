@@ -23,8 +23,10 @@ from armarium_reading.schemas.reading import (
     DownloadResult,
     Episodes,
     LocalModels,
+    OfferedModels,
     Readers,
 )
+from armarium_reading.taken_models import list_offers
 
 router = APIRouter(tags=["reading"])
 
@@ -84,6 +86,17 @@ def get_episodes(
 def get_local_models(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
     """Return what is installed and the disk space it uses."""
     return json_response(local_models.list_models(engine))
+
+
+@router.get(
+    "/api/local-models/offers",
+    summary="The published models that can be downloaded by name.",
+    response_model=OfferedModels,
+    responses=REFUSALS(),
+)
+def get_offered_models(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
+    """Return size, licence, authors and what each reads. Makes no request."""
+    return json_response(list_offers(engine))
 
 
 @router.post(

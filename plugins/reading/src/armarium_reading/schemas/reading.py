@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from armarium.api import Message, NameOrMaterialPath, Params
+from armarium.api import MaterialPath, Message, NameOrMaterialPath, Params
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
 ScopeIds = Annotated[
@@ -18,6 +18,7 @@ ReaderName = Annotated[str, Field(min_length=1, max_length=80, description="Name
 ModelName = Annotated[
     NameOrMaterialPath, Field(description="A model of this machine by name, or a file's full path.")
 ]
+MODEL_FILE_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}"
 LANGUAGE_PATTERN = r"^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$"
 
 
@@ -140,6 +141,64 @@ class ModelParams(Params):
 
     runtime: str = Field(min_length=1, max_length=80)
     model: str = Field(min_length=1, max_length=300)
+
+
+class AddModelParams(Params):
+    """Names a model's file on this machine, or the folder that contains it (`inference.onnx`, `dict.txt`, `card.json`)."""
+
+    path: Annotated[MaterialPath, Field(description="Full path on the engine's own machine")]
+    runtime: str = Field(default="atr", min_length=1, max_length=80)
+    name: str | None = Field(
+        default=None,
+        pattern=rf"^{MODEL_FILE_NAME}$",
+        description="Under which it is kept; left out: that of its file or folder.",
+    )
+
+
+class AddedModel(Message):
+    """A model that is being taken in."""
+
+    model_type: str
+    model_id: str
+    job_id: str
+
+
+class OfferedFile(Message):
+    """A file of a published model; its SHA-256 if it was stated, or pinned when it was first downloaded."""
+
+    name: str
+    url: str
+    sha256: str | None
+
+
+class OfferedModelOut(Message):
+    """A published model that can be downloaded by its name, and what a person is told before."""
+
+    model_id: str
+    model_type: str
+    reader: str
+    title: str
+    doi: str
+    licence: str
+    authors: str
+    page: str
+    reads: str
+    size_bytes: int
+    """As stated by its authors, of all its files."""
+    languages: list[str]
+    scripts: list[str]
+    writing: list[Literal["hand", "print"]]
+    cer: float | None
+    """The share of wrong characters that its authors state."""
+    is_here: bool
+    files: list[OfferedFile]
+
+
+class OfferedModels(Message):
+    """The published models that can be downloaded by name."""
+
+    items: list[OfferedModelOut]
+    count: int
 
 
 class DownloadResult(Message):

@@ -9,7 +9,8 @@ from urllib.parse import quote, urlsplit
 
 from armarium.api import Engine
 from armarium_reading.api import installed_readers, model_note, served_models
-from armarium_recipes.cards.shipped_cards import card_of_reader, models_of
+from armarium_recipes.cards.discovery import texts_of
+from armarium_recipes.cards.shipped_cards import MATERIALS_OF, card_of_reader, models_of
 from armarium_recipes.schemas.cards import Card
 
 ASKED_WITH_PICTURES = ("read-a-line", "identify-signs")
@@ -52,6 +53,12 @@ def installed_cards(engine: Engine) -> Iterator[Card]:
                 more["licence"] = "Apache-2.0"
             if note.get("title"):
                 more["name"] = str(note["title"])[:300]
+            for field in ("languages", "scripts"):
+                if note.get(field):
+                    more[field] = texts_of(note[field])
+            writing = texts_of(note.get("writing"))
+            if material := [one for kind in writing for one in MATERIALS_OF.get(kind, ())]:
+                more["material"] = material
             if note.get("source_id"):
                 more["pin"] = {"repository": str(note["source_id"])}
             if (card := card_of_reader(reader, model, source="installed", **more)) is not None:

@@ -59,6 +59,8 @@ def shipped_cards(engine: Engine) -> Iterator[Card]:
     yield from _standing(engine, readers)
     if "tesseract" in readers:
         yield from _language_data(engine, readers["tesseract"])
+    for reader in readers.values():
+        yield from _of_offers(engine, reader)
     yield from _fitting(readers.values())
 
 
@@ -243,8 +245,37 @@ def _list_published(reader: Any, here: frozenset[str]) -> tuple[Card, ...]:
     return tuple(card for card in cards if card is not None)
 
 
+def _of_offers(engine: Engine, reader: type[Reader]) -> Iterator[Card]:
+    """Return the cards of the published models that *reader* knows by name and that are not on this machine."""
+    here = {model.label for model in models_of(engine, reader)}
+    for offer in reader.offers():
+        if offer.model in here:
+            continue
+        card = card_of_reader(
+            reader,
+            ModelFile(offer.model, offer.title, None, offer.size_bytes),
+            source="shipped",
+            material=[one for kind in offer.writing for one in MATERIALS_OF[kind]],
+            scripts=list(offer.scripts),
+            languages=list(offer.languages),
+            licence=offer.licence,
+            availability="download",
+            availability_words=(
+                f"{offer.authors} published it; it is downloaded after you agreed (armarium models get {offer.model})."
+            ),
+            installed=False,
+            download=Download(runtime=reader.model_kind or reader.name, id=offer.model),
+            # Their rate is of pages like those it was trained on; ours are of sources that nothing was trained on.
+            note=f"It reads {offer.reads}."
+            + (f" Its authors state a CER of {offer.cer:.1%} on pages of their own." if offer.cer else ""),
+        )
+        if card is not None:
+            yield card
+
+
 def _fitting(readers: Any) -> Iterator[Card]:
     """Return the choice among readers for each page by a sample of its lines: for material of several kinds."""
+    # One that needs a model takes part once its model was measured here.
     able = [reader for reader in readers if "read_lines" in reader.can and reader.calibration]
     if len(able) < 2:
         return

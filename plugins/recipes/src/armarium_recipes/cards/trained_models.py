@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import PurePath
 from typing import Any
 
 from armarium.api import Engine, Library
@@ -75,7 +76,13 @@ def with_scores(cards: list[Card], engine: Engine, library: Library | None) -> l
         before = newest.get(score["model"])
         if before is None or before["measured_at"] < score["measured_at"]:
             newest[score["model"]] = score
-    return [_add_score(card, newest.get(_scored_as(card))) for card in cards]
+    return [_add_score(card, _score_of(card, newest)) for card in cards]
+
+
+def _score_of(card: Card, newest: Mapping[str, dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the score of the card's model, which may have been measured under its name without the suffix of its file."""
+    named = _scored_as(card)
+    return newest.get(named) or (newest.get(PurePath(named).stem) if card.source == "installed" else None)
 
 
 def _scored_as(card: Card) -> str:

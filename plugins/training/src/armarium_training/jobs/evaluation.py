@@ -10,13 +10,14 @@ from typing import Any
 
 from armarium.api import JobContext, JobKind, NameOrMaterialPath, ServiceError, Use, find_withheld, now
 from armarium_documents.api import page_image, primary_row, require_live, still_image
-from armarium_reading.api import choose
+from armarium_reading.api import Choice, choose, models_folder, note_calibration
 from armarium_training import cards
 from armarium_training.asking_lines import ask_line, line_pictures
+from armarium_training.calibration import FEWEST, fit
 from armarium_training.frozen_lines import FrozenPage, frozen_lines, place_of
 from armarium_training.hookspecs import armarium_training_evaluated
 from armarium_training.jobs.ending_elsewhere import end_evaluation
-from armarium_training.measuring import page_scores, result_of
+from armarium_training.measuring import main_policy, page_scores, result_of
 from armarium_training.queries.job_rows import EVALUATE
 from armarium_training.schemas.evaluation import EvaluationArgs
 
@@ -85,10 +86,12 @@ def _page(
         shapes = checked.in_pixels(picture.width, picture.height)
         if candidate["provider"] is not None:
             texts, seconds = _ask_model(job, candidate, page, checked, shapes)
-            cpu_seconds = None
+            cpu_seconds, sure = None, []
         else:
             with still_image(job.library, picture) as path:
-                texts, seconds, cpu_seconds = _read(job, candidate, str(path), shapes)
+                readings, seconds, cpu_seconds = _read(job, candidate, str(path), shapes)
+            texts = [one["text"] for one in readings]
+            sure = [one.get("confidence") if one["text"] else None for one in readings]
     except ServiceError as error:
         if error.code == "engine_stopping":
             raise
@@ -98,6 +101,7 @@ def _page(
     return {
         **scores,
         "segment_ids": checked.segment_ids,
+        "sure": sure,
         "seconds": round(seconds, 4),
         "cpu_seconds": None if cpu_seconds is None else round(cpu_seconds, 4),
         "checked_by": checked.checked_by,
@@ -106,17 +110,9 @@ def _page(
 
 def _read(
     job: JobContext, candidate: dict[str, Any], path: str, shapes: list[dict[str, Any]]
-) -> tuple[list[str], float, float | None]:
-    """Return the texts of the lines, the seconds it took to read them, and the processor seconds."""
-    named = candidate["named"]
-    choice = choose(
-        job.engine,
-        job.library,
-        reader=candidate["driver"],
-        method="read_lines",
-        model=None if named is None else NameOrMaterialPath(named),
-        language=job.args.language,
-    )
+) -> tuple[list[dict[str, Any]], float, float | None]:
+    """Return the readings of the lines, the seconds it took to read them, and the processor seconds."""
+    choice = _choice(job, candidate)
     given = choice.params(job.args.language, job.engine.settings.max_image_pixels)
     # Loading time does not count as reading time.
     job.call_worker(choice.runtime, choice.target, "load", given)
@@ -124,9 +120,21 @@ def _read(
         choice.runtime, choice.target, "read_lines", {"image": path, **given, "lines": shapes}
     )
     return (
-        [reading["text"] for reading in answer["readings"]],
+        answer["readings"],
         float(answer["seconds"]),
         answer.get("cpu_seconds"),
+    )
+
+
+def _choice(job: JobContext, candidate: dict[str, Any]) -> Choice:
+    named = candidate["named"]
+    return choose(
+        job.engine,
+        job.library,
+        reader=candidate["driver"],
+        method="read_lines",
+        model=None if named is None else NameOrMaterialPath(named),
+        language=job.args.language,
     )
 
 
@@ -155,9 +163,13 @@ def _ask_model(
 def _write_on_cards(job: JobContext, kept: dict[str, Any]) -> None:
     """Append each measured model's scores to its card, once however often this is repeated."""
     args: EvaluationArgs = job.args
-    for candidate, told in zip(args.plan["candidates"], kept["result"]["models"], strict=True):
+    for number, (candidate, told) in enumerate(
+        zip(args.plan["candidates"], kept["result"]["models"], strict=True)
+    ):
         if not told["measured"]:
             continue
+        if candidate["driver"] is not None:
+            _calibrate(job, candidate, list(kept["read"][number].values()), kept["measured_at"])
         entry = {
             "measured_at": kept["measured_at"],
             "job_id": job.job_id,
@@ -182,6 +194,35 @@ def _write_on_cards(job: JobContext, kept: dict[str, Any]) -> None:
             cards.evaluated_card(job.library, told["reader"], told["model"]) if place is None else place.path
         )
         cards.add_evaluation(path, {"id": told["model"], "kind": "reader", "evaluations": []}, entry)
+
+
+def _calibrate(job: JobContext, candidate: dict[str, Any], pages: list[dict[str, Any]], at: str) -> None:
+    """Note beside a model of this machine how far its confidence can be trusted, so that the automatic choice of readers may
+    take it: a reader that brings its own table needs none.
+    """
+    try:
+        choice = _choice(job, candidate)
+    except ServiceError:
+        # Removed since it read.
+        return
+    path, kind = choice.model_path, choice.reader.model_kind
+    if path is None or kind is None or not choice.reader.reading_needs_model:
+        return
+    policy = main_policy(job.args.policies)
+    lines = [
+        (sure, distance, length)
+        for page in pages
+        for sure, (distance, length) in zip(
+            page.get("sure", ()), page.get("lines", {}).get(policy, ()), strict=False
+        )
+        if length
+    ]
+    read = [(sure, max(0.0, 1 - distance / length)) for sure, distance, length in lines if sure is not None]
+    if len(read) < FEWEST or not path.is_relative_to(models_folder(job.engine, kind)):
+        return
+    cer = sum(distance for _, distance, _ in lines) / sum(length for *_, length in lines)
+    table = fit([sure for sure, _ in read], [share for _, share in read])
+    note_calibration(path, {"table": table, "lines": len(read), "cer": round(cer, 5), "measured_at": at})
 
 
 EVALUATION = JobKind(
