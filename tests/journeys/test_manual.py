@@ -88,11 +88,17 @@ def test_every_command_shown_exists_with_its_options(page: str, line: str) -> No
             }
         elif word.startswith("-"):
             assert word.split("=")[0] in known, f"{page}: {line}: no option {word}"
-    assert not hasattr(group, "commands") or words[-1] in (
-        "COMMAND",
-        "--help",
-        "--version",
-        "jobs",
-        "engine",
-        "--watch",
+    by_itself = getattr(group, "invoke_without_command", False)
+    assert (
+        by_itself
+        or not hasattr(group, "commands")
+        or words[-1]
+        in (
+            "COMMAND",
+            "--help",
+            "--version",
+            "jobs",
+            "engine",
+            "--watch",
+        )
     ), f"{page}: {line}: no such command"

@@ -62,7 +62,7 @@ class Commands(typer.Typer):
         self._within = within
 
     def group(self, name: str, about: str, *, example: str | None = None) -> Commands:
-        """Return a new group of commands, `armarium NAME …`; with an *example*, its callback is a command by itself."""
+        """Return a new group of commands called *name*; with an *example*, its callback is a command by itself."""
         made = Commands(
             within=f"{name} ", no_args_is_help=not example, invoke_without_command=bool(example), help=about
         )

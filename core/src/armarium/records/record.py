@@ -38,11 +38,11 @@ R = TypeVar("R", bound=Record)
 T = TypeVar("T")
 
 
-class _Computed:
+class _ComputedMark:
     """Marks a field that no row has."""
 
 
-Computed = Annotated[T, _Computed()]
+Computed = Annotated[T, _ComputedMark()]
 """A field of the answers that is computed when a row is answered: it has no column, and stands at the end."""
 
 
@@ -110,7 +110,7 @@ def _order_columns(stated: type[Record], given: Mapping[str, Column[Any]]) -> li
 
 
 def _is_computed(field: FieldInfo) -> bool:
-    return any(isinstance(mark, _Computed) for mark in field.metadata)
+    return any(isinstance(mark, _ComputedMark) for mark in field.metadata)
 
 
 _STORED: dict[Any, Any] = {str: Text, int: Integer, float: Float, bool: Boolean}

@@ -33,14 +33,12 @@ from armarium_exports.keeping import JOB, note_all, queue_again
 from armarium_exports.queries import kept_export, same_folder
 from armarium_exports.receivers.writing import write_for
 from armarium_exports.records import (
-    DownloadParams,
     KeepParams,
     Kept,
     KeptExport,
     KeptParams,
     ParquetParams,
     ParquetWritten,
-    PreparedExport,
     PublishedSite,
     PublishParams,
     ReceiverParams,
@@ -55,6 +53,7 @@ from armarium_exports.records import (
     WriteBegun,
     kept_exports,
 )
+from armarium_exports.schemas import DownloadParams, PreparedExport
 from armarium_exports.site.writing import publish as write_publication
 from armarium_exports.site.writing import write_site
 from armarium_exports.training import write_training

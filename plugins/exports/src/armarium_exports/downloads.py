@@ -37,14 +37,9 @@ from armarium_exports.errors import (
 )
 from armarium_exports.pages import units_of
 from armarium_exports.receivers.writing import write_for
-from armarium_exports.records import (
-    DownloadParams,
-    ParquetParams,
-    ReceiverParams,
-    RecordsParams,
-    SiteParams,
-)
+from armarium_exports.records import ParquetParams, ReceiverParams, RecordsParams, SiteParams
 from armarium_exports.rendering.units import RenderedUnit, check_format, ending_of, render
+from armarium_exports.schemas import DownloadParams
 from armarium_exports.selection import select_documents
 from armarium_exports.site.writing import write_site
 from armarium_source_model.api import join_made

@@ -120,9 +120,7 @@ def insert_segments(ctx: ActionContext, new: Sequence[SegmentCreate], *, numbere
     """Check and insert the caller's segments; return their ids. *numbered*: refusals begin with the index."""
     passes_met: dict[tuple[str, str], Row[Any]] = {}
     renditions: dict[str, str | None] = {}
-    parents = _parents(
-        ctx, {segment.parent_segment_id for segment in new if segment.parent_segment_id is not None}
-    )
+    parents = _parents(ctx, {made.parent_segment_id for made in new if made.parent_segment_id is not None})
     provenance = ctx.provenance()
     by_hand = ctx.principal.kind == "person"
     facts = StatedFacts(ctx)
