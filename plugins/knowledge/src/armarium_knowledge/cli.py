@@ -104,7 +104,9 @@ def statements(
 
 @commands.example("in-doubt 0001.jpg --confirm")
 def in_doubt(
-    document: Annotated[str | None, "A page by name, path or id; default: the pages written on last."] = None,
+    document: Annotated[
+        str | None, "PAGE: A page by name, path or id; default: the pages written on last."
+    ] = None,
     confirm: Annotated[bool, "Confirm everything whose words are still there."] = False,
 ) -> None:
     """Show what rests on text that has been corrected since, and what to do about each."""

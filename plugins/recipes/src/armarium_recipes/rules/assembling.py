@@ -179,15 +179,21 @@ class _Assembly:
         return steps
 
     def _known_scripts(self, job: str, rule: StepRule) -> list[str]:
-        """Return the project's scripts that the step's model reads: all of them if one model reads all,
-        otherwise the first script that any model reads.
+        """Return the project's scripts that the step's model reads: all of them if one model reads all (and is no
+        download of unknown quality where a script has a model of known quality), otherwise the first script that any
+        model reads.
         """
         codes = self.situation.codes
         picked = self.chosen.get(rule.step)
         card = next((card for card in self.cards if picked is not None and card.id == picked.id), None)
         if card is not None:
             return [code for code in codes if not card.scripts or code in card.scripts] or codes
-        if self._is_done(job, codes):
+        if self._is_done(job, codes) and not (
+            self._is_unknown_download(job, codes)
+            and any(
+                self._is_done(job, [code]) and not self._is_unknown_download(job, [code]) for code in codes
+            )
+        ):
             return codes
         first = next((code for code in codes if self._is_done(job, [code])), None)
         return codes if first is None else [first]
@@ -300,6 +306,11 @@ class _Assembly:
     def _is_done(self, job: str, codes: Sequence[str]) -> bool:
         """Return whether the rules accept a model for it."""
         return any(card.refused is None for card in self._rank_cards(job, codes)[:1])
+
+    def _is_unknown_download(self, job: str, codes: Sequence[str]) -> bool:
+        """Return whether the first model by the rules would have to be downloaded, and nobody measured it."""
+        (first, *_) = self._rank_cards(job, codes)
+        return first.availability == "download" and cer_of(first, self.situation.languages) is None
 
     def _collect_answers(self, codes: Sequence[str]) -> dict[str, Any]:
         return {
