@@ -13,6 +13,7 @@ from layout_pages import real_image
 
 from armarium.api import Engine, Example, Invalid, Library, NotFound, raw_of
 from armarium.principals import LOCAL_OWNER
+from armarium_documents.api import sample_picture
 from armarium_layout.actions import samples
 from armarium_testing.digest import table_digests
 
@@ -352,7 +353,7 @@ def test_a_small_drawing_is_traced_as_finely_as_its_picture_is(
     engine: Engine, library: Library, example: Example
 ) -> None:
     """A ring of 300 pixels in a picture of 4,000: the drawing is traced in the picture's own pixels."""
-    page = samples.add_picture(
+    page = sample_picture(
         example,
         samples.sheet_with(
             lambda pen: pen.ellipse((2010, 1010, 2290, 1290), outline=20, width=9), (4000, 3000)
@@ -371,7 +372,7 @@ def test_a_small_drawing_is_traced_as_finely_as_its_picture_is(
 def test_fragments_of_handwriting_are_no_regions_and_the_reason_says_what_to_do(
     engine: Engine, library: Library, example: Example, name: str
 ) -> None:
-    page = samples.add_picture(example, real_image(name, 2000))
+    page = sample_picture(example, real_image(name, 2000))
     assert work(engine, library, "find-regions", page)["skipped"] == 1
     ((log,),) = rows(library, "SELECT group_concat(message) FROM job_log")
     assert "find its lines first" in log
