@@ -39,6 +39,22 @@ def test_signs_that_are_one_show_all_their_instances(project: PaleographyProject
     assert project.get("/signs")["count"] == 1
 
 
+def test_a_sign_joined_with_what_it_is_a_variant_of_is_no_variant_of_itself(
+    project: PaleographyProject,
+) -> None:
+    line = project.page().lines[0]
+    whole = {"picture_segment_id": line}
+    root = project.post("/signs", {**whole, "name": "et"})["id"]
+    middle = project.post("/signs", {**whole, "name": "et with a bar", "variant_of": root})["id"]
+    leaf = project.post("/signs", {**whole, "name": "et with two bars", "variant_of": middle})["id"]
+    step = project.post(f"/signs/{leaf}/merge", {"other_ids": [root]})
+    above = {one["id"]: one["variant_of"] for one in project.get("/signs")["items"]}
+    assert (above[leaf], above[middle]) == (None, leaf)
+    project.undo(step["audit_id"])
+    above = {one["id"]: one["variant_of"] for one in project.get("/signs")["items"]}
+    assert above == {root: None, middle: root, leaf: middle}
+
+
 def test_allographs_of_one_character_are_joined_and_others_are_not(project: PaleographyProject) -> None:
     line = project.page().lines[0]
     long_s, tall_s, open_g = (

@@ -63,6 +63,15 @@ def _move(
         _change(ctx, table, row, {column.name: to})
 
 
+def _variant_chain(ctx: ActionContext, row: dict[str, Any]) -> list[str]:
+    """Return what the sign *row* is a variant of, what that is a variant of, and so on."""
+    chain: list[str] = []
+    while (above := row["variant_of"]) is not None and above not in chain:
+        chain.append(above)
+        row = SIGNS.require(ctx.conn, above)
+    return chain
+
+
 def _others(rows: Rows, what: str, ctx: ActionContext, identity: str, ids: list[str]) -> list[dict[str, Any]]:
     if identity in ids:
         raise joined_with_itself(what)
@@ -155,6 +164,9 @@ def merge_signs(ctx: ActionContext, p: SignMerge) -> dict[str, Any]:
     """
     row = live_row(SIGNS, "sign", ctx.conn, p.sign_id)
     others = _others(SIGNS, "sign", ctx, p.sign_id, p.other_ids)
+    if set(p.other_ids) & set(_variant_chain(ctx, row)):
+        # It would be a variant of itself.
+        row = _change(ctx, signs, row, {"variant_of": None})
     _move(ctx, instances.c.sign_id, p.other_ids, p.sign_id, ("segment_id",))
     _move(ctx, signs.c.variant_of, p.other_ids, p.sign_id)
     for other in others:
