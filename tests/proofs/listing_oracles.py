@@ -485,6 +485,9 @@ ELSEWHERE = {
     "/api/actions/audit/{audit_id}": "one step by its id; what it changed comes in pages",
     "/api/documents/{doc_id}/export/{format_name}": "one page, by ids that are looked up",
     "/api/reading-orders/{order_id}/neighbours": "two entries by an id that is looked up",
+    "/api/segments/document/{document_id}/lines": "one page; proved in plugins/source_model/tests/test_page_lines.py",
+    "/api/segments/document/{document_id}/shapes": "one page; proved in plugins/source_model/tests/test_page_lines.py",
+    "/api/segments/coverage": "counted by page; proved in plugins/source_model/tests/test_coverage.py",
     "/api/segments/document/{document_id}/text": "the text of one page, by ids that are looked up",
     "/api/source-settings/resolve": "what holds for one thing, by an id that is looked up",
 }
