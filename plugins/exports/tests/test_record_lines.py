@@ -12,7 +12,7 @@ from exports_desk import Desk
 from sqlalchemy import Boolean, Column, Float, Integer, MetaData, Table, Text, create_engine, true
 
 from armarium.api import Json, operational
-from armarium_exports import bundles, records
+from armarium_exports import bundles, record_types
 from armarium_exports.selection import Selection
 
 METADATA = MetaData()
@@ -69,7 +69,7 @@ def test_what_the_database_makes_is_what_was_stored(table: Table) -> None:
         if table is TWO_NUMBERS:
             row |= {"other": dice.choice([*shares, None]), "more_facts": dice.choice([*FACTS, None])}
         rows.append(row)
-    kind = records._of_table(str(table.name), table, lambda _: true())
+    kind = record_types._of_table(str(table.name), table, lambda _: true())
     engine = create_engine("sqlite://")
     METADATA.create_all(engine)
     with engine.begin() as conn:
@@ -85,7 +85,7 @@ def test_what_the_database_makes_is_what_was_stored(table: Table) -> None:
 
 @pytest.mark.parametrize("table", [ONE_NUMBER, TWO_NUMBERS], ids=lambda table: str(table.name))
 def test_a_number_that_needs_no_more_digits_has_no_more(table: Table) -> None:
-    kind = records._of_table(str(table.name), table, lambda _: true())
+    kind = record_types._of_table(str(table.name), table, lambda _: true())
     engine = create_engine("sqlite://")
     METADATA.create_all(engine)
     with engine.begin() as conn:
@@ -97,7 +97,7 @@ def test_a_number_that_needs_no_more_digits_has_no_more(table: Table) -> None:
 
 @pytest.mark.parametrize("table", [ONE_NUMBER, TWO_NUMBERS], ids=lambda table: str(table.name))
 def test_infinity_is_null_in_json(table: Table) -> None:
-    kind = records._of_table(str(table.name), table, lambda _: true())
+    kind = record_types._of_table(str(table.name), table, lambda _: true())
     engine = create_engine("sqlite://")
     METADATA.create_all(engine)
     with engine.begin() as conn:
