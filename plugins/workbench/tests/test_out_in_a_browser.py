@@ -270,7 +270,9 @@ def test_three_hundred_dropped_files_are_there_and_go_back_in_one_step(
         target.dispatchEvent(new DragEvent(type, {dataTransfer: files, bubbles: true, cancelable: true}));
     }"""
     page.evaluate(drop, [list(picture.getvalue()), 300])
-    expect(page.locator("p[role=status]").filter(has_text="300")).to_be_attached(timeout=60_000)
+    expect(page.locator("p[role=status]").filter(has_text="300 pages imported")).to_be_attached(
+        timeout=60_000
+    )
     shot(page, "out-dropped")
     page.get_by_role("region", name="Import files").get_by_role("button", name="Undo").click()
-    expect(page.locator("p[role=status]").filter(has_text="0 things")).to_be_attached(timeout=60_000)
+    expect(page.locator("p[role=status]").filter(has_text="0 items")).to_be_attached(timeout=60_000)

@@ -64,5 +64,5 @@ def test_a_reader_is_trained_measured_and_reads_again(page: Page, desk: Desk, sh
     models.get_by_role("combobox", name="Folder").select_option(label="pages")
     models.get_by_role("button", name="Read with it").click()
     expect(page.get_by_text("Work on 3 pages has begun.")).to_be_visible()
-    page.get_by_role("button", name="Watch").click()
+    page.get_by_role("button", name="Watch").last.click()
     expect(page.get_by_role("dialog")).to_be_visible()

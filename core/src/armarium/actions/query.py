@@ -28,6 +28,8 @@ class Query:
     """Called before the project is read, for work that waits on others or lies outside the database. Receives by name
     the function's parameters and `library`, `engine` and `principal`; its result replaces parameters of the function.
     """
+    counts_withheld: bool = True
+    """Whether its list says how many items are withheld: not where their number tells what is written on withheld pages."""
 
 
 def query(
@@ -39,17 +41,19 @@ def query(
     name: str | None = None,
     method: Literal["GET", "POST"] = "GET",
     prepare: Callable[..., Mapping[str, Any] | None] | None = None,
+    counts_withheld: bool = True,
 ) -> Callable[[F], F]:
     """Decorate a function of a connection and named parameters so that it is also a GET of *path*.
 
     The plugin includes it among its `queries` (`queries_in`). *name* is the operation id, by default the function's name. *refusals* are
     the statuses besides those of every route. POST is for questions too long for an address, and writes nothing either.
     A parameter of type `Library`, `Engine` or `Principal` receives the project, the engine or the caller. *prepare* is
-    called before, without a connection, and may replace parameters.
+    called before, without a connection, and may replace parameters. *counts_withheld* as in `Query`.
     """
 
     def mark(function: F) -> F:
-        stated = Query(path, summary, answer, refusals, name or function.__name__, method, prepare)
+        called = name or function.__name__
+        stated = Query(path, summary, answer, refusals, called, method, prepare, counts_withheld)
         function.query = stated  # type: ignore[attr-defined]
         return function
 

@@ -149,6 +149,7 @@ def _query_endpoint(function: Callable[..., Any]) -> Any:
         for one in taken
     ]
     endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    endpoint.tells_withheld = query is None or query.counts_withheld  # type: ignore[attr-defined]
     return endpoint
 
 

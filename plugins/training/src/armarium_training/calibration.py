@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 GROUPS = 16
 FEWEST = 50
 """Lines, with fewer of which no table is made."""
@@ -21,6 +19,8 @@ def fit(
 
     Lines in order of sureness are grouped, and neighbouring groups that do not rise are pooled (isotonic regression).
     """
+    import numpy as np
+
     order = np.argsort(sure)
     x, y = np.asarray(sure)[order], np.asarray(right)[order]
     w = np.ones(len(x)) if weights is None else np.asarray(weights)[order]

@@ -156,7 +156,14 @@ def in_doubt(
     ]
 
 
-@query("/api/staleness", summary="What corrections have put in doubt", answer=Doubts, name="list_staleness")
+@query(
+    "/api/staleness",
+    summary="What corrections have put in doubt",
+    answer=Doubts,
+    name="list_staleness",
+    # How much is in doubt on a page depends on what was corrected there.
+    counts_withheld=False,
+)
 def list_staleness(
     conn: Connection,
     engine: Engine,
