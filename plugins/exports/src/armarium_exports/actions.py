@@ -26,7 +26,7 @@ from armarium.api import (
 )
 from armarium_documents.api import sample_picture
 from armarium_exports.bundles import write_jsonl, write_parquet
-from armarium_exports.downloads import prepare
+from armarium_exports.downloads import DownloadParams, PreparedExport, prepare
 from armarium_exports.errors import folder_kept, no_folder
 from armarium_exports.folders import KeptFolder
 from armarium_exports.keeping import JOB, note_all, queue_again
@@ -53,7 +53,6 @@ from armarium_exports.records import (
     WriteBegun,
     kept_exports,
 )
-from armarium_exports.schemas import DownloadParams, PreparedExport
 from armarium_exports.site.writing import publish as write_publication
 from armarium_exports.site.writing import write_site
 from armarium_exports.training import write_training

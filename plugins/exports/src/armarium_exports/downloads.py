@@ -11,14 +11,16 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
+from pydantic import Field, PrivateAttr
 from sqlalchemy import select
 
 from armarium.api import (
     Engine,
     Library,
     MaterialPath,
+    Message,
     Params,
     Principal,
     ServiceError,
@@ -37,18 +39,65 @@ from armarium_exports.errors import (
 )
 from armarium_exports.pages import units_of
 from armarium_exports.receivers.writing import write_for
-from armarium_exports.records import ParquetParams, ReceiverParams, RecordsParams, SiteParams
+from armarium_exports.records import (
+    MANY,
+    Id,
+    KeptFormat,
+    LeftOut,
+    Lost,
+    ParquetParams,
+    Per,
+    ReceiverParams,
+    RecordsParams,
+    SiteParams,
+    WithheldSource,
+)
 from armarium_exports.rendering.units import RenderedUnit, check_format, ending_of, render
-from armarium_exports.schemas import DownloadParams
 from armarium_exports.selection import select_documents
 from armarium_exports.site.writing import write_site
-from armarium_source_model.api import join_made
+from armarium_source_model.api import MadeLines, join_made
 
 KEPT_FOR = 3600.0
 """Seconds for which a prepared file can be saved."""
 _ABOUT = "about.json"
 _NOTHING: dict[str, Any] = {"records": None, "made": [], "losses": [], "left_out": [], "problems": []}
 """What not every export has to say."""
+
+
+class DownloadParams(Params):
+    """An export as one file to be saved over HTTP; `files` are one in `format` for each page or document."""
+
+    what: Literal["files", "jsonl", "parquet", "site", "receiver"]
+    scope_ids: Annotated[list[Id], Field(max_length=MANY, description="Left out: the whole project")] = Field(
+        default_factory=list
+    )
+    format: KeptFormat = "word"
+    per: Per = "page"
+    receiver: Annotated[str | None, Field(min_length=1, max_length=100)] = None
+    line_pictures: Annotated[bool, Field(description="parquet: also the picture of each line")] = False
+    site_title: Annotated[str | None, Field(min_length=1, max_length=500)] = None
+    include_unreviewed: Annotated[bool, Field(description="site: also what nobody has reviewed")] = False
+    _written: dict[str, Any] | None = PrivateAttr(default=None)
+
+
+class LostInFiles(Lost):
+    pages: Annotated[int, Field(description="In how many files")]
+
+
+class PreparedExport(Message):
+    """A file that `GET /api/export/downloads/{id}` answers for an hour, and what it could not carry."""
+
+    id: str
+    filename: str
+    media_type: str
+    size_bytes: int
+    pages: int
+    records: int | None
+    made: list[MadeLines]
+    losses: list[LostInFiles]
+    left_out: list[LeftOut]
+    withheld: list[WithheldSource]
+    problems: list[str]
 
 
 def prepare(engine: Engine, library: Library, principal: Principal, p: DownloadParams) -> dict[str, Any]:
