@@ -65,6 +65,11 @@ def cer_of(card: Card, languages: Sequence[str]) -> float | None:
     return card.cer_published if all(primary_subtag(tag) in named for tag in languages) else None
 
 
+def is_known(card: Card, languages: Sequence[str]) -> bool:
+    """Return whether a card is no download that nobody measured."""
+    return card.availability != "download" or cer_of(card, languages) is not None
+
+
 def band_of(cer: float | None) -> float:
     """Return the band of one point that *cer* (0.1 is ten points) lies in; an unknown CER comes last."""
     # A CER such as 0.07 is slightly less than seven hundredths in binary; it belongs to the seventh band.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from armarium.api import Engine, Library
-from armarium_recipes.cards.ranking import cer_of, order_of, rank, refusal_of
+from armarium_recipes.cards.ranking import cer_of, is_known, order_of, rank, refusal_of
 from armarium_recipes.cards.shipped_cards import primary_subtag
 from armarium_recipes.cards.sources import cards_for, chosen_ids
 from armarium_recipes.knowledge.jobs import JOBS
@@ -179,21 +179,14 @@ class _Assembly:
         return steps
 
     def _known_scripts(self, job: str, rule: StepRule) -> list[str]:
-        """Return the project's scripts that the step's model reads: all of them if one model reads all (and is no
-        download of unknown quality where a script has a model of known quality), otherwise the first script that any
-        model reads.
-        """
+        """Return the project's scripts that the step's model reads: all if one reads all, else the first that one does."""
         codes = self.situation.codes
         picked = self.chosen.get(rule.step)
         card = next((card for card in self.cards if picked is not None and card.id == picked.id), None)
         if card is not None:
             return [code for code in codes if not card.scripts or code in card.scripts] or codes
-        if self._is_done(job, codes) and not (
-            self._is_unknown_download(job, codes)
-            and any(
-                self._is_done(job, [code]) and not self._is_unknown_download(job, [code]) for code in codes
-            )
-        ):
+        known = [code for code in codes if self._is_done(job, [code], known=True)]
+        if self._is_done(job, codes) and (not known or self._is_done(job, codes, known=True)):
             return codes
         first = next((code for code in codes if self._is_done(job, [code])), None)
         return codes if first is None else [first]
@@ -303,14 +296,10 @@ class _Assembly:
             self.ranked[key] = rank(self.cards, job=job, **self._collect_answers(codes))
         return self.ranked[key]
 
-    def _is_done(self, job: str, codes: Sequence[str]) -> bool:
-        """Return whether the rules accept a model for it."""
-        return any(card.refused is None for card in self._rank_cards(job, codes)[:1])
-
-    def _is_unknown_download(self, job: str, codes: Sequence[str]) -> bool:
-        """Return whether the first model by the rules would have to be downloaded, and nobody measured it."""
-        (first, *_) = self._rank_cards(job, codes)
-        return first.availability == "download" and cer_of(first, self.situation.languages) is None
+    def _is_done(self, job: str, codes: Sequence[str], *, known: bool = False) -> bool:
+        """Return whether the rules accept a model for it; *known*: one of known quality."""
+        first = [card for card in self._rank_cards(job, codes)[:1] if card.refused is None]
+        return any(not known or is_known(card, self.situation.languages) for card in first)
 
     def _collect_answers(self, codes: Sequence[str]) -> dict[str, Any]:
         return {
