@@ -3,7 +3,7 @@
 An answer must not depend on what is in a row that its caller may not see, and a count over the rows that a filter leaves
 would answer any question about them. So it is counted over the whole list, or over that of the documents and parts of
 pages that the request names; where the path names something else, of which withheld pages may tell (an entity, a run),
-and where a filter is required, nothing is counted.
+where a filter is required, and where a query says that its number tells what is written, nothing is counted.
 """
 
 from __future__ import annotations
