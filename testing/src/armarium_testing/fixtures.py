@@ -40,10 +40,11 @@ OWNER_TOKEN = "an-owner-token-for-tests-only-0123456789"
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _tables_made_once() -> Iterator[None]:
+def _made_ready_once() -> Iterator[None]:
+    from armarium_testing.ready_plugins import plugins_examined_once
     from armarium_testing.ready_tables import tables_made_once
 
-    with tables_made_once():
+    with tables_made_once(), plugins_examined_once():
         yield
 
 

@@ -79,7 +79,7 @@ class Switch:
         self._router = app.router
         self._slow = app.router.middleware_stack
         self._roots: dict[str, _Node] = {}
-        self._templates: list[_Template] = []
+        self._templates: dict[str, _Template] = {}
         self._nearer: dict[str, list[_Template]] = {}
         self._size = -1
 
@@ -92,7 +92,7 @@ class Switch:
             for route in self.candidates(method, scope["path"]):
                 match, child_scope = route.matches(asked)
                 if match == Match.FULL:
-                    for nearer in self._nearer.get(route.path, ()):
+                    for nearer in self._nearer_than(route.path):
                         if method not in nearer.methods and nearer.matches(scope["path"]):
                             raise nearer.wrong_method()
                     scope.setdefault("router", self._router)
@@ -103,7 +103,7 @@ class Switch:
                     else:
                         await route.handle(scope, receive, send)
                     return
-            for template in self._templates:
+            for template in self._templates.values():
                 if method not in template.methods and template.matches(scope["path"]):
                     raise template.wrong_method()
             if head:
@@ -146,12 +146,15 @@ class Switch:
             templates.setdefault(route.path, _Template(route)).methods.update(route.methods or ())
             for method in route.methods or ():
                 self._place(self._roots.setdefault(method, _Node()), (_rank(route.path), order), route)
-        self._templates = sorted(templates.values(), key=lambda template: template.rank)
-        self._nearer = {
-            template.path: nearer
-            for template in self._templates
-            if (nearer := [other for other in self._templates if other.stands_before(template)])
-        }
+        self._templates = dict(sorted(templates.items(), key=lambda entry: entry[1].rank))
+        self._nearer = {}
+
+    def _nearer_than(self, path: str) -> list[_Template]:
+        # Worked out for the templates that are asked for: comparing each with each takes as long as ten requests.
+        if path not in self._nearer:
+            asked = self._templates[path]
+            self._nearer[path] = [other for other in self._templates.values() if other.stands_before(asked)]
+        return self._nearer[path]
 
     @staticmethod
     def _place(node: _Node, order: _Place, route: APIRoute) -> None:
