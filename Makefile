@@ -6,6 +6,7 @@
 #   make train-base-on-gpu [TORCH_PYTHON=python MINUTES=8.5 OUT=/var/tmp/hand-gpu]   trains that model; stopped, it goes on
 #   make serve [PORT=8765]                  the engine, and the link that opens its workbench
 #   make test [SLOW=1]                      linters, types, import contracts, tests
+#   make release [PREVIOUS=folder]               every distribution of this commit, checked, in dist/, with an installer
 #   make lint | bench | soak | openapi | docs | lock | format | clean
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
@@ -29,10 +30,10 @@ DEMO = $(BIN)/armarium demo $(if $(FOLDER),--folder "$(FOLDER)") $(if $(LANGUAGE
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help base dev demo demo-hand evaluate-base train-base-on-gpu serve test lint bench soak openapi docs lock format clean
+.PHONY: help base dev demo demo-hand evaluate-base train-base-on-gpu serve test lint bench soak openapi docs lock release format clean
 
 help:
-	@sed -n '3,9s/^# //p' Makefile
+	@sed -n '3,10s/^# //p' Makefile
 
 base dev:
 	@test -n "$(PYTHON)" || { echo "Armarium needs Python 3.11 or newer: install it, or say make PYTHON=/path/to/python3." >&2; exit 1; }
@@ -69,6 +70,9 @@ lint: dev
 
 soak: dev
 	$(BIN)/pytest -n $(WORKERS) --timeout 0 -m soak
+
+release: dev
+	@$(BIN)/python tools/release.py $(if $(PREVIOUS),--previous "$(PREVIOUS)")
 
 bench: dev
 	$(BIN)/python -m benchmarks

@@ -28,6 +28,9 @@ REQUIREMENTS = ROOT / "requirements"
 PROFILES = ("base", "dev")  # each contains all of the one before it
 INSTALLERS = REQUIREMENTS / "installers.txt"
 TESTING = "testing"  # the test harness: no part of a user's installation
+RELEASE = (
+    REQUIREMENTS / "release.txt"
+)  # what `make release` checks the distributions with, in an environment of its own
 ALONE = REQUIREMENTS / "alone.txt"  # installed for their files, without their dependencies; only for tests
 
 

@@ -14,7 +14,17 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from bootstrap import ALONE, INSTALLERS, REQUIREMENTS, ROOT, TESTING, UV, uv_environment, workspace_members
+from bootstrap import (
+    ALONE,
+    INSTALLERS,
+    RELEASE,
+    REQUIREMENTS,
+    ROOT,
+    TESTING,
+    UV,
+    uv_environment,
+    workspace_members,
+)
 
 HEADER = "# Made by `make lock` from the pyproject files: versions and hashes, no addresses. Do not edit.\n"
 FORBIDDEN = (
@@ -80,6 +90,7 @@ def main(arguments: list[str]) -> int:
     base = REQUIREMENTS / "base.txt"
     compile_lock(lists["base"], base, None, upgrade=upgrade)
     compile_lock(lists["dev"], REQUIREMENTS / "dev.txt", base, upgrade=upgrade)
+    compile_lock(lists["release"], RELEASE, base, upgrade=upgrade)
     return 0
 
 

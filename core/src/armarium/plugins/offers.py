@@ -22,7 +22,7 @@ COMMANDS = "armarium.commands"
 OURS = "armarium."
 """The prefix of our groups of entry points."""
 
-META = "armarium"
+META = "armarium-engine"
 """The distribution that pins every first-party one."""
 
 

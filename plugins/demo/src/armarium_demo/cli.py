@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import shutil
+import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -299,7 +300,7 @@ def _show(report: dict[str, Any]) -> None:
             "pictures of the pages",
             os.path.relpath(Path(report["pictures"][0]).parent) if report["pictures"] else "",
         ),
-        ("see it in a browser", f"SERVICE_STATE_DIR={where} .venv/bin/armarium open"),
+        ("see it in a browser", f"SERVICE_STATE_DIR={where} {_this_command()} open"),
     ]
     table("The main job, done", ("", ""), rows)
     if report["readers"]:
@@ -314,6 +315,14 @@ def _show(report: dict[str, Any]) -> None:
         )
     for refusal in report["not_imported"]:
         typer.echo(legible(f"not imported: {refusal['file']}: {refusal['why']}"))
+
+
+def _this_command() -> str:
+    """Return how the command line that runs is called from here."""
+    here = Path(sys.executable).with_name("armarium")
+    if shutil.which("armarium") and Path(str(shutil.which("armarium"))).resolve() == here.resolve():
+        return "armarium"
+    return str(here.relative_to(Path.cwd()) if here.is_relative_to(Path.cwd()) else here)
 
 
 def _reasons(report: dict[str, Any]) -> list[tuple[object, ...]]:

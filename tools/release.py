@@ -1,0 +1,246 @@
+"""Builds the distributions of this release into `dist/`, checks them, and writes what goes with them.
+
+Run by `make release`, from the files of the last commit and nothing else. `dist/` then installs without a network: it
+holds our wheels and source distributions, the wheels of all they need on machines like this one, `install.sh`, an index
+page, the bill of materials (CycloneDX) and the digests. The same commit gives the same digests of our own files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import html
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import tomllib
+import urllib.parse
+from pathlib import Path
+
+from bootstrap import RELEASE, REQUIREMENTS, ROOT, UV, uv_environment, workspace_members
+
+DIST = ROOT / "dist"
+APP = Path("plugins/workbench/src/armarium_workbench/app")
+"""The built web application: made from files of the commit, by a build that needs a package registry."""
+
+OURS = "armarium"
+META = "armarium_engine"
+"""The distribution that pins the others and has no module of its own."""
+
+MIB = 1024 * 1024
+
+
+def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> str:
+    """Run *command* outside of this environment and return what it printed; a failure ends the release."""
+    inherited = {
+        name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")
+    }
+    done = subprocess.run(
+        [str(word) for word in command],
+        cwd=cwd,
+        env={**inherited, **uv_environment(), **environment},
+        text=True,
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def version() -> str:
+    """Return the version of this release."""
+    stated: str = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    return stated
+
+
+def export_commit(place: Path) -> None:
+    """Write the files of the last commit to *place*, with the licence in every part and the web application as built."""
+    packed = place.with_suffix(".tar")
+    run("git", "archive", "--format=tar", "-o", packed, "HEAD")
+    with tarfile.open(packed) as archive:
+        archive.extractall(place, filter="data")
+    packed.unlink()
+    shutil.copytree(ROOT / APP, place / APP)
+    for member in workspace_members():
+        part = place / member.relative_to(ROOT)
+        if part != place:
+            shutil.copy(place / "LICENSE", part / "LICENSE")
+
+
+def build_parts(source: Path, out: Path) -> list[Path]:
+    """Build a wheel and a source distribution of every part in *source*; return them."""
+    moment = run("git", "log", "-1", "--format=%ct").strip()
+    for member in workspace_members():
+        run(
+            *(UV, "build", "--quiet", "--no-build-isolation", "--python", sys.executable, "--out-dir", out),
+            source / member.relative_to(ROOT),
+            cwd=source,
+            SOURCE_DATE_EPOCH=moment,
+        )
+    (out / ".gitignore").unlink(missing_ok=True)
+    return sorted(path for path in out.iterdir() if path.name.startswith(OURS))
+
+
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def differing(first: list[Path], second: list[Path]) -> list[str]:
+    """Return the names of files of two builds that are not the same in both."""
+    builds = [{path.name: digest(path) for path in built} for built in (first, second)]
+    return sorted(
+        name for name in builds[0].keys() | builds[1].keys() if builds[0].get(name) != builds[1].get(name)
+    )
+
+
+def make_environment(place: Path, *install: str | Path) -> Path:
+    """Make an environment at *place* with what *install* tells pip; return its folder of commands."""
+    run(UV, "venv", "--quiet", "--python", sys.executable, place)
+    run(UV, "pip", "install", "--quiet", "--python", place / "bin" / "python", *install)
+    return place / "bin"
+
+
+def check_files(tools: Path, built: list[Path]) -> None:
+    """Check metadata and contents of what was built."""
+    run(tools / "twine", "check", "--strict", *built)
+    wheels = [path for path in built if path.suffix == ".whl"]
+    # W009: a part may bring the module of a worker, which runs in an environment of its own.
+    run(
+        tools / "check-wheel-contents",
+        "--ignore",
+        "W009",
+        *(path for path in wheels if not path.name.startswith(META)),
+    )
+
+
+def try_installation(place: Path, dist: Path, previous: Path | None) -> Path:
+    """Install from *dist* alone into an empty environment and run the demonstration; return its folder of commands.
+
+    With *previous*, a folder of an earlier release, that is installed first and makes the project, which the new one
+    then opens.
+    """
+    install = ("--no-index", "--find-links", dist, "armarium-engine")
+    apart = {"HOME": str(place), "SERVICE_STATE_DIR": str(place / "state")}
+    demo = place / "demo"
+    if previous is None:
+        commands = make_environment(place / "env", *install)
+        print(run(commands / "armarium", "demo", "--out", demo, cwd=place, **apart))
+    else:
+        commands = make_environment(place / "env", "--no-index", "--find-links", previous, "armarium-engine")
+        run(commands / "armarium", "demo", "--out", demo, cwd=place, **apart)
+        before = _listing(commands, demo, apart)
+        run(UV, "pip", "install", "--quiet", "--python", commands / "python", "--upgrade", *install)
+        if _listing(commands, demo, apart) != before:
+            raise SystemExit("a project of the previous release has other documents after the upgrade")
+    (project,) = demo.glob("*.library")
+    run(commands / "armarium", "--library", project, "doctor", cwd=place, **apart)
+    run(commands / "armarium", "engine", "stop", cwd=place, **apart)
+    return commands
+
+
+def _listing(commands: Path, demo: Path, apart: dict[str, str]) -> str:
+    (project,) = demo.glob("*.library")
+    return run(commands / "armarium", "--library", project, "--json", "ls", cwd=demo, **apart)
+
+
+def write_index(dist: Path) -> None:
+    """Write the page that lists every file, ours first, and the digests."""
+    files = sorted(
+        (path for path in dist.iterdir() if path.name not in ("index.html", "SHA256SUMS")),
+        key=lambda path: (not path.name.startswith((OURS, "install")), path.name),
+    )
+    digests = {path.name: digest(path) for path in files}
+    (dist / "SHA256SUMS").write_text("".join(f"{value}  {name}\n" for name, value in digests.items()))
+    rows = "\n".join(
+        f'<li><a href="{urllib.parse.quote(name)}#sha256={value}">{html.escape(name)}</a></li>'
+        for name, value in digests.items()
+    )
+    (dist / "index.html").write_text(
+        f"""<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>Armarium {version()}</title>
+<h1>Armarium {version()}</h1>
+<p>From a copy of this folder: <code>sh install.sh</code>, or
+<code>uv tool install --no-index --find-links . armarium-engine</code>, or
+<code>pipx install --pip-args="--no-index --find-links ." armarium-engine</code>.</p>
+<ul>
+{rows}
+</ul></html>
+"""
+    )
+
+
+def write_installer(dist: Path, megabytes: int) -> None:
+    """Write `install.sh` for this release."""
+    text = (ROOT / "tools" / "install.sh").read_text()
+    script = dist / "install.sh"
+    script.write_text(text.replace("@VERSION@", version()).replace("@MEGABYTES@", str(megabytes)))
+    script.chmod(0o755)
+
+
+def size_of(folder: Path) -> int:
+    """Return the size of the files in *folder*, in MB."""
+    return round(sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file()) / 1_000_000)
+
+
+def main() -> None:
+    """Build, compare two builds, check, try, and leave the result in `dist/`."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument(
+        "--previous", type=Path, help="the folder of an earlier release, to upgrade a project from"
+    )
+    parser.add_argument("--once", action="store_true", help="do not build a second time to compare")
+    asked = parser.parse_args()
+    if run("git", "status", "--porcelain", "--untracked-files=no"):
+        print("Changes that are not committed are not in this release.", file=sys.stderr)
+    with tempfile.TemporaryDirectory(prefix="release-") as folder:
+        work = Path(folder)
+        dist = work / "dist"
+        export_commit(work / "source")
+        built = build_parts(work / "source", dist)
+        if not asked.once:
+            export_commit(work / "again" / "source")
+            unlike = differing(built, build_parts(work / "again" / "source", work / "again" / "dist"))
+            if unlike:
+                raise SystemExit(f"built twice, these differ: {', '.join(unlike)}")
+        tools = make_environment(work / "tools", "--require-hashes", "-r", RELEASE)
+        check_files(tools, built)
+        # Wheels also of what is published as source only: whoever installs has no compiler.
+        wheel = (
+            sys.executable,
+            "-m",
+            "pip",
+            "--disable-pip-version-check",
+            "wheel",
+            "--quiet",
+            "--prefer-binary",
+        )
+        run(*wheel, "--require-hashes", "--wheel-dir", dist, "-r", REQUIREMENTS / "base.txt")
+        commands = try_installation(work / "trial", dist, asked.previous)
+        bill = dist / f"armarium-{version()}.cdx.json"
+        run(
+            tools / "cyclonedx-py",
+            "environment",
+            "--output-reproducible",
+            "--of",
+            "JSON",
+            "-o",
+            bill,
+            commands / "python",
+        )
+        write_installer(dist, size_of(commands.parent))
+        write_index(dist)
+        shutil.rmtree(DIST, ignore_errors=True)
+        shutil.copytree(dist, DIST)
+    print(
+        f"{DIST.name}/: {len(built)} files of ours, {size_of(DIST)} MB in all. Try: sh {DIST.name}/install.sh"
+    )
+
+
+if __name__ == "__main__":
+    main()
