@@ -179,5 +179,6 @@ from armarium.web.http import json_response as json_response
 from armarium.web.http import takes_upload as takes_upload
 from armarium.web.stored_files import STORED_FILE as STORED_FILE
 from armarium.web.stored_files import stored_file as stored_file
+from armarium_worker import replacing as replacing
 
 steps, jobs, job_holds = audit.audit, models.job, models.job_hold

@@ -17,6 +17,7 @@ from .errors import (
     WorkerStopped,
     WorkerTimeout,
 )
+from .files import replacing
 from .frames import MAX_BINARY, MAX_JSON, Frame, read_frame, write_frame
 from .passages import PassageEmbedder
 from .reading import ModelFile, OfferedModel, Reader, RemoteFile, Runtime
@@ -58,6 +59,7 @@ __all__ = [
     "WorkerTimeout",
     "no_room",
     "read_frame",
+    "replacing",
     "serve",
     "write_frame",
     "write_whole",

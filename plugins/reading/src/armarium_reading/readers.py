@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from armarium.api import Engine, Invalid, Library, NameOrMaterialPath, ServiceError
+from armarium.api import Engine, Invalid, Library, NameOrMaterialPath, ServiceError, replacing
 from armarium_reading import errors
 from armarium_worker import Reader, Refused, Transcriber
 
@@ -248,9 +248,8 @@ def note_calibration(path: Path, calibration: Mapping[str, Any]) -> None:
 
 def write_note(path: Path, note: Mapping[str, Any]) -> None:
     """Write what is known of the model at *path* beside it, whole or not at all."""
-    beside = Path(f"{path}{NOTE}.part")
-    beside.write_text(json.dumps(note, ensure_ascii=False), "utf-8")
-    os.replace(beside, f"{path}{NOTE}")
+    with replacing(Path(f"{path}{NOTE}")) as beside:
+        beside.write_text(json.dumps(note, ensure_ascii=False), "utf-8")
 
 
 def name_of(reader: type[Reader], path: Path | None) -> str:

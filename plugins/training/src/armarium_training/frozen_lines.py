@@ -5,7 +5,6 @@ whatever is edited meanwhile.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,8 +14,8 @@ from armarium.api import JobContext, Library
 from armarium_documents.api import primary_row
 from armarium_reading.api import lines_of
 from armarium_source_model.api import segments
-from armarium_training import errors
 from armarium_training.line_sets import TaughtLine, checked_lines
+from armarium_training.whole_files import write_whole
 
 
 @dataclass(frozen=True)
@@ -73,14 +72,7 @@ def frozen_lines(job: JobContext, begun: bool) -> dict[str, FrozenPage] | None:
         if begun:
             return None
     taken = _taken_down(job)
-    beside = place.with_name(f"{place.name}.part")
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_text(json.dumps({page: asdict(one) for page, one in taken.items()}), "utf-8")
-        os.replace(beside, place)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise errors.no_room(place.name, error.strerror or type(error).__name__) from error
+    write_whole(place, json.dumps({page: asdict(one) for page, one in taken.items()}).encode())
     return taken
 
 

@@ -5,12 +5,11 @@ authoritative.
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from armarium.api import Library
+from armarium.api import Library, replacing
 
 log = logging.getLogger("armarium.recipes")
 LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-")
@@ -32,12 +31,9 @@ def write_file(library: Library, bakeoff: Mapping[str, Any]) -> None:
     import yaml
 
     path = file_of(library, str(bakeoff["id"]))
-    beside = path.with_name(f"{path.name}.part")
+    text = yaml.safe_dump(dict(bakeoff), sort_keys=False, allow_unicode=True, width=120)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        text = yaml.safe_dump(dict(bakeoff), sort_keys=False, allow_unicode=True, width=120)
-        beside.write_text(text, "utf-8")
-        os.replace(beside, path)
+        with replacing(path) as beside:
+            beside.write_text(text, "utf-8")
     except OSError:
         log.exception("the file of the bake-off %s could not be written", bakeoff["id"])
-        beside.unlink(missing_ok=True)

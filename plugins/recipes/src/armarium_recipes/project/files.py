@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 from sqlalchemy import Connection
 
-from armarium.api import ActionContext, Principal, ServiceError, flush, flush_path, open_plain
+from armarium.api import ActionContext, Principal, ServiceError, flush_path, open_plain, replacing
 from armarium_recipes.models import ONLY, files, proposals, starts
 from armarium_recipes.project import yaml_text
 from armarium_recipes.project.saving import read_saved
@@ -131,16 +130,9 @@ def write_file(library: Library, name: str, data: bytes | None) -> None:
         with suppress(FileNotFoundError):
             path.unlink()
     else:
-        aside = folder / f".{name}.{os.getpid()}-{threading.get_ident()}"
-        try:
-            with aside.open("wb") as file:
-                file.write(data)
-                file.flush()
-                flush(file.fileno())
-            os.replace(aside, path)
-        finally:
-            with suppress(OSError):
-                aside.unlink()
+        with replacing(path) as beside:
+            beside.write_bytes(data)
+            flush_path(beside)
     flush_path(folder)
 
 
