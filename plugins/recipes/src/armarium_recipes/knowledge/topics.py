@@ -44,3 +44,25 @@ def topics_of(engine: Engine) -> dict[str, Topic]:
                 manual=None,
             )
     return known
+
+
+def job_entries(engine: Engine) -> list[dict[str, Any]]:
+    """Return the jobs as they are answered: those of the table, then those that other plugins declare.
+
+    The name, description and settings that a family states for its job take precedence; its layer, inputs and
+    outputs are those of the table.
+    """
+    declared = {job_id: job.entry() for job_id, job in engine.recipe_jobs.items()}
+    entries = []
+    for job_id, job in JOBS.items():
+        about = topics()[job_id]
+        stated = {
+            "id": job_id,
+            "name": about.title,
+            "description": about.short,
+            "topic": job_id,
+            "since": "0.1.0",
+        }
+        entry = {**stated, "compare": None, "settings": [], **declared.pop(job_id, {})}
+        entries.append({**entry, **job._asdict()})
+    return entries + list(declared.values())

@@ -15,9 +15,8 @@ from armarium_recipes.errors import unknown_script, unknown_topic
 from armarium_recipes.knowledge import languages
 from armarium_recipes.knowledge import scripts as known_scripts
 from armarium_recipes.knowledge.derived_answers import providers_with_key, targets, this_machine
-from armarium_recipes.knowledge.jobs import job_entries
 from armarium_recipes.knowledge.purposes import PURPOSES
-from armarium_recipes.knowledge.topics import topics_of
+from armarium_recipes.knowledge.topics import job_entries, topics_of
 from armarium_recipes.schemas.knowledge import (
     Derived,
     Languages,
