@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from typing import Any
 
 from armarium.errors import NotFound
+from armarium.messages import Message
 from armarium.plugins.offers import Offer, find_offers, quietly, unit_of
 from armarium.plugins.registry import PluginRegistry
 
 log = logging.getLogger("armarium.plugins.drivers")
 
 
-@dataclass(frozen=True)
-class RefusedDriver:
-    """A driver that is installed and cannot be used, with the reason."""
+class RefusedDriver(Message):
+    """A driver that is installed and cannot be used, and why."""
 
+    group: str
     name: str
     why: str
     distribution: str | None = None
@@ -90,7 +90,9 @@ class Drivers:
         refused = self._refused.setdefault(group, {})
         if (name, distribution) not in refused:
             log.warning("driver %s of %s refused: %s", name, group, why)
-        refused[name, distribution] = RefusedDriver(name, why, distribution)
+        refused[name, distribution] = RefusedDriver(
+            group=group, name=name, why=why, distribution=distribution
+        )
 
     def refusals(self, group: str) -> list[RefusedDriver]:
         """Return the drivers of *group* that are installed and cannot be used, as far as that is known."""
