@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from pydantic import BaseModel
 from sqlalchemy import Connection, select
 
 from armarium.api import Engine, Library, NameOrMaterialPath, ServiceError, is_among
@@ -17,8 +18,15 @@ from armarium_reading.api import choose, installed_readers, load_reader, models_
 from armarium_training import cards, errors
 from armarium_training.trainers import Trainer, is_here, require_runtime, trainer_of, trainers
 
+A = TypeVar("A", bound=BaseModel)
 VISION = "vision"
 TIME = re.compile(r"[1-9][0-9]{0,6}[smhd]")
+
+
+def args_from(args: type[A], params: BaseModel, **more: Any) -> A:
+    """Return the arguments of a job: what its action was given, as far as both have it, and *more*."""
+    shared = args.model_fields.keys() & type(params).model_fields.keys()
+    return args(**{**{name: getattr(params, name) for name in shared}, **more})
 
 
 @dataclass(frozen=True)
