@@ -254,7 +254,7 @@ def _cards(engine: Engine, entries: Iterable[Mapping[str, Any]]) -> Iterable[Car
         licence = text_of(card.get("licence"), 80) or text_of(entry.get("licence"), 80)
         availability, words = _availability(is_here, runs, software)
         cer, size = card.get("cer"), entry.get("size_gb")
-        yield Card(
+        yield Card.stating(
             id=f"linereader:{doi}@{text_of(entry.get('version'), 40) or '1'}",
             name=text_of(entry.get("title")) or doi,
             source="linereader-repository",
@@ -267,8 +267,6 @@ def _cards(engine: Engine, entries: Iterable[Mapping[str, Any]]) -> Iterable[Car
             open_licence=is_open(licence),
             size_gb=float(size) if isinstance(size, int | float) else 0,
             memory_gb=1.5,
-            trainable=False,
-            runs_where="this_mac",
             availability=availability,
             availability_words=words,
             installed=is_here and runs,

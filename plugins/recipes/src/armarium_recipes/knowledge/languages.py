@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cache
 from itertools import accumulate
+from typing import Any
 
 from armarium_recipes.knowledge.tables import table_lines
 from armarium_recipes.schemas.knowledge import LanguageAnswer as Language
@@ -92,7 +93,12 @@ class _Table:
 
     def language(self, row: int) -> Language:
         code, _, glottocode, level, name, _, *more = self.lines[row].split("\t")
-        stated = {"code": code or None, "name": name, "glottocode": glottocode or None, "level": level}
+        stated: dict[str, Any] = {
+            "code": code or None,
+            "name": name,
+            "glottocode": glottocode or None,
+            "level": level,
+        }
         if level != "dialect":
             return Language(**stated, language=None, language_name=None, script="".join(more) or None)
         above = next((self.language(row) for row in self.rows_with(f"|{more[0]}|\x01|")), None)

@@ -81,3 +81,25 @@ class Card(Message):
     """The name of the model for that reader or provider."""
     provider: str | None = None
     """The provider to ask, for models that do not run here."""
+
+    @classmethod
+    def stating(cls, **stated: Any) -> Card:
+        """Return a card with what is *stated* of a model; what is not is as of an open one that comes with the engine, runs
+        on this machine and reads anything.
+        """
+        return cls(**{**_UNSTATED, **stated})
+
+
+_UNSTATED: dict[str, Any] = {
+    "source": "shipped",
+    **dict.fromkeys(("material", "scripts", "languages"), ()),
+    "licence": None,
+    "open_licence": True,
+    "size_gb": 0,
+    "memory_gb": 1.0,
+    "trainable": False,
+    "runs_where": "this_mac",
+    "availability": "ships",
+    "availability_words": "It comes with the engine.",
+    "installed": True,
+}
