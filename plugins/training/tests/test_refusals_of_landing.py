@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from training_desk import Desk
 
-from armarium.api import Conflict, Invalid
+from armarium.api import Conflict, Invalid, why_not_of
 from armarium.principals import LOCAL_OWNER
 from armarium_training import cards, whole_files
 from armarium_training.actions import training as actions
-from armarium_training.compute import LocalCompute, check_compute
+from armarium_training.compute import Compute, LocalCompute
 from armarium_training.jobs import training as jobs
-from armarium_training.trainers import HandTrainer, check_trainer, trainer_of
+from armarium_training.trainers import HandTrainer, Trainer, trainer_of
 
 
 def full(*_: Any, **__: Any) -> None:
@@ -110,12 +110,10 @@ def test_regions_that_no_model_may_have_when_their_turn_comes(desk: Desk) -> Non
 
 
 def test_a_driver_that_is_no_trainer_or_place_is_turned_away(desk: Desk) -> None:
-    assert check_trainer("hand", HandTrainer) is None
-    assert check_compute("local", LocalCompute) is None
-    for check in (check_trainer, check_compute):
-        assert "not a class derived" in (check("x", object) or "")
-    assert "differs from the name" in (check_trainer("x", HandTrainer) or "")
-    assert "differs from the name" in (check_compute("x", LocalCompute) or "")
+    for base, driver, name in ((Trainer, HandTrainer, "hand"), (Compute, LocalCompute, "local")):
+        assert why_not_of(base, name, driver) is None
+        assert "not a class derived" in (why_not_of(base, "x", object) or "")
+        assert f"calls itself {name}" in (why_not_of(base, "x", driver) or "")
     with pytest.raises(Conflict, match="hand-trainer"):
         trainer_of(desk.engine, "linereader")
 

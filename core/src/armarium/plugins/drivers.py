@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib.metadata import EntryPoint
 from typing import Any
 
@@ -21,6 +23,25 @@ class RefusedDriver(Message):
     name: str
     why: str
     distribution: str | None = None
+
+
+def why_not_of(base: type, name: str, driver: Any) -> str | None:
+    """Return why *driver* is not a class derived from *base* that has the *name* it is installed under; None if it is."""
+    if not (isinstance(driver, type) and issubclass(driver, base)):
+        return f"It is not a class derived from {base.__name__} of {base.__module__.partition('.')[0]}."
+    own = getattr(driver, "name", None)
+    if own != name:
+        return f"It calls itself {str(own)[:80]} but is installed under the name {name}; its author must use one name."
+    return None
+
+
+def derived_from(bases: Mapping[str, type]) -> Callable[[str, str, Any], str | None]:
+    """Return the check of a family's drivers that are derived from the base of their group: see `Plugin.check_driver`."""
+
+    def check(group: str, name: str, driver: Any) -> str | None:
+        return why_not_of(bases[group], name, driver)
+
+    return check
 
 
 class Drivers:
@@ -84,6 +105,14 @@ class Drivers:
             raise NotFound(f"The {what} {name} is installed and does not load. {why}", code="driver_broken")
         self._loaded[group, name] = driver
         return driver
+
+    def usable(self, group: str) -> list[Any]:
+        """Return every driver class of *group* that loads, by name."""
+        found = []
+        for name in self.names(group):
+            with suppress(NotFound):
+                found.append(self.load(group, name))
+        return found
 
     def refuse(self, group: str, name: str, why: str, distribution: str | None = None) -> None:
         """Record that the driver *name* cannot be used."""

@@ -6,7 +6,6 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,17 +68,6 @@ def load_reader(engine: Engine, name: str) -> type[Reader]:
     return found
 
 
-def check_driver(group: str, name: str, driver: Any) -> str | None:
-    """Return why what is installed under *name* is not a reader (or transcriber) of that name; None if it is one."""
-    base = Transcriber if group == TRANSCRIBERS else Reader
-    if not (isinstance(driver, type) and issubclass(driver, base)):
-        return f"It is not a class derived from {base.__name__} of armarium_worker."
-    if getattr(driver, "name", None) != name:
-        said = str(getattr(driver, "name", None))[:80]
-        return f"It calls itself {said} but is installed under the name {name}; its author must use one name."
-    return None
-
-
 def readers(engine: Engine) -> list[type[Reader]]:
     """Return every reader that loads, by name."""
     found = []
@@ -104,11 +92,9 @@ def takers_of_models(engine: Engine) -> list[type[Reader]]:
     found: list[type[Reader]] = readers(engine)
     groups = {group for plugin in engine.plugins.loaded for group in plugin.driver_groups} - {GROUP}
     for group in sorted(groups):
-        for name in engine.drivers.names(group):
-            with suppress(ServiceError):
-                driver = engine.drivers.load(group, name)
-                if isinstance(driver, type) and issubclass(driver, Reader):
-                    found.append(driver)
+        found += [
+            one for one in engine.drivers.usable(group) if isinstance(one, type) and issubclass(one, Reader)
+        ]
     return found
 
 
