@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import subprocess
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from shutil import which
@@ -71,30 +72,33 @@ def gpu_name() -> str | None:
         return "Apple GPU" if platform.machine() == "arm64" else None
     if not Path("/proc/driver/nvidia/version").exists() and which("nvidia-smi") is None:
         return None
-    try:
-        found = subprocess.run(
-            ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"],
-            capture_output=True,
-            text=True,
-            timeout=10,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    names = found.stdout.strip().splitlines()
-    return names[0].strip() if names else None
+    return next(iter(_ask("nvidia-smi", "--query-gpu=name", "--format=csv,noheader")), None)
 
 
 @lru_cache(maxsize=1)
 def cpu_name() -> str:
     """Return the name of this machine's processor."""
-    try:
+    if platform.system() == "Darwin":
+        return (
+            next(iter(_ask("sysctl", "-n", "machdep.cpu.brand_string")), None)
+            or platform.processor()
+            or "CPU"
+        )
+    with suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass
+            key, _, value = line.partition(":")
+            if key.strip() in ("model name", "Hardware") and value.strip():
+                return value.strip()
     return platform.processor() or platform.machine() or "CPU"
+
+
+def _ask(*command: str) -> list[str]:
+    """Return the lines that a program of the system answers; none without it."""
+    try:
+        found = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return []
+    return [line.strip() for line in found.stdout.splitlines() if line.strip()]
 
 
 def state_of(engine: Engine) -> ComputeSettings:

@@ -7,12 +7,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-LAYERS = (
-    "prepare", "lines", "reading", "structure", "entities", "graph", "places", "vectors", "catalogue", "knowledge",
-    "train", "check", "output",
-)  # fmt: skip
-"""The layers of work in the order in which it is done."""
-
 LAYERS_ADDED_LATER = ("lines", "reading", "entities", "graph", "places", "vectors")
 """The layers that a person can add to a project that is already set up."""
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from armarium.api import Engine, Invalid, Library, ServiceError
+from armarium.api import LAYERS, Engine, Invalid, Library, ServiceError
 from armarium_reading.api import own_prompt
 from armarium_recipes.cards.ranking import rank, refusals_of
 from armarium_recipes.cards.sources import cards_for, chosen_ids
 from armarium_recipes.knowledge.derived_answers import this_machine
-from armarium_recipes.knowledge.jobs import JOBS, LAYERS
+from armarium_recipes.knowledge.jobs import JOBS
 from armarium_recipes.knowledge.languages import find_language
 from armarium_recipes.knowledge.purposes import PURPOSES
 from armarium_recipes.knowledge.scripts import find_script
