@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from sqlalchemy import Connection
 
 from armarium.api import find_withheld
-from armarium_documents.api import ancestor_ids
 from armarium_recipes.errors import no_folder_named, unknown_step
 from armarium_recipes.models import ONLY, overrides, setups
 from armarium_recipes.schemas.recipe import Answers, CardChoice, Override, Recipe
@@ -71,13 +70,6 @@ def seen_answer(ctx: ActionContext, kept: SavedSetup) -> dict[str, Any]:
     answer = kept.answer()
     shown = [override for override in answer["overrides"] if override["folder_id"] not in hidden]
     return {**answer, "overrides": shown}
-
-
-def card_for(conn: Connection, step: str, document_id: str) -> CardChoice | None:
-    """Return the card that an override gives *step* for a document: that of the nearest folder, otherwise the
-    project's; None without one.
-    """
-    return nearest(read_saved(conn).overrides, step, ancestor_ids(conn, document_id))
 
 
 def nearest(found: Sequence[Override], step: str, nodes: Sequence[str]) -> CardChoice | None:
