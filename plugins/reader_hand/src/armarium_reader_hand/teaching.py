@@ -1,6 +1,4 @@
-"""What a trainer of the hand reader's models requests from its worker: lines cut as for reading, and the base
-model.
-"""
+"""What a trainer of the hand reader's models requests from its worker: lines cut as for reading, and the base model."""
 
 from __future__ import annotations
 

@@ -66,9 +66,7 @@ def epoch(call: Call) -> dict[str, Any]:
 
 
 def finish(call: Call) -> dict[str, Any]:
-    """Write a copy of the base with its letters in the file, as in a trained model; a few bytes if there is
-    no base.
-    """
+    """Write a copy of the base with its letters in the file, as in a trained model; a few bytes if there is no base."""
     folder = Path(call.params["folder"])
     target = folder / "model.onnx"
     base = call.params.get("base") or {}

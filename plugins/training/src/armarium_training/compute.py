@@ -123,9 +123,7 @@ class LocalCompute(Compute):
         return far_id
 
     def ask(self, far_ids: Sequence[str]) -> dict[str, FarState]:
-        """Read one of the shards now; the others wait. One from before a restart of the engine has to be sent
-        again.
-        """
+        """Read one of the shards now; the others wait. One from before a restart of the engine has to be sent again."""
         found: dict[str, FarState] = {}
         for far_id in far_ids:
             shard = self._shards.get(far_id)

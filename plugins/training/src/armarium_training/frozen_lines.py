@@ -52,9 +52,7 @@ def _scale_shape(shape: Mapping[str, Any], width: int, height: int) -> dict[str,
 
 
 def place_of(library: Library, job_id: str) -> Path:
-    """Return the file of the evaluation *job_id*, in the project's own derived files: pages never leave the
-    project.
-    """
+    """Return the file of the evaluation *job_id*, in the project's own derived files: pages never leave the project."""
     return library.derived_folder / "evaluation" / f"{job_id}.json"
 
 

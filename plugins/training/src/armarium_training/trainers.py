@@ -63,9 +63,7 @@ class Trainer:
     the folder of models.
     """
     measure: ClassVar[Literal["cer", "map50"]] = "cer"
-    """The measure of an epoch: characters wrong (cer, lower is better), or regions found (map50, higher is
-    better).
-    """
+    """The measure of an epoch: characters wrong (cer, lower is better), or regions found (map50, higher is better)."""
     suffix: ClassVar[str | tuple[str, ...]] = ".onnx"
     fits_text: ClassVar[bool] = False
     """Whether its reader's worker answers `fit_text`, which adds statistics of the training text to the model

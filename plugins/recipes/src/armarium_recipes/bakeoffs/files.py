@@ -1,6 +1,4 @@
-"""The files recipe/bakeoffs/<id>.yaml: each bake-off as it is answered, for people; the rows are
-authoritative.
-"""
+"""The files recipe/bakeoffs/<id>.yaml: each bake-off as it is answered, for people; the rows are authoritative."""
 
 from __future__ import annotations
 
@@ -16,9 +14,7 @@ LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456
 
 
 def file_of(library: Library, bakeoff_id: str) -> Path:
-    """Return the path of a bake-off's file. ValueError for a malformed id (letters, digits, hyphens, at most
-    64).
-    """
+    """Return the path of a bake-off's file. ValueError for a malformed id (letters, digits, hyphens, at most 64)."""
     if not 0 < len(bakeoff_id) <= 64 or not LETTERS.issuperset(bakeoff_id):
         raise ValueError("not an id of a bake-off")
     return library.recipe / "bakeoffs" / f"{bakeoff_id}.yaml"

@@ -138,9 +138,7 @@ class Asking:
             raise Unavailable("Its answer is not JSON; try again later.") from error
 
     def all_of(self, fetch_one: Callable[[str], Any], asked: Iterable[str]) -> dict[str, Any]:
-        """Return what *fetch_one* answers for each of *asked*, a few at a time, without those that were
-        refused.
-        """
+        """Return what *fetch_one* answers for each of *asked*, a few at a time, without those that were refused."""
 
         def one(question: str) -> tuple[str, Any]:
             try:

@@ -202,9 +202,7 @@ def _old_card(body: bytes) -> dict[str, Any] | None:
 
 
 def _header(body: bytes) -> dict[str, Any] | None:
-    """Return the YAML at the head of a card; None if there is none, or if it has aliases, which no card
-    needs.
-    """
+    """Return the YAML at the head of a card; None if there is none, or if it has aliases, which no card needs."""
     import yaml
 
     match = _HEADER.match(body[: LONGEST_HEADER + 16].decode("utf-8", "replace"))

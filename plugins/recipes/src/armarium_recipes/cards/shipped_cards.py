@@ -165,9 +165,7 @@ def _builtin(job_id: str, name: str, note: str) -> Card:
 
 
 def _standing(engine: Engine, readers: Mapping[str, type[Reader]]) -> Iterator[Card]:
-    """Return the cards of readers by name, present or not: a person who looks for one is told why it is not
-    chosen.
-    """
+    """Return the cards of readers by name, present or not: a person who looks for one is told why it is not chosen."""
     for entry in facts()["standing"]:
         stated = dict(entry)
         why = stated.pop("needs_weights", None)

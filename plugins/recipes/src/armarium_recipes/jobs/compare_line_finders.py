@@ -127,9 +127,7 @@ def _outline(shape: Mapping[str, Any], across: float, down: float) -> Outline:
 
 
 def _rows(args: CompareFindersArgs, found: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return what is added to the row of each finder: sums over the pages that all measured finders
-    processed.
-    """
+    """Return what is added to the row of each finder: sums over the pages that all measured finders processed."""
     looked = [{page for page, one in by_page.items() if "error" not in one} for by_page in found]
     enough = [len(pages) >= SHARE_FOUND * len(args.page_ids) and bool(pages) for pages in looked]
     common = set(args.page_ids).intersection(

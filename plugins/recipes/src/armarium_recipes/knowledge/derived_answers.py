@@ -32,9 +32,7 @@ class Machine:
 
 
 def this_machine(engine: Engine) -> Machine:
-    """Return the chip and memory of the machine that *engine* runs on; read only once, because they do not
-    change.
-    """
+    """Return the chip and memory of the machine that *engine* runs on; read only once, because they do not change."""
     return _machine()
 
 

@@ -281,9 +281,7 @@ def words_of(when: Mapping[str, Any]) -> str:
 
 
 def cloud_uses(runs: Sequence[RunCard]) -> dict[str, str]:
-    """Return which runs send pages away, and to whom: the card, the provider and the model to which a person
-    agrees.
-    """
+    """Return which runs send pages away, and to whom: the card, the provider and the model to which a person agrees."""
     return {run.id: _use_of(run) for run in runs if run.uses_cloud}
 
 

@@ -107,9 +107,7 @@ def digest_of(data: bytes | None) -> str | None:
 
 
 def read_file(library: Library, name: str) -> bytes | None:
-    """Return the bytes of a file of the folder; None if it does not exist. Unreadable if it is not a plain
-    file.
-    """
+    """Return the bytes of a file of the folder; None if it does not exist. Unreadable if it is not a plain file."""
     folder = library.path.resolve() / "recipe"
     try:
         with open_plain(folder / name, library.is_closed, within=folder) as file:
@@ -272,9 +270,7 @@ def _take_in(engine: Engine, library: Library, name: str) -> None:
 
 
 def part_of(engine: Engine, library: Library, name: str, data: bytes) -> dict[str, Any]:
-    """Return the parameters of `project.save_setup` for a file's bytes; Unreadable with the line of the
-    error.
-    """
+    """Return the parameters of `project.save_setup` for a file's bytes; Unreadable with the line of the error."""
     from armarium_recipes.project.checks import find_malformed
     from armarium_recipes.schemas.project import SaveSetup
 

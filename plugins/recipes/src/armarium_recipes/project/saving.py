@@ -62,9 +62,7 @@ def override_of(row: Any) -> Override:
 
 
 def seen_answer(ctx: ActionContext, kept: SavedSetup) -> dict[str, Any]:
-    """Return *kept* as a write answers it: like a read, without overrides for folders withheld from the
-    caller.
-    """
+    """Return *kept* as a write answers it: like a read, without overrides for folders withheld from the caller."""
     folders = [override.folder_id for override in kept.overrides if override.folder_id is not None]
     hidden = find_withheld(ctx.project, ctx.principal, folders, "show")
     answer = kept.answer()
@@ -73,9 +71,7 @@ def seen_answer(ctx: ActionContext, kept: SavedSetup) -> dict[str, Any]:
 
 
 def nearest(found: Sequence[Override], step: str, nodes: Sequence[str]) -> CardChoice | None:
-    """Return the override of *step* for the first of *nodes* (nearest first) that has one, otherwise the
-    project's.
-    """
+    """Return the override of *step* for the first of *nodes* (nearest first) that has one, otherwise the project's."""
     here = {
         override.folder_id: override.card
         for override in found

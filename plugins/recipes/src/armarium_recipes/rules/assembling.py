@@ -234,9 +234,7 @@ class _Assembly:
     def _choose(
         self, step_id: str, ranked: Sequence[Card], codes: Sequence[str]
     ) -> tuple[Card | None, list[str]]:
-        """Return a person's choice of a card that still does the work, otherwise the first by the rules; and
-        why.
-        """
+        """Return a person's choice of a card that still does the work, otherwise the first by the rules; and why."""
         first = ranked[0] if ranked and ranked[0].refused is None else None
         picked = self.chosen.get(step_id)
         if picked is None:

@@ -34,8 +34,7 @@ from armarium_recipes.schemas.recipe import (
 )
 
 DEEPEST, MOST_PLACES = 40, 50_000
-"""The deepest level and the most places of a recipe that are checked; a larger recipe is refused as a whole.
-"""
+"""The deepest level and the most places of a recipe that are checked; a larger recipe is refused as a whole."""
 
 Path = tuple[str, ...]
 """The keys that lead to a place in a recipe."""

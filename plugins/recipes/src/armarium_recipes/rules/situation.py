@@ -50,9 +50,7 @@ class Situation:
 
 
 def understand_answers(engine: Engine, answers: Answers) -> Situation:
-    """Return *answers* with their codes looked up. Invalid names the first unknown one, and says where to
-    look.
-    """
+    """Return *answers* with their codes looked up. Invalid names the first unknown one, and says where to look."""
     for purpose in answers.purposes:
         if purpose not in PURPOSES:
             raise _unknown("purpose", purpose, f"There are: {', '.join(PURPOSES)}.")

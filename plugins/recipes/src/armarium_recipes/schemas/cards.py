@@ -59,9 +59,7 @@ class Card(Message):
     download: Download | None = None
     in_recipe_rules: bool = True
     stands_in: bool = False
-    """Whether it does only part of the work, in place of a model: the rules use it if nothing else does the
-    work.
-    """
+    """Whether it does only part of the work, in place of a model: the rules use it if nothing else does the work."""
     offered_because: str = ""
     cost_per_page: float | None = 0.0
     """US dollars; None where no price is known."""
