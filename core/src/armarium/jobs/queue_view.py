@@ -88,7 +88,7 @@ class QueueView:
         )
         return "paused" if rests and row.id in self.held else row.state
 
-    def told(self, ids: Iterable[str], *, with_relatives: bool = False) -> list[dict[str, Any]]:
+    def event_rows(self, ids: Iterable[str], *, with_relatives: bool = False) -> list[dict[str, Any]]:
         """Return what an event says of each of the jobs *ids*; *with_relatives*, also of those above and below, else of
         those above that rest with them under a pause.
         """

@@ -321,7 +321,7 @@ class JobRunner:
         """Publish the state of jobs, as the rows have it now; *ended* are no longer at work."""
         with store.db.read_all() as conn:
             view = QueueView(self, store.library, conn, ended=ended)
-            told = view.told(ids, with_relatives=with_relatives)
+            told = view.event_rows(ids, with_relatives=with_relatives)
         for data in told:
             if data["state"] in FINISHED:
                 self._told.pop(data["id"], None)
