@@ -32,8 +32,11 @@ ANSWERS = {"purposes": ["knowledge-graph"], "languages": ["es"], "scripts": ["La
 
 def questions(engine: Engine, library: Library) -> dict[str, Callable[[int], Any]]:
     """Return the requests by name; the number varies the words."""
-    from armarium_recipes.queries import knowledge
+    from armarium_recipes.knowledge.languages import search_languages
+    from armarium_recipes.knowledge.scripts import search_scripts
+    from armarium_recipes.knowledge.topics import topics_of
     from armarium_recipes.queries.candidates import assemble_recipe, check_recipe
+    from armarium_recipes.routes.knowledge import derived_facts
     from armarium_recipes.schemas.assembling import CheckRecipe
     from armarium_recipes.schemas.recipe import Answers
 
@@ -51,10 +54,10 @@ def questions(engine: Engine, library: Library) -> dict[str, Callable[[int], Any
             return check_recipe(conn, engine, library, CheckRecipe(recipe=recipe))
 
     return {
-        "languages": lambda number: knowledge.list_languages(WORDS[number % len(WORDS)], 20),
-        "scripts": lambda number: knowledge.list_scripts(WORDS[number % len(WORDS)], 20),
-        "topics": lambda number: knowledge.list_topics(engine),
-        "derived": lambda number: knowledge.derived_facts(engine, ["Latn", "Arab", "Mong"]),
+        "languages": lambda number: search_languages(WORDS[number % len(WORDS)], 20),
+        "scripts": lambda number: search_scripts(WORDS[number % len(WORDS)], 20),
+        "topics": lambda number: topics_of(engine),
+        "derived": lambda number: derived_facts(engine, ["Latn", "Arab", "Mong"]),
         "assemble": assemble,
         "check": check,
     }

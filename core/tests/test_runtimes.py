@@ -88,7 +88,7 @@ def answer_of(runtimes: Runtimes) -> str:
 
 def test_what_drivers_ask_for_is_listed_before_it_is_here(runtimes: Runtimes) -> None:
     (state,) = runtimes.list()
-    assert (state.name, state.installed, state.size_bytes, state.drivers) == ("tiny", False, 0, ("Tiny",))
+    assert (state.name, state.installed, state.size_bytes, state.drivers) == ("tiny", False, 0, ["Tiny"])
 
 
 def test_a_runtime_that_is_not_here_says_how_to_install_it(runtimes: Runtimes) -> None:

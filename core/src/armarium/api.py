@@ -96,6 +96,7 @@ from armarium.jobs.origin import Origin as Origin
 from armarium.jobs.origin import origin_of as origin_of
 from armarium.jobs.queue import NewJob as NewJob
 from armarium.jobs.queue_view import shown_state as shown_state
+from armarium.jobs.recipe_jobs import LAYERS as LAYERS
 from armarium.jobs.recipe_jobs import PageSkipped as PageSkipped
 from armarium.jobs.recipe_jobs import PageWithheld as PageWithheld
 from armarium.jobs.recipe_jobs import PageWork as PageWork
@@ -119,6 +120,8 @@ from armarium.plugin import Plugin as Plugin
 from armarium.plugin import Site as Site
 from armarium.plugin import hookimpl as hookimpl
 from armarium.plugin import hookspec as hookspec
+from armarium.plugins.drivers import derived_from as derived_from
+from armarium.plugins.drivers import why_not_of as why_not_of
 from armarium.principals import Principal as Principal
 from armarium.principals import asking as asking
 from armarium.projects.libraries import Library as Library
@@ -141,6 +144,7 @@ from armarium.runs.steps import last_step as last_step
 from armarium.runs.steps import list_steps as list_steps
 from armarium.runs.steps import targets_of_set as targets_of_set
 from armarium.runtimes.commands import run_command as run_command
+from armarium.runtimes.compute import cpu_name as cpu_name
 from armarium.settings import Settings as Settings
 from armarium.store.database import Database as Database
 from armarium.store.database import raw_of as raw_of
@@ -179,5 +183,6 @@ from armarium.web.http import json_response as json_response
 from armarium.web.http import takes_upload as takes_upload
 from armarium.web.stored_files import STORED_FILE as STORED_FILE
 from armarium.web.stored_files import stored_file as stored_file
+from armarium_worker import replacing as replacing
 
 steps, jobs, job_holds = audit.audit, models.job, models.job_hold

@@ -5,77 +5,44 @@ A plugin names its commands (`Commands`, or a function that builds a `typer.Type
 the engine for everything over HTTP.
 """
 
-from armarium.cli.browsing import NoBrowser, has_desktop, served_engine, show_link, sign_in_link
-from armarium.cli.declared import BY_ID, BY_PATH, Commands, in_words
-from armarium.cli.names import complete_word
-from armarium.cli.options import Finder, Topic
-from armarium.cli.output import answer, legible, progress, table, wants_json
-from armarium.cli.program import (
-    engine_session,
-    full_path,
-    plural,
-    project_meant,
-    project_session,
-    work_session,
-)
-from armarium.cli.refusals import Refused
-from armarium.cli.serve import serve_for_people
-from armarium.cli.session import ID, Session, id_of, own_engine
-from armarium.cli.user_settings import settings_of_this_user
-from armarium.cli.work import (
-    carry_out,
-    file_name,
-    find_begun,
-    find_named,
-    follow_job,
-    name_each,
-    place_for,
-    result_of,
-    write_file,
-)
-from armarium.engine_card import Reachable
-from armarium.ids import is_id
-
-__all__ = [
-    "BY_ID",
-    "BY_PATH",
-    "ID",
-    "Commands",
-    "Finder",
-    "NoBrowser",
-    "Reachable",
-    "Refused",
-    "Session",
-    "Topic",
-    "answer",
-    "carry_out",
-    "complete_word",
-    "engine_session",
-    "file_name",
-    "find_begun",
-    "find_named",
-    "follow_job",
-    "full_path",
-    "has_desktop",
-    "id_of",
-    "in_words",
-    "is_id",
-    "legible",
-    "name_each",
-    "own_engine",
-    "place_for",
-    "plural",
-    "progress",
-    "project_meant",
-    "project_session",
-    "result_of",
-    "serve_for_people",
-    "served_engine",
-    "settings_of_this_user",
-    "show_link",
-    "sign_in_link",
-    "table",
-    "wants_json",
-    "work_session",
-    "write_file",
-]
+from armarium.cli.browsing import NoBrowser as NoBrowser
+from armarium.cli.browsing import has_desktop as has_desktop
+from armarium.cli.browsing import served_engine as served_engine
+from armarium.cli.browsing import show_link as show_link
+from armarium.cli.browsing import sign_in_link as sign_in_link
+from armarium.cli.declared import BY_ID as BY_ID
+from armarium.cli.declared import BY_PATH as BY_PATH
+from armarium.cli.declared import Commands as Commands
+from armarium.cli.declared import in_words as in_words
+from armarium.cli.names import complete_word as complete_word
+from armarium.cli.options import Finder as Finder
+from armarium.cli.options import Topic as Topic
+from armarium.cli.output import answer as answer
+from armarium.cli.output import legible as legible
+from armarium.cli.output import progress as progress
+from armarium.cli.output import table as table
+from armarium.cli.output import wants_json as wants_json
+from armarium.cli.program import engine_session as engine_session
+from armarium.cli.program import full_path as full_path
+from armarium.cli.program import plural as plural
+from armarium.cli.program import project_meant as project_meant
+from armarium.cli.program import project_session as project_session
+from armarium.cli.program import work_session as work_session
+from armarium.cli.refusals import Refused as Refused
+from armarium.cli.serve import serve_for_people as serve_for_people
+from armarium.cli.session import ID as ID
+from armarium.cli.session import Session as Session
+from armarium.cli.session import id_of as id_of
+from armarium.cli.session import own_engine as own_engine
+from armarium.cli.user_settings import settings_of_this_user as settings_of_this_user
+from armarium.cli.work import carry_out as carry_out
+from armarium.cli.work import file_name as file_name
+from armarium.cli.work import find_begun as find_begun
+from armarium.cli.work import find_named as find_named
+from armarium.cli.work import follow_job as follow_job
+from armarium.cli.work import name_each as name_each
+from armarium.cli.work import place_for as place_for
+from armarium.cli.work import result_of as result_of
+from armarium.cli.work import write_file as write_file
+from armarium.engine_card import Reachable as Reachable
+from armarium.ids import is_id as is_id

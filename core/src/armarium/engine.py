@@ -39,7 +39,7 @@ from armarium.projects.libraries import ENGINE_ITSELF, Libraries, Library
 from armarium.projects.packages import allowed_roots
 from armarium.projects.registry import note_use
 from armarium.projects.snapshot_actions import plan_next
-from armarium.runtimes.compute import ComputeState, compute_of, state_of
+from armarium.runtimes.compute import compute_of
 from armarium.runtimes.registry import Runtimes
 from armarium.runtimes.workers import Compute, WorkerPool
 from armarium.settings import Settings
@@ -198,10 +198,6 @@ class Engine:
     def compute(self) -> Compute:
         """Return how much of the machine heavy work may use now."""
         return compute_of(self)
-
-    def compute_state(self) -> ComputeState:
-        """Return the compute settings with where each comes from."""
-        return state_of(self)
 
     def library_opened(self, library: Library) -> None:
         """Set up who sees what of a project that was just opened, and resume its background work."""

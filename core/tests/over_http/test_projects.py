@@ -244,12 +244,13 @@ def test_the_environment_overrides_the_saved_choice(make_engine: Callable[..., E
     engine = make_engine(plugins=[], compute_priority="fast", compute_device="cpu")
     engine.run(None, "compute.set", {"priority": "background"}, LOCAL_OWNER)
     state = state_of(engine)
-    assert (state.priority, state.effective_priority, state.priority_from) == (
+    applies = state.effective
+    assert (state.priority, applies.priority, applies.priority_from) == (
         "background",
         "fast",
         "environment",
     )
-    assert (state.effective_device, state.device_from) == ("cpu", "environment")
+    assert (applies.device, applies.device_from) == ("cpu", "environment")
 
 
 GRANT = "/api/sandbox/security-scoped-access"

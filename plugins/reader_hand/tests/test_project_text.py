@@ -13,10 +13,10 @@ import pytest
 import armarium_reader_hand.project_text as module
 from armarium_reader_hand.model import SPELLING, LineModel
 from armarium_reader_hand.picture import HEIGHT
-from armarium_reader_hand.project_text import distance, fit
+from armarium_reader_hand.project_text import fit
 from armarium_reader_hand.spelling import Ngrams
 from armarium_reader_hand.teaching import fit_text
-from armarium_worker import Refused
+from armarium_worker import Refused, distance
 
 ALPHABET = ["a", "b", " "]
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from armarium.api import Engine, Settings
+from armarium.api import LAYERS, Engine, Settings
 from armarium_recipes.knowledge.derived_answers import targets
-from armarium_recipes.knowledge.jobs import JOBS, LAYERS
+from armarium_recipes.knowledge.jobs import JOBS
 from armarium_recipes.knowledge.languages import find_language, search_languages
 from armarium_recipes.knowledge.purposes import PURPOSES
 from armarium_recipes.knowledge.scripts import find_script, search_scripts

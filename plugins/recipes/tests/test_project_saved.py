@@ -120,7 +120,8 @@ def test_a_prompt_outside_the_recipe_folder_is_refused(client: Any) -> None:
 
 def test_the_nearest_folder_with_an_override_wins(engine: Engine, library: Library, client: Any) -> None:
     """Of two nested folders the inner one's override applies to the page; elsewhere the project's does."""
-    from armarium_recipes.project.saving import card_for
+    from armarium_documents.api import ancestor_ids
+    from armarium_recipes.project.saving import nearest, read_saved
 
     def new(name: str, kind: str, parent: str | None = None) -> str:
         body = {"name": name, "doc_type": kind, "parent_id": parent}
@@ -138,6 +139,7 @@ def test_the_nearest_folder_with_an_override_wins(engine: Engine, library: Libra
     ]
     _put(client, {"recipe": example_recipe(), "overrides": places})
     with library.db.read() as conn:
-        chosen = [card_for(conn, "read", one) for one in (page, beside, far)]
-        assert card_for(conn, "find-lines", page) is None
+        saved = read_saved(conn).overrides
+        chosen = [nearest(saved, "read", ancestor_ids(conn, one)) for one in (page, beside, far)]
+        assert nearest(saved, "find-lines", ancestor_ids(conn, page)) is None
     assert [one.id for one in chosen if one] == ["rapidocr:inner@1", "rapidocr:outer@1", "rapidocr:all@1"]

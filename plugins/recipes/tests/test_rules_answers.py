@@ -13,9 +13,9 @@ from rules_answers import ABSENT, CASES, NEEDED, ORDER, Case
 from rules_answers import LAYERS as ASKED_LAYERS
 from rules_shelf import SHELF, bench_engine, card
 
-from armarium.api import Engine, Invalid
+from armarium.api import LAYERS, Engine, Invalid
 from armarium_recipes.cards import ranking
-from armarium_recipes.knowledge.jobs import JOBS, LAYERS
+from armarium_recipes.knowledge.jobs import JOBS
 from armarium_recipes.knowledge.purposes import PURPOSES
 from armarium_recipes.rules import assembling, situation, table
 from armarium_recipes.rules.checking import gap_of, is_only_offered, problems_with

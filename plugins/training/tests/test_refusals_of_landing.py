@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 from training_desk import Desk
 
-from armarium.api import Conflict, Invalid
+from armarium.api import Conflict, Invalid, why_not_of
 from armarium.principals import LOCAL_OWNER
-from armarium_training import cards, laying_out
+from armarium_training import cards, whole_files
 from armarium_training.actions import training as actions
-from armarium_training.compute import LocalCompute, check_compute
+from armarium_training.compute import Compute, LocalCompute
 from armarium_training.jobs import training as jobs
-from armarium_training.trainers import HandTrainer, check_trainer, trainer_of
+from armarium_training.trainers import HandTrainer, Trainer, trainer_of
 
 
 def full(*_: Any, **__: Any) -> None:
@@ -25,11 +26,11 @@ def test_a_full_disk_is_said_wherever_a_file_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "source").write_bytes(b"x")
-    monkeypatch.setattr(cards.os, "replace", full)
+    monkeypatch.setattr(os, "replace", full)
     for write in (
         lambda: cards.write_card(tmp_path / "a.card.json", {}),
         lambda: actions.copy_file(tmp_path / "source", tmp_path / "b"),
-        lambda: laying_out.write_whole(tmp_path / "c", b"x"),
+        lambda: whole_files.write_whole(tmp_path / "c", b"x"),
     ):
         with pytest.raises(Conflict, match="No space left on device") as refused:
             write()
@@ -41,14 +42,14 @@ def test_pictures_that_find_no_room_fail_the_training_in_words(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page, _ = desk.page(["one"])
-    replace = laying_out.os.replace
+    replace = os.replace
 
     def sometimes_full(source: Any, target: Any) -> None:
         if Path(target).name == "pictures.bin":
             full()
         replace(source, target)
 
-    monkeypatch.setattr(laying_out.os, "replace", sometimes_full)
+    monkeypatch.setattr(os, "replace", sometimes_full)
     assert "pictures.bin could not be written" in desk.train([page])["reason"]
 
 
@@ -75,7 +76,7 @@ def test_what_changes_between_the_start_and_the_turn_of_a_training(
     assert desk.training(job_id)["reason"].startswith("No line of these pages can be used for training")
     other, _ = desk.page(["two"])
     with monkeypatch.context() as patched:
-        patched.setattr(laying_out, "lines_of", lambda *_: ([], []))
+        patched.setattr("armarium_training.laying_out.lines_of", lambda *_: ([], []))
         told = desk.train([other])
     assert told["state"] == "failed"
     with monkeypatch.context() as patched:
@@ -109,12 +110,10 @@ def test_regions_that_no_model_may_have_when_their_turn_comes(desk: Desk) -> Non
 
 
 def test_a_driver_that_is_no_trainer_or_place_is_turned_away(desk: Desk) -> None:
-    assert check_trainer("hand", HandTrainer) is None
-    assert check_compute("local", LocalCompute) is None
-    for check in (check_trainer, check_compute):
-        assert "not a class derived" in (check("x", object) or "")
-    assert "differs from the name" in (check_trainer("x", HandTrainer) or "")
-    assert "differs from the name" in (check_compute("x", LocalCompute) or "")
+    for base, driver, name in ((Trainer, HandTrainer, "hand"), (Compute, LocalCompute, "local")):
+        assert why_not_of(base, name, driver) is None
+        assert "not a class derived" in (why_not_of(base, "x", object) or "")
+        assert f"calls itself {name}" in (why_not_of(base, "x", driver) or "")
     with pytest.raises(Conflict, match="hand-trainer"):
         trainer_of(desk.engine, "linereader")
 

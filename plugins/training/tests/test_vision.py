@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from training_desk import Desk
 
-from armarium.api import Engine
+from armarium.api import Engine, why_not_of
 from armarium_testing.model_provider import Answer, LoopbackProvider
 from armarium_training.flavors import cheapest, memory_needed_gb, price_per_hour_usd
 from armarium_training.jobs import training as jobs
-from armarium_training.trainers import FourBitConverter, LoraTrainer, check_converter
+from armarium_training.trainers import Converter, FourBitConverter, LoraTrainer
 from armarium_worker.instructions import read_line
 
 NOWHERE = "f" * 32
@@ -330,6 +330,6 @@ def test_prices_that_are_not_known_are_not_stated() -> None:
 
 
 def test_converters_are_classes_of_their_name() -> None:
-    assert check_converter("4-bit", FourBitConverter) is None
-    assert "differs from the name" in str(check_converter("8-bit", FourBitConverter))
-    assert "Converter" in str(check_converter("4-bit", object()))
+    assert why_not_of(Converter, "4-bit", FourBitConverter) is None
+    assert "calls itself 4-bit" in str(why_not_of(Converter, "8-bit", FourBitConverter))
+    assert "Converter" in str(why_not_of(Converter, "4-bit", object()))

@@ -17,8 +17,8 @@ from armarium.api import Settings
 from armarium.runtimes.installer import pinned_versions
 from armarium.runtimes.registry import interpreter, read_marker
 from armarium_training.trainers import VISION_TORCH
-from armarium_vision_trainer.lines import distance, transcription_in
-from armarium_worker import WorkerProcess, WorkerRefused
+from armarium_vision_trainer.lines import transcription_in
+from armarium_worker import WorkerProcess, WorkerRefused, distance
 
 PACKAGE = Path(__file__).parents[1] / "src" / "armarium_vision_trainer"
 READER = Path(__file__).parents[2] / "reader_vision" / "src" / "armarium_reader_vision"

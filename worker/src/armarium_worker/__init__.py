@@ -5,60 +5,41 @@ This distribution runs on both sides: in the engine (`WorkerProcess`) and inside
 (`serve`), where nothing else of Armarium is installed. So it imports the standard library only.
 """
 
-from .client import WorkerProcess
-from .epochs import EpochTrainer, no_room, write_whole
-from .errors import (
-    ProtocolError,
-    Refused,
-    WorkerDied,
-    WorkerError,
-    WorkerFailed,
-    WorkerRefused,
-    WorkerStopped,
-    WorkerTimeout,
-)
-from .frames import MAX_BINARY, MAX_JSON, Frame, read_frame, write_frame
-from .passages import PassageEmbedder
-from .reading import ModelFile, OfferedModel, Reader, RemoteFile, Runtime
-from .server import Call, Handler, WorkerContext, serve
-from .shapes import FoundLine, LineReading, LineShape, Page, Point, ReadLine
-from .speech import SpokenLine, Transcriber, Transcript
-
-__all__ = [
-    "MAX_BINARY",
-    "MAX_JSON",
-    "Call",
-    "EpochTrainer",
-    "FoundLine",
-    "Frame",
-    "Handler",
-    "LineReading",
-    "LineShape",
-    "ModelFile",
-    "OfferedModel",
-    "Page",
-    "PassageEmbedder",
-    "Point",
-    "ProtocolError",
-    "ReadLine",
-    "Reader",
-    "Refused",
-    "RemoteFile",
-    "Runtime",
-    "SpokenLine",
-    "Transcriber",
-    "Transcript",
-    "WorkerContext",
-    "WorkerDied",
-    "WorkerError",
-    "WorkerFailed",
-    "WorkerProcess",
-    "WorkerRefused",
-    "WorkerStopped",
-    "WorkerTimeout",
-    "no_room",
-    "read_frame",
-    "serve",
-    "write_frame",
-    "write_whole",
-]
+from .client import WorkerProcess as WorkerProcess
+from .distance import distance as distance
+from .epochs import EpochTrainer as EpochTrainer
+from .epochs import no_room as no_room
+from .epochs import write_whole as write_whole
+from .errors import ProtocolError as ProtocolError
+from .errors import Refused as Refused
+from .errors import WorkerDied as WorkerDied
+from .errors import WorkerError as WorkerError
+from .errors import WorkerFailed as WorkerFailed
+from .errors import WorkerRefused as WorkerRefused
+from .errors import WorkerStopped as WorkerStopped
+from .errors import WorkerTimeout as WorkerTimeout
+from .files import replacing as replacing
+from .frames import MAX_BINARY as MAX_BINARY
+from .frames import MAX_JSON as MAX_JSON
+from .frames import Frame as Frame
+from .frames import read_frame as read_frame
+from .frames import write_frame as write_frame
+from .passages import PassageEmbedder as PassageEmbedder
+from .reading import ModelFile as ModelFile
+from .reading import OfferedModel as OfferedModel
+from .reading import Reader as Reader
+from .reading import RemoteFile as RemoteFile
+from .reading import Runtime as Runtime
+from .server import Call as Call
+from .server import Handler as Handler
+from .server import WorkerContext as WorkerContext
+from .server import serve as serve
+from .shapes import FoundLine as FoundLine
+from .shapes import LineReading as LineReading
+from .shapes import LineShape as LineShape
+from .shapes import Page as Page
+from .shapes import Point as Point
+from .shapes import ReadLine as ReadLine
+from .speech import SpokenLine as SpokenLine
+from .speech import Transcriber as Transcriber
+from .speech import Transcript as Transcript

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 from .errors import Refused
+from .files import replacing
 from .server import Call, Handler, WorkerContext
 
 
@@ -119,15 +120,12 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 def write_whole(path: Path, data: bytes | memoryview) -> None:
     """Write a file whole or not at all; raises Refused where there is no space."""
-    beside = path.with_suffix(".part")
     try:
-        with beside.open("wb") as file:
+        with replacing(path) as beside, beside.open("wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(beside, path)
     except OSError as error:
-        beside.unlink(missing_ok=True)
         raise no_room(path.name, error) from error
 
 

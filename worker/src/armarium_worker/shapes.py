@@ -128,21 +128,6 @@ def pack_line(line: FoundLine) -> dict[str, Any]:
     return body
 
 
-def unpack_line(body: Mapping[str, Any]) -> FoundLine:
-    """Unpack a received line."""
-    return FoundLine(
-        tuple((x, y) for x, y in body.get("polygon", ())),
-        tuple((x, y) for x, y in body.get("baseline", ())),
-        tuple(body["rect"]),
-        body.get("kind", "line"),
-        body.get("confidence"),
-        body.get("direction"),
-        body.get("kind_raw"),
-        body.get("key"),
-        body.get("parent"),
-    )
-
-
 def unpack_shape(body: Mapping[str, Any]) -> LineShape:
     """Unpack a received line to be read."""
     return LineShape(

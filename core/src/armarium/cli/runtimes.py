@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated, Any
 
 from armarium.cli.declared import Commands
@@ -18,7 +17,7 @@ runtime = commands.group("runtime", "Isolated environments of heavy engines.")
 @runtime.example("list")
 def list_runtimes() -> None:
     """The runtimes plugins declare, and which are installed."""
-    found = [asdict(state) for state in in_process().Engine(settings_of_this_user()).runtimes.list()]
+    found = [state.model_dump() for state in in_process().Engine(settings_of_this_user()).runtimes.list()]
     rows = [
         (r["name"], "installed" if r["installed"] else "", r.get("size_bytes") or "", r["summary"])
         for r in found

@@ -204,8 +204,7 @@ class JobContext:
         a function of the action's result.
         """
         self._refuse_when_closed()
-        pending = self._take_pending()
-        done, total = (done, total) if done is not None or pending is None else pending
+        done, total = self._counts(done, total)
         kept: dict[str, Any] | None = None
         if checkpoint is not None and not callable(checkpoint):
             kept = dict(checkpoint)
@@ -252,8 +251,7 @@ class JobContext:
     ) -> None:
         """Save a checkpoint only, with what *along* writes to operational tables in the same transaction."""
         self._refuse_when_closed()
-        pending = self._take_pending()
-        done, total = (done, total) if done is not None or pending is None else pending
+        done, total = self._counts(done, total)
         with self._store.db.write() as conn:
             if along is not None:
                 along(conn)
@@ -363,10 +361,6 @@ class JobContext:
         finally:
             self.item = None
 
-    def take_pending(self) -> tuple[int, int | None] | None:
-        """Return progress that was reported and is not yet written."""
-        return self._take_pending()
-
     def _add_key(self, job: NewJob) -> NewJob:
         if job.key is not None:
             return job
@@ -381,7 +375,7 @@ class JobContext:
         self._written_at = time.monotonic()
 
     def _write_on(self) -> None:
-        pending = self._take_pending()
+        pending = self.take_pending()
         if pending is None:
             return
         self._refuse_when_closed()
@@ -389,10 +383,16 @@ class JobContext:
             self._move_on(conn, None, *pending)
         self._runner.tell_progress(self._store, self.job_id)
 
-    def _take_pending(self) -> tuple[int, int | None] | None:
+    def take_pending(self) -> tuple[int, int | None] | None:
+        """Return progress that was reported and is not yet written."""
         with self._lock:
             pending, self._pending = self._pending, None
             return pending
+
+    def _counts(self, done: int | None, total: int | None) -> tuple[int | None, int | None]:
+        """Return the counts to write: those given, else what was reported and is not yet written."""
+        pending = self.take_pending()
+        return (done, total) if done is not None or pending is None else pending
 
     def _refuse_when_closed(self) -> None:
         if self._store.closed:

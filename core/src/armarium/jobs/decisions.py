@@ -12,7 +12,7 @@ from datetime import timedelta
 from sqlalchemy import Connection
 
 from armarium.ids import now, parse_timestamp, timestamp
-from armarium.jobs.ending import Changes, Ending, end, settle
+from armarium.jobs.ending import CANCELLED, Changes, Ending, end, settle
 from armarium.jobs.models import FINISHED, INTERRUPTIONS_ALLOWED, KEEP_DAYS
 from armarium.principals import Principal
 from armarium.store.database import raw_of
@@ -58,17 +58,16 @@ def cancel(conn: Connection, job_id: str) -> list[str]:
         ).fetchone()
         if state in FINISHED:
             continue
-        if state == "running" and body_done:
+        if state == "running":
             raw.execute("UPDATE job SET stop = 'cancel' WHERE id = ?", (one,))
-            parents[one] = None
-        elif state == "running":
-            raw.execute("UPDATE job SET stop = 'cancel' WHERE id = ?", (one,))
-            flagged.append(one)
+            if body_done:
+                parents[one] = None
+            else:
+                flagged.append(one)
         else:
             raw.execute(
-                "UPDATE job SET state = 'cancelled', reason = 'Cancelled by a person.', reason_code = 'cancelled', "
-                "finished_at = ?, not_before = NULL WHERE id = ?",
-                (now(), one),
+                "UPDATE job SET state = ?, reason = ?, reason_code = ?, finished_at = ?, not_before = NULL WHERE id = ?",
+                (*CANCELLED, now(), one),
             )
         if parent_id is not None:
             parents[parent_id] = None
@@ -160,23 +159,16 @@ def recover(conn: Connection, working: Iterable[int] = (), *, holder: str | None
         raw.execute("UPDATE job SET interruptions = interruptions + 1 WHERE seq = ?", (seq,))
         ending = Ending(seq, job_id, "waiting", attempts, started_at or moment, moment, parent_id)
         if stop == "cancel":
-            ending.state, ending.reason, ending.reason_code = (
-                "cancelled",
-                "Cancelled by a person.",
-                "cancelled",
-            )
+            ending.become(*CANCELLED)
         elif interruptions >= INTERRUPTIONS_ALLOWED:
-            ending.state, ending.reason_code = "failed", "interrupted"
-            ending.reason = (
+            why = (
                 "The engine stopped three times while this ran, so it is not started again by itself. "
                 "Retry carries on from where it was."
             )
+            ending.become("failed", why, "interrupted")
             failed += 1
         else:
-            ending.reason, ending.reason_code = (
-                "The engine stopped while this ran; it resumes where it was.",
-                None,
-            )
+            ending.become("waiting", "The engine stopped while this ran; it resumes where it was.")
             back += 1
         ended.append(ending)
     if ended:

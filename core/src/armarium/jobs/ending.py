@@ -24,6 +24,10 @@ GOES_ON = "goes-on"
 """Reason code of a running job whose body is run again when its children have finished (`AfterChildren`)."""
 
 
+CANCELLED = ("cancelled", "Cancelled by a person.", "cancelled")
+"""State, reason and code of a job that somebody cancelled."""
+
+
 @dataclass(slots=True)
 class Ending:
     """How a body ended: the new state of its row and what is shown."""
@@ -39,6 +43,10 @@ class Ending:
     reason_code: str | None = None
     result: str | None = None
     not_before: str | None = None
+
+    def become(self, state: str, reason: str | None = None, code: str | None = None) -> None:
+        """Change the state, the reason for it and its code."""
+        self.state, self.reason, self.reason_code = state, reason, code
 
 
 @dataclass(slots=True)
@@ -83,7 +91,7 @@ def end(conn: Connection, ended: Sequence[Ending]) -> Changes:
     for e in ended:
         if e.state in ("waiting", "failed") and _was_cancelled(raw, e.seq):
             # Cancelled at the moment in which it stopped for another reason, or failed on what the cancelling removed.
-            e.state, e.reason, e.reason_code = "cancelled", "Cancelled by a person.", "cancelled"
+            e.become(*CANCELLED)
     finished = [e for e in ended if e.state != "waiting"]
     back = [e for e in ended if e.state == "waiting"]
     if back:
@@ -231,7 +239,7 @@ def _settle(raw: sqlite3.Connection, job_id: str, changes: Changes) -> None:
     (children,) = raw.execute("SELECT count(*) FROM job WHERE parent_id = ?", (job_id,)).fetchone()
     end_state, reason, code = "done", None, None
     if stop == "cancel":
-        end_state, reason, code = "cancelled", "Cancelled by a person.", "cancelled"
+        end_state, reason, code = CANCELLED
     elif failed_children > 0:
         end_state, code = "failed", "children"
         reason = (

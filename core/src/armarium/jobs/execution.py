@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from armarium.errors import ServiceError, refused_by_disk
 from armarium.ids import now, timestamp
 from armarium.jobs.context import AfterChildren, JobStopped, RetryLater
-from armarium.jobs.ending import GOES_ON, Ending
+from armarium.jobs.ending import CANCELLED, GOES_ON, Ending
 from armarium.jobs.log import write_lines
 from armarium.jobs.store import ClaimedJob, JobStore
 from armarium.principals import asking
@@ -44,37 +44,38 @@ def execute(runner: JobRunner, store: JobStore, picked: ClaimedJob) -> Ending:
         ended.reason_code = GOES_ON
     except RetryLater as later:
         if claim.attempts + 1 >= kind.retries:
-            ended.state, ended.reason_code = "failed", later.code
-            ended.reason = f"{later.reason} Tried {claim.attempts + 1} times; retry it when that has changed."
+            tried = f"{later.reason} Tried {claim.attempts + 1} times; retry it when that has changed."
+            ended.become("failed", tried, later.code)
         else:
-            ended.state, ended.reason, ended.reason_code = "waiting", later.reason, later.code
+            ended.become("waiting", later.reason, later.code)
             ended.not_before = timestamp(datetime.now(UTC) + timedelta(seconds=later.seconds))
     except ServiceError as refusal:
-        ended.state, ended.reason, ended.reason_code = "failed", refusal.detail, refusal.code or "refused"
+        ended.become("failed", refusal.detail, refusal.code or "refused")
     except MemoryError:
-        ended.state, ended.reason_code = "failed", "memory"
-        ended.reason = "There was not enough memory for this; close other programs or choose a smaller model."
+        why = "There was not enough memory for this; close other programs or choose a smaller model."
+        ended.become("failed", why, "memory")
     except BaseException as error:
-        by_disk = refused_by_disk(error)
-        if by_disk is not None:
-            ended.state, ended.reason, ended.reason_code = "failed", by_disk.detail, by_disk.code
-            ended.finished_at = now()
-            _note_failure(store, ended)
-            return ended
-        # Neither the message of the error nor its values: they may contain words of the source.
-        frames = traceback.extract_tb(error.__traceback__)
-        where = "\n".join(f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in frames)
-        log.error("a job of kind %s failed with %s\n%s", kind.name, type(error).__name__, where)
-        ended.state, ended.reason_code = "failed", "error"
-        whose, spot = runner.engine.plugins.at_fault(error)
-        ended.reason = (
-            f"The work {kind.name} failed with an unexpected error inside {whose} ({spot}). Retry it; if it fails "
-            "again, report it with this message."
-        )
+        if (by_disk := refused_by_disk(error)) is not None:
+            ended.become("failed", by_disk.detail, by_disk.code)
+        else:
+            _note_unexpected(runner, kind.name, ended, error)
     ended.finished_at = now()
     if ended.state == "failed":
         _note_failure(store, ended)
     return ended
+
+
+def _note_unexpected(runner: JobRunner, kind: str, ended: Ending, error: BaseException) -> None:
+    # Neither the message of the error nor its values: they may contain words of the source.
+    frames = traceback.extract_tb(error.__traceback__)
+    where = "\n".join(f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in frames)
+    log.error("a job of kind %s failed with %s\n%s", kind, type(error).__name__, where)
+    whose, spot = runner.engine.plugins.at_fault(error)
+    why = (
+        f"The work {kind} failed with an unexpected error inside {whose} ({spot}). Retry it; if it fails "
+        "again, report it with this message."
+    )
+    ended.become("failed", why, "error")
 
 
 def not_begun(picked: ClaimedJob, why: str = "aside") -> Ending:
@@ -86,10 +87,7 @@ def not_begun(picked: ClaimedJob, why: str = "aside") -> Ending:
 
 
 def _mark_stopped(ended: Ending, why: str) -> None:
-    if why == "cancel":
-        ended.state, ended.reason, ended.reason_code = "cancelled", "Cancelled by a person.", "cancelled"
-    else:
-        ended.state = "waiting"
+    ended.become(*CANCELLED if why == "cancel" else ("waiting",))
 
 
 def _note_failure(store: JobStore, ended: Ending) -> None:

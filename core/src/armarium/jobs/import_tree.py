@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from armarium.jobs.kinds import STAGE_TITLES
@@ -85,8 +85,7 @@ def _stage(view: QueueView, stage: str, since: int | None) -> dict[str, Any]:
     title = STAGE_TITLES.get(stage, stage)
     states: Counter[str] = Counter()
     done = total = 0
-    reason: str | None = None
-    code: str | None = None
+    waits: tuple[str | None, str | None] = (None, None)
     if names and since is not None:
         marks = ", ".join("?" * len(names))
         finished = 0
@@ -106,10 +105,10 @@ def _stage(view: QueueView, stage: str, since: int | None) -> dict[str, Any]:
         states["paused"], states["waiting"] = len(paused), len(waiting) - len(paused)
         if states["waiting"]:
             first = next(row for row in waiting if view.state(row) != "paused")
-            reason, code = view.reason(first, "waiting")
+            waits = view.reason(first, "waiting")
     lane = next((kind.lane for kind in view.runner.kinds if kind.name in names), None)
     return _stage_node(
-        stage, _combine_states(states), title, done, total, reason, code, view.path, lane, DERIVATIVES
+        stage, _combine_states(states), title, done, total, waits, view.path, lane, DERIVATIVES
     )
 
 
@@ -127,25 +126,26 @@ _REASONS = {
 }
 
 
+_OF_JOBS = ("model", "subject", "thread_id", "started_by", "created_at", "started_at", "finished_at")
+"""What only a single job has."""
+
+
 def _stage_node(
     node_id: str,
     state: str,
     title: str,
     done: int,
     total: int,
-    reason: str | None,
-    code: str | None,
+    waits: tuple[str | None, str | None],
     path: str | None,
     lane: str | None,
     parent_id: str | None,
 ) -> dict[str, Any]:
-    if state in _REASONS:
-        reason, code = _REASONS[state]
-    elif state == "done" and total == 0:
+    """Return a node for many jobs; *waits*: the reason and its code, if they wait."""
+    reason, code = waits if state == "waiting" else _REASONS.get(state, (None, None))
+    if state == "done" and total == 0:
         reason = "Nothing to do."
-    elif state != "waiting":
-        reason, code = None, None
-    live = state in ("waiting", "paused")
+    live = state in ("waiting", "paused", "running")
     return {
         "id": node_id,
         "state": state,
@@ -157,59 +157,38 @@ def _stage_node(
         "kind": node_id,
         "title": title,
         "lane": lane,
-        "model": None,
-        "subject": None,
-        "thread_id": None,
+        **dict.fromkeys(_OF_JOBS),
         "attempts": 0,
-        "started_by": None,
-        "created_at": None,
-        "started_at": None,
-        "finished_at": None,
         "library_path": path,
-        "can": {"pause": live or state == "running", "cancel": live or state == "running", "retry": False},
+        "can": {"pause": live, "cancel": live, "retry": False},
     }
 
 
+def _add_up(
+    nodes: Sequence[dict[str, Any]],
+    node_id: str,
+    title: str,
+    path: str | None,
+    lane: str | None = None,
+    parent_id: str | None = None,
+) -> dict[str, Any]:
+    """Return one node for *nodes*: their counts, their combined state, and why the first that waits does."""
+    states = Counter(node["state"] for node in nodes if node["total"])
+    done, total = (sum(node[count] for node in nodes) for count in ("done", "total"))
+    waits = next(((n["reason"], n["reason_code"]) for n in nodes if n["state"] == "waiting"), (None, None))
+    return _stage_node(node_id, _combine_states(states), title, done, total, waits, path, lane, parent_id)
+
+
 def _import_row(stages: list[dict[str, Any]], path: str | None) -> dict[str, Any]:
-    states = Counter(stage["state"] for stage in stages if stage["total"])
-    done = sum(stage["done"] for stage in stages)
-    total = sum(stage["total"] for stage in stages)
-    first = next((stage for stage in stages if stage["state"] == "waiting"), None)
-    row = _stage_node(
-        DERIVATIVES,
-        _combine_states(states),
-        "Import",
-        done,
-        total,
-        first["reason"] if first else None,
-        first["reason_code"] if first else None,
-        path,
-        None,
-        None,
-    )
-    return {**row, "children": stages, "stages": stages}
+    return {**_add_up(stages, DERIVATIVES, "Import", path), "children": stages, "stages": stages}
 
 
 def merged_import(found: list[dict[str, Any]]) -> dict[str, Any]:
     """Merge the import rows of several projects, stage by stage."""
     if len(found) == 1:
         return found[0]
-    stages: list[dict[str, Any]] = []
-    for group in zip(*(one["stages"] for one in found), strict=True):
-        states = Counter(stage["state"] for stage in group if stage["total"])
-        waiting = next((stage for stage in group if stage["state"] == "waiting"), group[0])
-        stages.append(
-            _stage_node(
-                group[0]["id"],
-                _combine_states(states),
-                group[0]["title"],
-                sum(stage["done"] for stage in group),
-                sum(stage["total"] for stage in group),
-                waiting["reason"],
-                waiting["reason_code"],
-                None,
-                group[0]["lane"],
-                DERIVATIVES,
-            )
-        )
+    stages = [
+        _add_up(group, group[0]["id"], group[0]["title"], None, group[0]["lane"], DERIVATIVES)
+        for group in zip(*(row["stages"] for row in found), strict=True)
+    ]
     return _import_row(stages, None)

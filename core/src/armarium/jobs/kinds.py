@@ -182,10 +182,6 @@ class KindRegistry:
     def __contains__(self, name: object) -> bool:
         return name in self._kinds
 
-    def in_lane(self, lane: str, scope: str) -> list[JobKind]:
-        """Return the kinds of *scope* whose jobs may run in *lane*."""
-        return [kind for kind in self._kinds.values() if kind.scope == scope and lane in kind.lanes]
-
     def lane_of(self, name: str, lane: str | None) -> str:
         """Return the lane of a row: its own, else its kind's (`cpu` for a kind that is not loaded)."""
         kind = self._kinds.get(name)

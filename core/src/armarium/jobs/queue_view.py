@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from armarium.jobs.partly_seen import WITHHELD_WHY, hundredths
 from armarium.jobs.queue import loads
 from armarium.jobs.store import path_of
 from armarium.store.database import raw_of
+from armarium.store.tables import json_text
 
 if TYPE_CHECKING:
     from armarium.engine import Engine
@@ -26,12 +27,27 @@ if TYPE_CHECKING:
     from armarium.projects.libraries import Library
 
 COLUMNS = ", ".join(JobRow._fields[: JobRow._fields.index("args")])
+MOST_TOLD = 1_000
+"""Jobs of one tree of which a pause is told; whoever shows more than these asks for the list again."""
+_AROUND = """
+WITH RECURSIVE
+below(id) AS (SELECT value FROM json_each(?1) UNION SELECT j.id FROM job j JOIN below b ON j.parent_id = b.id),
+above(id) AS (SELECT value FROM json_each(?1) UNION
+  SELECT j.parent_id FROM job j JOIN above a ON j.id = a.id WHERE j.parent_id IS NOT NULL)
+SELECT id FROM above UNION ALL
+SELECT id FROM (SELECT j.id FROM below b JOIN job j ON j.id = b.id
+  WHERE j.state IN ('waiting', 'running') AND j.id NOT IN (SELECT id FROM above) ORDER BY j.seq LIMIT ?2)
+"""
 
 
 class QueueView:
-    """The queue of one project (or of the engine, `library` None) according to its rows and the runner at this moment."""
+    """The queue of one project (or of the engine, `library` None) according to its rows and the runner at this moment;
+    the jobs *ended* are no longer at work, though the runner has not put them down yet.
+    """
 
-    def __init__(self, runner: JobRunner, library: Library | None, conn: Connection) -> None:
+    def __init__(
+        self, runner: JobRunner, library: Library | None, conn: Connection, *, ended: Collection[str] = ()
+    ) -> None:
         self.runner = runner
         self.library = library
         self.conn = conn
@@ -39,24 +55,15 @@ class QueueView:
         self.path = path_of(library)
         self.store = runner.store_of(library)
         self.held = paused_ids(raw)
-        executing = self.store.executing() if self.store is not None else {}
-        self.executing = set(executing)
-        self.busy_lanes = [picked.lane for picked in executing.values()]
-        self._above_executing = self._ancestors(self.executing)
+        executing = self.store.executing().keys() - set(ended) if self.store is not None else ()
+        # Only the state of what is held depends on it.
+        self._at_work = self._around(executing) if self.held else set()
         self._runs: dict[str | None, bool] = {None: False}
         self.is_limited = bool(withheld_nodes(conn))
 
-    def _ancestors(self, ids: Iterable[str]) -> set[str]:
-        above: set[str] = set()
-        for one in ids:
-            current: str | None = one
-            while current is not None:
-                row = self.raw.execute("SELECT parent_id FROM job WHERE id = ?", (current,)).fetchone()
-                current = row[0] if row else None
-                if current is None or current in above:
-                    break
-                above.add(current)
-        return above
+    def _around(self, ids: Iterable[str], *, most_below: int = 0) -> set[str]:
+        """Return *ids*, the jobs above them, and at most so many unfinished ones below."""
+        return {row[0] for row in self.raw.execute(_AROUND, (json_text(list(ids)), most_below))}
 
     def row(self, job_id: str) -> JobRow | None:
         """Return the row of *job_id*, or None."""
@@ -76,16 +83,31 @@ class QueueView:
 
     def state(self, row: JobRow) -> str:
         """Return the state as shown: a hold makes a waiting job paused, and a body that has begun makes it running."""
-        if row.state == "waiting":
-            return "paused" if row.id in self.held else "waiting"
-        if (
-            row.state == "running"
-            and row.body_done
-            and row.id in self.held
-            and row.id not in self._above_executing
-        ):
-            return "paused"
-        return row.state
+        rests = row.state == "waiting" or (
+            row.state == "running" and row.body_done and row.id not in self._at_work
+        )
+        return "paused" if rests and row.id in self.held else row.state
+
+    def event_rows(self, ids: Iterable[str], *, with_relatives: bool = False) -> list[dict[str, Any]]:
+        """Return what an event says of each of the jobs *ids*; *with_relatives*, also of those above and below, else of
+        those above that rest with them under a pause.
+        """
+        wanted = set(ids)
+        if with_relatives:
+            wanted = self._around(wanted, most_below=MOST_TOLD)
+        elif self.held:
+            wanted |= self._around(wanted) & self.held
+        rows = self.rows("id IN (SELECT value FROM json_each(?))", (json_text(list(wanted)),))
+        return [
+            {
+                "id": row.id,
+                "state": self.state(row),
+                "done": row.done,
+                "total": row.total,
+                "reason": row.reason,
+            }
+            for row in rows
+        ]
 
     def of_a_run(self, row: JobRow) -> bool:
         """Return whether a workflow run waits for this job: then the run is paused or cancelled, not the job."""

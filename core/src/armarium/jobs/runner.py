@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +26,8 @@ from armarium.jobs.lanes import LaneThreads
 from armarium.jobs.models import FINISHED, MODES, Mode
 from armarium.jobs.outlook import goes_on
 from armarium.jobs.queue import NewJob, enqueue, loads
+from armarium.jobs.queue_view import QueueView
 from armarium.jobs.store import JobStore, path_of
-from armarium.jobs.told_states import told_states
 from armarium.store.database import raw_of
 
 if TYPE_CHECKING:
@@ -311,13 +311,18 @@ class JobRunner:
             )
 
     def tell(
-        self, store: JobStore, ids: Iterable[str], *, ended: Iterable[str] = (), with_relatives: bool = False
+        self,
+        store: JobStore,
+        ids: Iterable[str],
+        *,
+        ended: Collection[str] = (),
+        with_relatives: bool = False,
     ) -> None:
         """Publish the state of jobs, as the rows have it now; *ended* are no longer at work."""
         with store.db.read_all() as conn:
-            at_work = store.executing().keys() - set(ended)
-            found = told_states(raw_of(conn), ids, at_work, with_relatives=with_relatives)
-        for data in found:
+            view = QueueView(self, store.library, conn, ended=ended)
+            told = view.event_rows(ids, with_relatives=with_relatives)
+        for data in told:
             if data["state"] in FINISHED:
                 self._told.pop(data["id"], None)
             self.engine.events.publish("job", data, store.path)

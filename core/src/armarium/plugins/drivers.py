@@ -3,24 +3,45 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib.metadata import EntryPoint
 from typing import Any
 
 from armarium.errors import NotFound
+from armarium.messages import Message
 from armarium.plugins.offers import Offer, find_offers, quietly, unit_of
 from armarium.plugins.registry import PluginRegistry
 
 log = logging.getLogger("armarium.plugins.drivers")
 
 
-@dataclass(frozen=True)
-class RefusedDriver:
-    """A driver that is installed and cannot be used, with the reason."""
+class RefusedDriver(Message):
+    """A driver that is installed and cannot be used, and why."""
 
+    group: str
     name: str
     why: str
     distribution: str | None = None
+
+
+def why_not_of(base: type, name: str, driver: Any) -> str | None:
+    """Return why *driver* is not a class derived from *base* that has the *name* it is installed under; None if it is."""
+    if not (isinstance(driver, type) and issubclass(driver, base)):
+        return f"It is not a class derived from {base.__name__} of {base.__module__.partition('.')[0]}."
+    own = getattr(driver, "name", None)
+    if own != name:
+        return f"It calls itself {str(own)[:80]} but is installed under the name {name}; its author must use one name."
+    return None
+
+
+def derived_from(bases: Mapping[str, type]) -> Callable[[str, str, Any], str | None]:
+    """Return the check of a family's drivers that are derived from the base of their group: see `Plugin.check_driver`."""
+
+    def check(group: str, name: str, driver: Any) -> str | None:
+        return why_not_of(bases[group], name, driver)
+
+    return check
 
 
 class Drivers:
@@ -85,12 +106,22 @@ class Drivers:
         self._loaded[group, name] = driver
         return driver
 
+    def usable(self, group: str) -> list[Any]:
+        """Return every driver class of *group* that loads, by name."""
+        found = []
+        for name in self.names(group):
+            with suppress(NotFound):
+                found.append(self.load(group, name))
+        return found
+
     def refuse(self, group: str, name: str, why: str, distribution: str | None = None) -> None:
         """Record that the driver *name* cannot be used."""
         refused = self._refused.setdefault(group, {})
         if (name, distribution) not in refused:
             log.warning("driver %s of %s refused: %s", name, group, why)
-        refused[name, distribution] = RefusedDriver(name, why, distribution)
+        refused[name, distribution] = RefusedDriver(
+            group=group, name=name, why=why, distribution=distribution
+        )
 
     def refusals(self, group: str) -> list[RefusedDriver]:
         """Return the drivers of *group* that are installed and cannot be used, as far as that is known."""

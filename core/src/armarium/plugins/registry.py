@@ -5,13 +5,14 @@ from __future__ import annotations
 import importlib
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import metadata as distributions
 from importlib.metadata import EntryPoint
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 from armarium.errors import ServiceError
+from armarium.messages import Message
 from armarium.plugin import ENGINE_API, OF_THE_ENGINE, Plugin, Site
 from armarium.plugins.faults import faults_of, routes_of_plugin
 from armarium.plugins.offers import PLUGINS, Offer, find_offers, normalise_name, quietly, unit_of
@@ -31,9 +32,8 @@ CORE_PLUGINS = ("projects.plugin", "auth.plugin", "jobs.plugin", "runtimes.plugi
 log = logging.getLogger("armarium.plugins")
 
 
-@dataclass(frozen=True)
-class NotAdmitted:
-    """A plugin that was refused, and the sentence that says why."""
+class RefusedPlugin(Message):
+    """A plugin that was refused, and why."""
 
     name: str
     why: str
@@ -45,8 +45,8 @@ class PluginRegistry:
 
     def __init__(self) -> None:
         self.loaded: list[Plugin] = []
-        self.refused: list[NotAdmitted] = []
-        self.faults: list[NotAdmitted] = []
+        self.refused: list[RefusedPlugin] = []
+        self.faults: list[RefusedPlugin] = []
         """What loaded plugins failed at since, each failure once."""
         self.distributions: dict[str, str] = {}
         self.packages: dict[str, str] = {}
@@ -122,7 +122,7 @@ class PluginRegistry:
     def refuse(self, name: str, why: str, distribution: str | None = None) -> None:
         """Record that plugin *name* is refused."""
         log.warning("plugin %s refused: %s", name, why)
-        self.refused.append(NotAdmitted(name, why, distribution))
+        self.refused.append(RefusedPlugin(name=name, why=why, distribution=distribution))
 
     @property
     def site(self) -> Site | None:
@@ -131,7 +131,7 @@ class PluginRegistry:
 
     def note_fault(self, name: str, why: str) -> None:
         """Record what the loaded plugin *name* has failed at."""
-        fault = NotAdmitted(name, why, self.distributions.get(name))
+        fault = RefusedPlugin(name=name, why=why, distribution=self.distributions.get(name))
         if fault not in self.faults and len(self.faults) < MOST_FAULTS:
             log.warning("plugin %s: %s", name, why)
             self.faults.append(fault)

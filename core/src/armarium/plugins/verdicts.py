@@ -12,7 +12,6 @@ import json
 import logging
 import os
 import sys
-import tempfile
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import Any
 from armarium.engine_card import TRIAL_SECONDS, VERDICTS, asked_for, state_folder
 from armarium.plugins.offers import Offer, package_stamp, unit_of
 from armarium.plugins.trial_processes import CannotTry, Failed, try_out
+from armarium_worker import replacing
 
 log = logging.getLogger("armarium.plugins")
 
@@ -77,15 +77,12 @@ class Trials:
         # Read again: another engine may have written meanwhile.
         verdicts = {**self._read_stored(), **self._fresh}
         try:
-            with tempfile.NamedTemporaryFile(
-                "w", dir=self.file.parent, prefix=f".{VERDICTS}-", delete=False, encoding="utf-8"
-            ) as written:
-                json.dump({"format": FORMAT, "verdicts": verdicts}, written, ensure_ascii=False)
-            os.replace(written.name, self.file)
+            with replacing(self.file) as beside:
+                beside.write_text(
+                    json.dumps({"format": FORMAT, "verdicts": verdicts}, ensure_ascii=False), "utf-8"
+                )
         except OSError as error:
             log.info("the verdicts on plugins could not be saved: %s", error)
-            with contextlib.suppress(OSError, UnboundLocalError):
-                os.unlink(written.name)
         self._fresh = {}
 
     def _read_stored(self) -> dict[str, dict[str, Any]]:

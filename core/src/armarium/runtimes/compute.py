@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import subprocess
-from dataclasses import dataclass
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from shutil import which
@@ -42,60 +42,27 @@ compute_settings = Table(
 class ComputeParams(Params):
     """Priority and device of heavy work. An absent field stays as it is; device null is auto."""
 
-    priority: Literal["balanced", "fast", "background"] | None = None
+    priority: Priority | None = None
     device: Literal["auto", "cpu", "gpu"] | None = None
 
 
 class ComputeEffective(Message):
     """What applies now, environment settings included. `threads` is a count."""
 
-    priority: Literal["balanced", "fast", "background"]
+    priority: Priority
     device: Literal["cpu", "gpu"]
     device_name: str
     threads: int
-    priority_from: Literal["setting", "environment", "default"]
-    device_from: Literal["setting", "environment", "default"]
+    priority_from: Origin
+    device_from: Origin
 
 
 class ComputeSettings(Message):
     """The saved choice and its effect."""
 
-    priority: Literal["balanced", "fast", "background"]
-    device: Literal["auto", "cpu", "gpu"]
-    effective: ComputeEffective
-
-
-@dataclass(frozen=True, slots=True)
-class ComputeState:
-    """The saved choice and what applies: environment settings first, then the saved choice, then the default."""
-
     priority: Priority
     device: Literal["auto", "cpu", "gpu"]
-    effective_priority: Priority
-    effective_device: Literal["cpu", "gpu"]
-    device_name: str
-    priority_from: Origin
-    device_from: Origin
-
-    @property
-    def compute(self) -> Compute:
-        """The cores, device and niceness of a worker."""
-        return compute_for(self.effective_priority, self.effective_device)
-
-    def answer(self) -> dict[str, Any]:
-        """Return the body of GET and PUT /api/settings/compute."""
-        return {
-            "priority": self.priority,
-            "device": self.device,
-            "effective": {
-                "priority": self.effective_priority,
-                "device": self.effective_device,
-                "device_name": self.device_name,
-                "threads": self.compute.threads,
-                "priority_from": self.priority_from,
-                "device_from": self.device_from,
-            },
-        }
+    effective: ComputeEffective
 
 
 @lru_cache(maxsize=1)
@@ -105,33 +72,36 @@ def gpu_name() -> str | None:
         return "Apple GPU" if platform.machine() == "arm64" else None
     if not Path("/proc/driver/nvidia/version").exists() and which("nvidia-smi") is None:
         return None
-    try:
-        found = subprocess.run(
-            ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"],
-            capture_output=True,
-            text=True,
-            timeout=10,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    names = found.stdout.strip().splitlines()
-    return names[0].strip() if names else None
+    return next(iter(_ask("nvidia-smi", "--query-gpu=name", "--format=csv,noheader")), None)
 
 
 @lru_cache(maxsize=1)
 def cpu_name() -> str:
     """Return the name of this machine's processor."""
-    try:
+    if platform.system() == "Darwin":
+        return (
+            next(iter(_ask("sysctl", "-n", "machdep.cpu.brand_string")), None)
+            or platform.processor()
+            or "CPU"
+        )
+    with suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass
+            key, _, value = line.partition(":")
+            if key.strip() in ("model name", "Hardware") and value.strip():
+                return value.strip()
     return platform.processor() or platform.machine() or "CPU"
 
 
-def state_of(engine: Engine) -> ComputeState:
+def _ask(*command: str) -> list[str]:
+    """Return the lines that a program of the system answers; none without it."""
+    try:
+        found = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return []
+    return [line.strip() for line in found.stdout.splitlines() if line.strip()]
+
+
+def state_of(engine: Engine) -> ComputeSettings:
     """Return the current compute settings of *engine*; one small read."""
     with engine.state.read() as conn:
         return _state(engine, conn)
@@ -139,24 +109,29 @@ def state_of(engine: Engine) -> ComputeState:
 
 def compute_of(engine: Engine) -> Compute:
     """Return what a worker started now may use."""
-    return state_of(engine).compute
+    applies = state_of(engine).effective
+    return compute_for(applies.priority, applies.device)
 
 
-def _state(engine: Engine, conn: Connection) -> ComputeState:
+def _state(engine: Engine, conn: Connection) -> ComputeSettings:
+    """Return what applies: environment settings first, then the saved choice, then the default."""
     row = conn.execute(select(compute_settings).where(compute_settings.c.id == ONLY_ROW)).first()
-    saved_priority: Priority | None = row.priority if row is not None else None
-    saved_device: Literal["auto", "cpu", "gpu"] | None = row.device if row is not None else None
+    saved_priority, saved_device = (row.priority, row.device) if row is not None else (None, None)
     settings = engine.settings
-    device = settings.compute_device or saved_device or "auto"
-    gpu = None if device == "cpu" else gpu_name()
-    return ComputeState(
+    priority: Priority = settings.compute_priority or saved_priority or "balanced"
+    gpu = None if (settings.compute_device or saved_device) == "cpu" else gpu_name()
+    device: Literal["cpu", "gpu"] = "cpu" if gpu is None else "gpu"
+    return ComputeSettings(
         priority=saved_priority or "balanced",
         device=saved_device or "auto",
-        effective_priority=settings.compute_priority or saved_priority or "balanced",
-        effective_device="cpu" if gpu is None else "gpu",
-        device_name=cpu_name() if gpu is None else gpu,
-        priority_from=_origin(settings.compute_priority, saved_priority),
-        device_from=_origin(settings.compute_device, saved_device),
+        effective=ComputeEffective(
+            priority=priority,
+            device=device,
+            device_name=gpu or cpu_name(),
+            threads=compute_for(priority, device).threads,
+            priority_from=_origin(settings.compute_priority, saved_priority),
+            device_from=_origin(settings.compute_device, saved_device),
+        ),
     )
 
 
@@ -188,4 +163,4 @@ def set_compute(ctx: ActionContext, p: ComputeParams) -> dict[str, Any]:
     else:
         ctx.conn.execute(compute_settings.update().where(compute_settings.c.id == ONLY_ROW).values(**values))
     ctx.target(ONLY_ROW)
-    return _state(ctx.engine, ctx.conn).answer()
+    return _state(ctx.engine, ctx.conn).model_dump()

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import re
 import shutil
 import sys
@@ -17,7 +16,7 @@ from armarium.errors import Conflict, Unavailable
 from armarium.ids import now
 from armarium.runtimes.commands import lines_of, run_command
 from armarium.runtimes.places import MARKER, interpreter, read_marker, tree_size
-from armarium_worker import Runtime
+from armarium_worker import Runtime, replacing
 
 OnProgress = Callable[[int, int, str], None]
 NODE_FILES = ("package.json", "package-lock.json")
@@ -113,9 +112,8 @@ def _build(
         "versions": pinned_versions(requirements),
         "size_bytes": tree_size(place),
     }
-    temporary = place / f"{MARKER}.part"
-    temporary.write_text(json.dumps(marker), "utf-8")
-    os.replace(temporary, place / MARKER)
+    with replacing(place / MARKER) as beside:
+        beside.write_text(json.dumps(marker), "utf-8")
     on_progress(total, total, "done")
 
 

@@ -7,11 +7,11 @@ import importlib.util
 import logging
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from armarium.errors import Conflict, NotFound, ServiceError, Unavailable
+from armarium.messages import Message
 from armarium.runtimes.installer import NODE_FILES, install
 from armarium.runtimes.places import MARKER, interpreter, read_marker, tree_size
 from armarium_worker import Runtime
@@ -24,20 +24,20 @@ log = logging.getLogger("armarium.runtimes")
 FINGERPRINT_DIGITS = 12
 
 
-@dataclass(frozen=True, slots=True)
-class RuntimeState:
-    """One runtime as it is on this machine; sizes in bytes."""
+class InstalledRuntime(Message):
+    """The isolated environment of a heavy engine, as it is on this machine. `outdated`: it is here in other versions than
+    those needed now; `expected_size_mb`: about how much an installation takes, all of it downloaded.
+    """
 
     name: str
     summary: str
     installed: bool
     outdated: bool
-    """Whether versions other than those the driver needs now are installed."""
     size_bytes: int
     expected_size_mb: int
     installed_at: str | None
     versions: dict[str, str]
-    drivers: tuple[str, ...]
+    drivers: list[str]
 
 
 class Runtimes:
@@ -149,13 +149,13 @@ class Runtimes:
             None if here else f"It needs the runtime {runtime.name}: armarium runtime install {runtime.name}."
         )
 
-    def list(self) -> Sequence[RuntimeState]:
+    def list(self) -> Sequence[InstalledRuntime]:
         """Return every declared runtime, by name."""
         return [
             self._state(runtime, drivers) for _, (runtime, drivers) in sorted(self.list_declared().items())
         ]
 
-    def _state(self, runtime: Runtime, drivers: tuple[str, ...]) -> RuntimeState:
+    def _state(self, runtime: Runtime, drivers: tuple[str, ...]) -> InstalledRuntime:
         markers = {place: read_marker(place) for place in self._places(runtime.name)}
         try:
             marker = markers.get(self.place_of(runtime))
@@ -163,7 +163,7 @@ class Runtimes:
             # A broken package must not hide the runtimes of others.
             log.warning("%s", error.detail)
             marker = None
-        return RuntimeState(
+        return InstalledRuntime(
             name=runtime.name,
             summary=runtime.summary,
             installed=marker is not None,
@@ -172,7 +172,7 @@ class Runtimes:
             expected_size_mb=runtime.size_mb,
             installed_at=marker.get("installed_at") if marker else None,
             versions=dict(marker.get("versions", {})) if marker else {},
-            drivers=drivers,
+            drivers=list(drivers),
         )
 
     def _places(self, name: str) -> Sequence[Path]:
@@ -184,7 +184,7 @@ class Runtimes:
         name: str,
         on_progress: Callable[[int, int, str], None] | None = None,
         should_stop: Callable[[], bool] | None = None,
-    ) -> RuntimeState:
+    ) -> InstalledRuntime:
         """Install the runtime *name* on this machine; does nothing when it is installed already.
 
         `on_progress(done, total, what)` counts packages. Takes minutes and the network; refused when the engine works

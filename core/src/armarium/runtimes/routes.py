@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 from fastapi import APIRouter, Response
 from pydantic import create_model
 
-from armarium.messages import Message
 from armarium.runtimes.compute import ComputeSettings, state_of
+from armarium.runtimes.registry import InstalledRuntime
 from armarium.store.rows import listed
 from armarium.web.http import REFUSALS, CurrentEngine, CurrentPrincipal, json_response
 
 router = APIRouter(prefix="/api/settings", tags=["engine"])
 
 runtimes = APIRouter(prefix="/api/runtimes", tags=["engine"])
-
-
-class InstalledRuntime(Message):
-    """The isolated environment of a heavy engine, as it is on this machine. `outdated`: it is here in other versions than
-    those needed now; `expected_size_mb`: about how much an installation takes, all of it downloaded.
-    """
-
-    name: str
-    summary: str
-    installed: bool
-    outdated: bool
-    size_bytes: int
-    expected_size_mb: int
-    installed_at: str | None
-    versions: dict[str, str]
-    drivers: list[str]
 
 
 RuntimeList = listed(InstalledRuntime, "RuntimeList")
@@ -41,7 +23,7 @@ ComputeSet = create_model("ComputeSettingsSet", __base__=ComputeSettings, audit_
 @router.get("/compute", response_model=ComputeSettings, responses=REFUSALS(), summary="Compute settings")
 def read(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
     """The saved choice, and what applies now with the environment's settings."""
-    return json_response(state_of(engine).answer())
+    return json_response(state_of(engine).model_dump())
 
 
 @runtimes.get(
@@ -49,5 +31,5 @@ def read(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
 )
 def list_runtimes(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
     """Those that the installed drivers need, by name. `POST /api/runtimes/{name}/install` installs one as a job."""
-    items = [asdict(runtime_state) for runtime_state in engine.runtimes.list()]
+    items = [runtime.model_dump() for runtime in engine.runtimes.list()]
     return json_response({"items": items, "count": len(items)})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
 from importlib import metadata as distributions
 from typing import Any, Literal
 
@@ -13,6 +12,8 @@ from armarium import __version__
 from armarium.engine import Engine
 from armarium.errors import NotFound
 from armarium.messages import Message
+from armarium.plugins.drivers import RefusedDriver
+from armarium.plugins.registry import RefusedPlugin
 from armarium.web.http import REFUSALS, CurrentEngine, CurrentPrincipal, json_response
 
 router = APIRouter(prefix="/api", tags=["engine"])
@@ -45,14 +46,6 @@ class LoadedPlugin(Message):
     """The names of the drivers installed, by group."""
 
 
-class RefusedPlugin(Message):
-    """A plugin that was refused, and why."""
-
-    name: str
-    why: str
-    distribution: str | None = None
-
-
 class InstalledDriver(Message):
     """A format, reader or the like that can be loaded."""
 
@@ -63,15 +56,6 @@ class InstalledDriver(Message):
     """Whether it can work now: what it needs is on this machine."""
     why: str | None = None
     """What is missing, and how to get it."""
-
-
-class RefusedDriver(Message):
-    """A driver that is installed and cannot be used, and why."""
-
-    group: str
-    name: str
-    why: str
-    distribution: str | None = None
 
 
 class Plugins(Message):
@@ -150,13 +134,11 @@ def plugins(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
     return json_response(
         {
             "items": loaded,
-            "refused": [asdict(one) for one in registry.refused],
-            "faults": [asdict(fault) for fault in registry.faults],
+            "refused": [refusal.model_dump() for refusal in registry.refused],
+            "faults": [fault.model_dump() for fault in registry.faults],
             "drivers": [driver for driver in drivers if driver is not None],
             "refused_drivers": [
-                {"group": group, **asdict(refusal)}
-                for group in groups
-                for refusal in engine.drivers.refusals(group)
+                refusal.model_dump() for group in groups for refusal in engine.drivers.refusals(group)
             ],
             "count": len(loaded),
         }

@@ -25,9 +25,7 @@ def _places(conn: Connection, moved: Sequence[str]) -> list[tuple[str, str, str]
 
 
 def _links(conn: Connection, moved: Sequence[str]) -> list[tuple[str, str, str]]:
-    """Return (link, its words, the folder's name) for each link of a canvas that stays, with an end that
-    moves.
-    """
+    """Return (link, its words, the folder's name) for each link of a canvas that stays, with an end that moves."""
     ends = or_(is_among(items.c.source_item_id, moved), is_among(items.c.target_item_id, moved))
     statement = (
         select(items.c.id, func.coalesce(items.c.text, ""), documents.c.name)

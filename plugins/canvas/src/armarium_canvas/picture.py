@@ -149,9 +149,7 @@ class _Drawing:
             self._write(text, x + 4, y - 4, x + 200 * self.scale, _PALE_INK)
 
     def _draw_thing(self, thing: Card | Note) -> None:
-        """Draw a card or note; one with an angle on a layer of its own, rotated clockwise about its
-        centre.
-        """
+        """Draw a card or note; one with an angle on a layer of its own, rotated clockwise about its centre."""
         from PIL import Image, ImageDraw
 
         rect = self._pixels(self.rects[thing.id])
@@ -219,9 +217,7 @@ class _Drawing:
         return self.pictures[key]
 
     def _read(self, checksum: str, wide: int, high: int) -> Image.Image | None:
-        """Return the cached thumbnail fitted into *wide* by *high* pixels; None if there is none that can be
-        read.
-        """
+        """Return the cached thumbnail fitted into *wide* by *high* pixels; None if there is none that can be read."""
         path = self.thumbnail(checksum)
         if not path.is_file():
             return None

@@ -41,9 +41,7 @@ _HERE = or_(
 
 
 def require_canvas(conn: Connection, folder_id: str) -> Node:
-    """Return the live folder or group of the canvas; NotFound, Conflict in the Trash, Invalid for other
-    nodes.
-    """
+    """Return the live folder or group of the canvas; NotFound, Conflict in the Trash, Invalid for other nodes."""
     node = require_live(conn, folder_id)
     if node.node_kind != "document" or node.doc_type not in ("folder", "group"):
         raise no_canvas(node.name)

@@ -108,9 +108,7 @@ def _folder_of_pages(folder: str | None) -> Path | None:
 
 
 def _share_runtimes(state: Path) -> None:
-    """Let the demonstration's engine use the runtimes of this machine: each takes a gigabyte and minutes to
-    install.
-    """
+    """Let the demonstration's engine use the runtimes of this machine: each takes a gigabyte and minutes to install."""
     shared = settings_of_this_user().state_dir / "runtimes"
     for folder in (shared, state):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)

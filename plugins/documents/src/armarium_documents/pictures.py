@@ -25,6 +25,7 @@ from armarium.api import (
     open_image,
     open_pages,
     open_plain,
+    replacing,
 )
 from armarium_documents.pdf import LONGEST_JPEG, OpenedPdf
 from armarium_documents.queries.files import THUMBNAIL_SIDE, thumbnail_path
@@ -269,7 +270,6 @@ def thumbnail_draft(width: int, height: int) -> tuple[int, int]:
 
 def write_thumbnail(library: Library, checksum: str, image: Image.Image) -> tuple[int, int, int]:
     """Draw the thumbnail of a picture into the `derived` folder; return width, height, size in bytes."""
-    import tempfile
 
     from PIL import Image, ImageOps
 
@@ -284,17 +284,9 @@ def write_thumbnail(library: Library, checksum: str, image: Image.Image) -> tupl
     if small.mode not in ("L", "RGB"):
         small = _flatten_image(small)
     small = ImageOps.exif_transpose(small)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=target.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            small.save(file, "JPEG", quality=82, exif=b"")
-            written = file.tell()
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with replacing(target) as beside:
+        small.save(beside, "JPEG", quality=82, exif=b"")
+        written = beside.stat().st_size
     return small.width, small.height, written
 
 

@@ -128,9 +128,7 @@ def _unread(leaves: Sequence[Leaf], is_open: bool) -> str | None:
 
 
 def describe(documents: Sequence[Document], evidence: Evidence, names: Mapping[str, str]) -> None:
-    """Give each document its name, kind, date and parties, from what its pages say; *names* are those of the
-    pages.
-    """
+    """Give each document its name, kind, date and parties, from what its pages say; *names* are those of the pages."""
     for one in documents:
         one |= _description(one["page_ids"], evidence, names)
 

@@ -1,6 +1,4 @@
-"""How well a run agreed with people: precision, recall, whole documents, kinds, and how confident it was when
-right.
-"""
+"""How well a run agreed with people: precision, recall, whole documents, kinds, and how confident it was when right."""
 
 from __future__ import annotations
 

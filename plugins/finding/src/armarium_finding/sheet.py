@@ -42,9 +42,7 @@ NOTES = {
 
 
 def documents_from(proposal: Mapping[str, Any], first: int) -> tuple[list[dict[str, Any]], int | None]:
-    """Return the documents of the sheet that begins with document *first*, and the first document of the next
-    sheet.
-    """
+    """Return the documents of the sheet that begins with document *first*, and the first document of the next sheet."""
     chosen: list[dict[str, Any]] = []
     pages = 0
     for document in proposal["documents"]:

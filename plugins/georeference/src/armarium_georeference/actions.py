@@ -1,6 +1,4 @@
-"""The only writes of georeferencing: set, move and remove control points, choose the type, import an
-annotation.
-"""
+"""The only writes of georeferencing: set, move and remove control points, choose the type, import an annotation."""
 
 from __future__ import annotations
 

@@ -46,9 +46,7 @@ class BadAnnotation(ValueError):
 
 
 class Read(NamedTuple):
-    """The content of an annotation: x, y (fractions, y down), lon, lat of each point; its type if it names
-    one.
-    """
+    """The content of an annotation: x, y (fractions, y down), lon, lat of each point; its type if it names one."""
 
     points: list[tuple[float, float, float, float]]
     type: Type | None

@@ -157,9 +157,7 @@ def leave_one_out(kind: Type, picture: Points, ground: Points) -> Points:
 
 
 def is_mirrored(picture: Points, ground: Points) -> bool:
-    """Return whether the points are mirrored: their orientation on the ground is opposite to that in the
-    picture.
-    """
+    """Return whether the points are mirrored: their orientation on the ground is opposite to that in the picture."""
     import numpy as np
 
     if len(picture) < 3:

@@ -24,9 +24,7 @@ _TYPES = {"location": "place"}
 
 
 def linked_places(find: Find, entity_id: str) -> dict[str, Any]:
-    """Return the entity as a FeatureCollection of one feature. Raises NotFound, and Conflict for a merged
-    entity.
-    """
+    """Return the entity as a FeatureCollection of one feature. Raises NotFound, and Conflict for a merged entity."""
     entity = require_entity(find, entity_id)
     uri = next((str(one["uri"]) for one in entity.get("authority_links") or [] if one.get("uri")), None)
     feature: dict[str, Any] = {
@@ -82,9 +80,7 @@ def _names(entity: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _limit_of(stated: Any) -> dict[str, str]:
-    """Return one side of a timespan: the date as stated, or for an incomplete one the days between which it
-    lies.
-    """
+    """Return one side of a timespan: the date as stated, or for an incomplete one the days between which it lies."""
     if not stated:
         return {}
     span = span_of(str(stated))

@@ -1,6 +1,4 @@
-"""A pass on the ground as one HTML file that needs no network: picture, coastlines, segments, residuals as
-arrows.
-"""
+"""A pass on the ground as one HTML file that needs no network: picture, coastlines, segments, residuals as arrows."""
 
 from __future__ import annotations
 
@@ -37,9 +35,7 @@ _LETTERS = "Armarium letters"
 def map_page(
     found: PassTransform, title: str, image: Image.Image, outlines: Sequence[Outline], texts: dict[str, Any]
 ) -> str:
-    """Return the page. *found* is ready; *image* is its picture, or a smaller one; *texts* are readings by
-    segment.
-    """
+    """Return the page. *found* is ready; *image* is its picture, or a smaller one; *texts* are readings by segment."""
     import numpy as np
 
     assert found.fit is not None and found.plane is not None  # noqa: PT018

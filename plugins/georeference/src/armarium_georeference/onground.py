@@ -119,9 +119,7 @@ def on_ground(found: PassTransform, outlines: Sequence[Outline]) -> list[OnGroun
 
 
 def _is_plain(world: Points) -> bool:
-    """Return whether all points are within the half of the globe's longitudes that does not reach the
-    antimeridian.
-    """
+    """Return whether all points are within the half of the globe's longitudes that does not reach the antimeridian."""
     if not len(world):
         return False
     west, east = float(world[:, 0].min()), float(world[:, 0].max())
@@ -141,9 +139,7 @@ def _signed_areas(world: Points, starts: Any) -> Points:
 
 
 def _densify(shapes: Sequence[Points], closed: Sequence[bool]) -> tuple[Points, Points]:
-    """Return all vertices, shape after shape, with points added between distant ones; and how many each shape
-    has.
-    """
+    """Return all vertices, shape after shape, with points added between distant ones; and how many each shape has."""
     import numpy as np
 
     sizes = np.array([len(shape) for shape in shapes])

@@ -72,9 +72,7 @@ def place_at(find: Find, entity_id: str, date: str | None) -> dict[str, Any]:
 
 
 def _distinct(resolved: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return one value per place: the same ground from another source, or for later years, is not another
-    place.
-    """
+    """Return one value per place: the same ground from another source, or for later years, is not another place."""
     found: list[Mapping[str, Any]] = []
     for one in resolved:
         same = (one == other or one["geometry"] == other["geometry"] is not None for other in found)
@@ -136,9 +134,7 @@ def _resolve_value(
 
 
 def _anchor(find: Find, entity_id: str, asked: Span, trail: tuple[str, ...]) -> Anchor:
-    """Return the place of an anchor at the same date, relative anchors resolved in turn. Raises NoArea in
-    words.
-    """
+    """Return the place of an anchor at the same date, relative anchors resolved in turn. Raises NoArea in words."""
     if entity_id in trail:
         raise NoArea(
             "Its anchor is, directly or through others, given relative to the place itself, so no place "

@@ -32,9 +32,7 @@ def mark_rect(x: float, y: float) -> list[float]:
 
 
 def place_sent(p: PlaceOnGround) -> tuple[float, float] | None:
-    """Return (lon, lat) of the request, converted if the source uses another system; None if it names no
-    place.
-    """
+    """Return (lon, lat) of the request, converted if the source uses another system; None if it names no place."""
     if p.original_crs is None:
         return None if p.lon is None or p.lat is None else (p.lon, p.lat)
     assert p.original_x is not None

@@ -1,6 +1,4 @@
-"""Coordinates on the ground: reference systems by their codes, the plane of a fit, distances on the
-ellipsoid.
-"""
+"""Coordinates on the ground: reference systems by their codes, the plane of a fit, distances on the ellipsoid."""
 
 from __future__ import annotations
 
@@ -26,9 +24,7 @@ _WIDEST = 1.5e8
 """No plane is this wide, not even in feet: the globe is 4e7 metres around."""
 _HALF_ROUND = math.cos(math.radians(90))
 _FAR = 0.35
-"""If the mean of the unit vectors is shorter, the points are spread around the globe and have no useful
-centre.
-"""
+"""If the mean of the unit vectors is shorter, the points are spread around the globe and have no useful centre."""
 
 
 class BadCoordinates(ValueError):

@@ -18,9 +18,7 @@ from armarium_georeference.records import ControlPoint, points
 from armarium_source_model.api import counting_readings, links, passes, reading_rule, segments
 
 WORLD_POINT = "world-point"
-"""The kind of the reading that states the place of a segment on the ground, as a geo URI (RFC 5870):
-`geo:LAT,LON`.
-"""
+"""The kind of the reading that states the place of a segment on the ground, as a geo URI (RFC 5870): `geo:LAT,LON`."""
 
 SEGMENTS = Rows(segments, missing=unknown_segment)
 _GEO = re.compile(

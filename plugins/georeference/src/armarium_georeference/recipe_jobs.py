@@ -1,6 +1,4 @@
-"""The recipe job place-in-a-gazetteer: names on pages, found in the user's gazetteer file and linked to its
-places.
-"""
+"""The recipe job place-in-a-gazetteer: names on pages, found in the user's gazetteer file and linked to its places."""
 
 from __future__ import annotations
 

@@ -140,9 +140,7 @@ class ControlPoint(Record):
 
 
 points = ControlPoint.table
-"""A place in a picture whose place on the ground is known: the middle of a segment, and its world-point
-reading.
-"""
+"""A place in a picture whose place on the ground is known: the middle of a segment, and its world-point reading."""
 ControlPoints = listed(ControlPoint, "ControlPoints", "The control points of a pass, oldest first.")
 
 

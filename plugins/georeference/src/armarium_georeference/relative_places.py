@@ -69,9 +69,7 @@ _COUNTRIES = {
 }
 _OF = re.compile(r"(.+?)\s*\(\s*(.+?)\s*\)")
 _FARTHEST = 9_900_000
-"""In metres: nearly a quarter of the way round the globe; beyond that, an area around a place turns inside
-out.
-"""
+"""In metres: nearly a quarter of the way round the globe; beyond that, an area around a place turns inside out."""
 _ARC = 24
 """The number of points in an arc; one per degree would be 360 for a whole turn."""
 
@@ -102,9 +100,7 @@ def metres_of(unit: str) -> tuple[float, float]:
 
 
 def reach_of(relative: Mapping[str, Any]) -> tuple[float, float]:
-    """Return the least and the greatest distance that a relation means, in metres. Raises NoArea if it states
-    none.
-    """
+    """Return the least and the greatest distance that a relation means, in metres. Raises NoArea if it states none."""
     value, unit = relative.get("distance_value"), relative.get("unit")
     if value is None or not unit:
         raise NoArea("It states no distance as a number with a unit, so how far away it is is not known.")

@@ -104,9 +104,7 @@ def pixels_up(fractions: Points, size: tuple[int, int]) -> Points:
 
 
 def require_pass(conn: Connection, pass_id: str) -> Any:
-    """Return the row of a live pass. Raises NotFound, Conflict for a withdrawn one, Invalid for a provisional
-    id.
-    """
+    """Return the row of a live pass. Raises NotFound, Conflict for a withdrawn one, Invalid for a provisional id."""
     if is_provisional(pass_id):
         raise provisional(pass_id, IS_PROVISIONAL)
     row = get_pass(conn, pass_id)
@@ -137,9 +135,7 @@ def transform_of(conn: Connection, pass_id: str) -> PassTransform:
 
 
 def transform_as(conn: Connection, pass_id: str, kind: Type, crs: str | None) -> PassTransform:
-    """Like `transform_of`, but of the type *kind* in the plane *crs*. Raises Conflict for a page without a
-    picture.
-    """
+    """Like `transform_of`, but of the type *kind* in the plane *crs*. Raises Conflict for a page without a picture."""
     row = require_pass(conn, pass_id)
     transform = _describe_unfitted(conn, pass_id, row.document_id, kind)
     if transform.size is None:

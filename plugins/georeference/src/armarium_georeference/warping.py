@@ -21,9 +21,7 @@ CELL = 12
 _ROUNDS = 25
 _NODES = 49
 _REACH = 2.0
-"""How far beyond its control points a map is drawn, relative to their extent: farther out a spline is
-unreliable.
-"""
+"""How far beyond its control points a map is drawn, relative to their extent: farther out a spline is unreliable."""
 
 
 class Window(NamedTuple):

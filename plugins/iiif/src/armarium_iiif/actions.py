@@ -1,6 +1,4 @@
-"""The writes of IIIF: a manifest becomes a folder of referenced pages; pictures are fetched later on
-request.
-"""
+"""The writes of IIIF: a manifest becomes a folder of referenced pages; pictures are fetched later on request."""
 
 from __future__ import annotations
 

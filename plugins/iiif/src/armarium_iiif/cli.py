@@ -35,9 +35,7 @@ def import_manifest(
     name: Annotated[str | None, "Name of its folder; default: its label."] = None,
     with_pictures: Annotated[bool, "--pictures: Also fetch the pictures of its canvases."] = False,
 ) -> None:
-    """Import a IIIF manifest as a folder with a page for each canvas. Its pictures stay where they are
-    published.
-    """
+    """Import a IIIF manifest as a folder with a page for each canvas. Its pictures stay where they are published."""
     choices: dict[str, Any] = {
         **({"name": name} if name else {}),
     }

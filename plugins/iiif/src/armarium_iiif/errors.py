@@ -11,9 +11,7 @@ unknown_picture = missing("picture", "Name a page that has one, or one of its re
 
 
 class BadImageRequest(BadRequest):
-    """A region, size, rotation, quality or format that the Image API does not define, or that fits no
-    picture.
-    """
+    """A region, size, rotation, quality or format that the Image API does not define, or that fits no picture."""
 
     def __init__(self, part: str, asked: str, expected: str) -> None:
         shown = asked if len(asked) <= 80 else asked[:80] + "…"

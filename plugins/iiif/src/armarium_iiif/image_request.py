@@ -106,9 +106,7 @@ def _region(picture: tuple[int, int], text: str) -> Region:
 
 
 def _size(box: Region, text: str, longest: int) -> tuple[tuple[int, int], bool]:
-    """Return the requested width and height, and whether that enlarges the region; *longest* is the limit of
-    max.
-    """
+    """Return the requested width and height, and whether that enlarges the region; *longest* is the limit of max."""
     upscale = text.startswith("^")
     asked = text.removeprefix("^")
     _, _, width, height = box

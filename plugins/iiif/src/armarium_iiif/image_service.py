@@ -94,8 +94,6 @@ def piece(
 
 
 def piece_bytes(engine: Engine, library: Library, found: Picture, request: ImageRequest) -> bytes:
-    """Return the encoded piece. NotFound if the file is missing from the project, Invalid if it is
-    damaged.
-    """
+    """Return the encoded piece. NotFound if the file is missing from the project, Invalid if it is damaged."""
     library.objects.size(found.source.checksum)
     return render(pictures_of(engine), found.source, request)

@@ -1,6 +1,4 @@
-"""The jobs of IIIF: fetch and import a manifest; fetch the pictures of canvases. All through the network
-gate.
-"""
+"""The jobs of IIIF: fetch and import a manifest; fetch the pictures of canvases. All through the network gate."""
 
 from __future__ import annotations
 

@@ -211,9 +211,7 @@ class _Reader:
 
 
 def web_address(value: Any) -> str | None:
-    """Return *value* if it is a plain web address (http or https, a host, no credentials, no spaces), else
-    None.
-    """
+    """Return *value* if it is a plain web address (http or https, a host, no credentials, no spaces), else None."""
     if not isinstance(value, str) or not 0 < len(value) <= MAX_ADDRESS:
         return None
     if any(letter <= " " or letter in '"<>\\^`{|}\x7f' or letter.isspace() for letter in value):
@@ -289,9 +287,7 @@ def _painted_2(canvas: Json, counted: Counter[str]) -> Iterator[Json]:
 
 
 def _service_version(service: Any) -> int | None:
-    """Return the Image API version of a service: by type, else by context or profile; None for another
-    service.
-    """
+    """Return the Image API version of a service: by type, else by context or profile; None for another service."""
     if not isinstance(service, dict):
         return None
     kind = service.get("type") or service.get("@type")

@@ -49,9 +49,7 @@ class Source(NamedTuple):
 
 
 class DecodedPicture(NamedTuple):
-    """A decoded picture: upright, divided by `level`, its first row being row `top` of the reduced
-    picture.
-    """
+    """A decoded picture: upright, divided by `level`, its first row being row `top` of the reduced picture."""
 
     image: Image.Image
     level: int

@@ -13,9 +13,7 @@ _READ_AT_MOST = 20_000
 
 
 def plain_value(text: str) -> str:
-    """Return *text* so that no viewer takes it for HTML: a value that begins and ends like a tag is
-    escaped.
-    """
+    """Return *text* so that no viewer takes it for HTML: a value that begins and ends like a tag is escaped."""
     stripped = text.strip()
     if stripped.startswith("<") and stripped.endswith(">"):
         return f"<span>{html.escape(text)}</span>"

@@ -1,6 +1,4 @@
-"""What other families may use of images: where a child was cut and how it maps to its source; pixels and
-ink.
-"""
+"""What other families may use of images: where a child was cut and how it maps to its source; pixels and ink."""
 
 from __future__ import annotations
 

@@ -43,9 +43,7 @@ def crop(
     ],
     recursive: Recursive = False,
 ) -> None:
-    """Cut the same rectangle out of pictures; each result becomes a child of its source, which is
-    unchanged.
-    """
+    """Cut the same rectangle out of pictures; each result becomes a child of its source, which is unchanged."""
     region = region_of(box)
     with project_session() as session:
         pictures = [document_id(session, picture) for picture in pictures]

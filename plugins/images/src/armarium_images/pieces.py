@@ -8,15 +8,13 @@ package's `derived` folder and safe to delete: the picture is then made again.
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 import orjson
 
-from armarium.api import Library
+from armarium.api import Library, replacing
 
 
 class Piece(NamedTuple):
@@ -40,19 +38,8 @@ def find_remembered(library: Library, told: str) -> Piece | None:
 
 def remember(library: Library, told: str, piece: Piece) -> None:
     """Note *piece* under this key. If the note cannot be written, the picture is made again next time."""
-    target = _note(library, told)
-    temporary: Path | None = None
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=target.parent)
-        temporary = Path(name)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(orjson.dumps(list(piece)))
-        os.replace(temporary, target)
-    except OSError:
-        if temporary is not None:
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
+    with suppress(OSError), replacing(_note(library, told)) as beside:
+        beside.write_bytes(orjson.dumps(list(piece)))
 
 
 def _note(library: Library, told: str) -> Path:

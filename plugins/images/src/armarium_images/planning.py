@@ -1,6 +1,4 @@
-"""Works out what a request would cut before anything is written: frames and boxes in whole pixels, or a
-refusal.
-"""
+"""Works out what a request would cut before anything is written: frames and boxes in whole pixels, or a refusal."""
 
 from __future__ import annotations
 
@@ -98,9 +96,7 @@ def _size_asked(frame: Frame) -> tuple[int, int]:
 
 
 def _pixels(frame: Frame, rect: Sequence[float], number: int) -> Box:
-    """Convert fractions to whole pixels; both edges are rounded alike, so that neighbours neither overlap nor
-    gap.
-    """
+    """Convert fractions to whole pixels; both edges are rounded alike, so that neighbours neither overlap nor gap."""
     width, height = _size_asked(frame)
     left, top = round(rect[0] * width), round(rect[1] * height)
     right = min(width, round((rect[0] + rect[2]) * width))

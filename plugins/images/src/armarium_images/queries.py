@@ -1,6 +1,4 @@
-"""Reads of images: a source's picture, its live derived children, a folder's pictures, the state of a
-batch.
-"""
+"""Reads of images: a source's picture, its live derived children, a folder's pictures, the state of a batch."""
 
 from __future__ import annotations
 
@@ -148,9 +146,7 @@ def pictures_in(conn: Connection, folder_id: str, *, recursive: bool) -> list[st
 
 
 class Original(NamedTuple):
-    """The picture that renditions are made from. `transform` maps it to the primary's frame; None if
-    unknown.
-    """
+    """The picture that renditions are made from. `transform` maps it to the primary's frame; None if unknown."""
 
     rendition_id: str
     name: str

@@ -147,9 +147,7 @@ def ink_of(pixels: Pixels) -> Pixels:
 
 
 def store(library: Library, image: Image.Image, profile: bytes | None) -> Piece:
-    """Encode a derived picture (1, L or RGB) and store it in the project, with a colour profile if it
-    fits.
-    """
+    """Encode a derived picture (1, L or RGB) and store it in the project, with a colour profile if it fits."""
     file = io.BytesIO()
     if image.mode == "1" or max(image.size) > LONGEST_JPEG:
         image.save(file, "PNG")

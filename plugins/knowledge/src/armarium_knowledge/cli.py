@@ -1,6 +1,4 @@
-"""The commands of knowledge: entities and where they are named, statements, what a correction put in doubt,
-matches.
-"""
+"""The commands of knowledge: entities and where they are named, statements, what a correction put in doubt, matches."""
 
 from __future__ import annotations
 

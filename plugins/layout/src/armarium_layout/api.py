@@ -2,7 +2,6 @@
 
 from armarium_layout import detectors as _drivers
 from armarium_layout.detectors import Detector as Detector
-from armarium_layout.detectors import detectors as detectors
 from armarium_layout.detectors import model_type as model_type
 
 DETECTORS, DETECTOR_MODELS, detector_models = _drivers.GROUP, _drivers.STORE, _drivers.models_here

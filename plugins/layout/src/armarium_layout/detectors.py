@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any, ClassVar
 
-from armarium.api import Engine, Library, NameOrMaterialPath, ServiceError
+from armarium.api import Engine, Library, NameOrMaterialPath
 from armarium_layout import errors
 
 GROUP = "armarium.detectors"
@@ -32,26 +32,6 @@ class Detector:
     """The runtime it needs; None: the engine's own environment."""
     model_types: ClassVar[frozenset[str]] = frozenset()
     """The values of `model_type` in the config.json of its models."""
-
-
-def check_detector(group: str, name: str, driver: object) -> str | None:
-    """Return why the class installed under *name* is not a detector of that name; None if it is."""
-    if not (isinstance(driver, type) and issubclass(driver, Detector)):
-        return "It is not a class derived from Detector of armarium_layout."
-    return (
-        None if driver.name == name else ("Its own name differs from the name under which it is installed.")
-    )
-
-
-def detectors(engine: Engine) -> list[type[Detector]]:
-    """Return every detector that loads, by name."""
-    found = []
-    for name in engine.drivers.names(GROUP):
-        try:
-            found.append(engine.drivers.load(GROUP, name))
-        except ServiceError:
-            continue
-    return found
 
 
 def model_type(config: Path) -> str | None:
@@ -96,7 +76,7 @@ def detector_of(
             raise errors.unknown_detector(name, here)
         config = here[name]
     kind = model_type(config)
-    able = [detector for detector in detectors(engine) if kind in detector.model_types]
+    able = [detector for detector in engine.drivers.usable(GROUP) if kind in detector.model_types]
     if not able:
         raise errors.no_detector(name, kind)
     chosen = next((one for one in able if engine.runtimes.missing(one) is None), able[0])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from armarium.api import Plugin, actions_in, hookimpl
+from armarium.api import Plugin, actions_in, derived_from, hookimpl
 from armarium_documents.api import start_actions
 from armarium_layout.actions import pages
-from armarium_layout.detectors import GROUP, check_detector
+from armarium_layout.detectors import GROUP, Detector
 from armarium_layout.recipe_jobs import RECIPE_JOBS
 
 
@@ -19,5 +19,5 @@ def armarium_plugin() -> Plugin:
         actions=(*actions_in(pages), *start_actions("layout", RECIPE_JOBS)),
         recipe_jobs=RECIPE_JOBS,
         driver_groups=(GROUP,),
-        check_driver=check_detector,
+        check_driver=derived_from({GROUP: Detector}),
     )

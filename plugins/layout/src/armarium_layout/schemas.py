@@ -59,9 +59,7 @@ class TableSettings(Params):
 
 
 class PrepareSettings(Params):
-    """How each picture is prepared; each treatment makes a rendition of its own, and the picture is not
-    changed.
-    """
+    """How each picture is prepared; each treatment makes a rendition of its own, and the picture is not changed."""
 
     deskew: bool = Field(default=True, description="Rotate the page so that its lines are level.")
     dewarp: bool = Field(

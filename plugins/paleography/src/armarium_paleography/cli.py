@@ -61,9 +61,7 @@ def letters(
     height: Height = 64,
     overwrite: Overwrite = False,
 ) -> None:
-    """List the described letterforms of a character, or the features in use; with --sheet, draw their
-    pictures.
-    """
+    """List the described letterforms of a character, or the features in use; with --sheet, draw their pictures."""
     with project_session() as session:
         asked: dict[str, Any] = {} if character is None else {"character": character}
         if hand is not None:

@@ -44,9 +44,7 @@ def best_path(answer: Answer) -> tuple[Codes, float]:
 
 
 class _Beginning:
-    """A prefix of a text: its last letter, the prefix before it, and the probabilities of its paths by their
-    end.
-    """
+    """A prefix of a text: its last letter, the prefix before it, and the probabilities of its paths by their end."""
 
     __slots__ = (
         "before",
@@ -155,7 +153,5 @@ def _sum(one: float, other: float) -> float:
 
 
 def expected_share(table: Any, sure: float) -> float:
-    """Interpolate the share of right letters for a confidence; *table* has rising pairs [confidence,
-    share].
-    """
+    """Interpolate the share of right letters for a confidence; *table* has rising pairs [confidence, share]."""
     return float(np.interp(sure, [pair[0] for pair in table], [pair[1] for pair in table]))

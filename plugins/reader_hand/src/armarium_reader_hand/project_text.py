@@ -12,6 +12,7 @@ from typing import Any
 
 from armarium_reader_hand.decoding import best_path, likeliest
 from armarium_reader_hand.spelling import WEIGHED, Ngrams, Spelling
+from armarium_worker import distance
 
 FEWEST = 10
 """Lines for the choice; by fewer nothing is chosen."""
@@ -60,14 +61,3 @@ def _in_letters(text: str, known: set[str]) -> str:
     """Return a text in a model's letters, which may contain a letter and its marks only separately."""
     whole = unicodedata.normalize("NFC", " ".join(text.split()))
     return "".join(one if one in known else unicodedata.normalize("NFD", one) for one in whole)
-
-
-def distance(one: str, other: str) -> int:
-    """Return Levenshtein's distance; the engine's own measure cannot be imported in a worker."""
-    before = list(range(len(other) + 1))
-    for row, left in enumerate(one, 1):
-        now = [row]
-        for at, right in enumerate(other, 1):
-            now.append(min(before[at] + 1, now[-1] + 1, before[at - 1] + (left != right)))
-        before = now
-    return before[-1]

@@ -1,11 +1,8 @@
-"""What a trainer of the hand reader's models requests from its worker: lines cut as for reading, and the base
-model.
-"""
+"""What a trainer of the hand reader's models requests from its worker: lines cut as for reading, and the base model."""
 
 from __future__ import annotations
 
 import json
-import os
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -19,7 +16,7 @@ from armarium_reader_hand.model import SPELLING, LineModel
 from armarium_reader_hand.onnx_bytes import onnx_property
 from armarium_reader_hand.picture import HEIGHT, line_picture
 from armarium_reader_hand.project_text import fit
-from armarium_worker import Call, Reader
+from armarium_worker import Call, Reader, replacing
 from armarium_worker.shapes import unpack_shape
 
 
@@ -60,9 +57,8 @@ def fit_text(call: Call) -> dict[str, Any]:
     call.check()
     stated, measured = fit(model, taught, checked)
     if stated is not None:
-        beside = path.with_name(f"{path.name}.part")
-        beside.write_bytes(path.read_bytes() + onnx_property(SPELLING, json.dumps(stated)))
-        os.replace(beside, path)
+        with replacing(path) as beside:
+            beside.write_bytes(path.read_bytes() + onnx_property(SPELLING, json.dumps(stated)))
     return measured
 
 

@@ -87,9 +87,7 @@ class KrakenReader(Reader):
             self.finder = SegmentationTaskModel(models)
 
     def find_lines(self, page: Page) -> Iterator[FoundLine]:
-        """Return baselines with polygons, in kraken's reading order, and the regions that contain any of
-        them.
-        """
+        """Return baselines with polygons, in kraken's reading order, and the regions that contain any of them."""
         from kraken.configs import SegmentationInferenceConfig
         from kraken.tasks import SegmentationTaskModel
 
@@ -227,9 +225,7 @@ def _tag(line: Any) -> str | None:
 
 
 def _baseline(key: str, line: LineShape, page: Page) -> Any:
-    """Return a line as kraken's baseline record; without a baseline, one along the lower quarter of its
-    box.
-    """
+    """Return a line as kraken's baseline record; without a baseline, one along the lower quarter of its box."""
     from kraken.containers import BaselineLine
 
     x, y, w, h = line.rect

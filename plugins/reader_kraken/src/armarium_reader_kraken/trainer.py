@@ -146,9 +146,7 @@ class KrakenTrainer(EpochTrainer[Ready]):
         ready.epochs.append(outcome)
 
     def _save(self, fitting: Any, folder: Path, done: list[dict[str, Any]], *, is_best: bool) -> None:
-        """Save, the list of epochs last: what it lists is on disk. After an earlier kill the epoch is
-        repeated.
-        """
+        """Save, the list of epochs last: what it lists is on disk. After an earlier kill the epoch is repeated."""
         beside = folder / f"part-{LAST}"
         try:
             fitting.save_checkpoint(beside)

@@ -1,6 +1,4 @@
-"""Cuts the picture of one line out of a decoded page, straightened along its baseline, without its
-neighbours.
-"""
+"""Cuts the picture of one line out of a decoded page, straightened along its baseline, without its neighbours."""
 
 from __future__ import annotations
 

@@ -128,9 +128,7 @@ def _list(values: Any) -> list[Any]:
 
 
 def _line(box: numpy.ndarray[Any, Any], score: Any) -> FoundLine:
-    """Convert a box of four corners, clockwise from the upper left, to a line with a baseline near its lower
-    edge.
-    """
+    """Convert a box of four corners, clockwise from the upper left, to a line with a baseline near its lower edge."""
     corners: list[Point] = [(float(x), float(y)) for x, y in box]
     upper_left, upper_right, lower_right, lower_left = corners
     baseline = (_middle_of(lower_left, upper_left), _middle_of(lower_right, upper_right))

@@ -125,9 +125,7 @@ class TesseractReader(Reader):
 
     @classmethod
     def model_for(cls, *, reading: bool, language: str | None, folder: Path) -> Path | None:
-        """Return the language data that reads *language*; Refused says what is installed and how to get the
-        rest.
-        """
+        """Return the language data that reads *language*; Refused says what is installed and how to get the rest."""
         if not reading:
             return None
         here = list_installed(folder)

@@ -78,9 +78,7 @@ class VisionReader(Reader):
         self.network = self.network.to("cuda" if wants_gpu else "cpu").eval()
 
     def read_lines(self, page: Page, lines: Sequence[LineShape]) -> Iterator[LineReading]:
-        """Read each line's picture on its own; the confidence is the mean probability of the written
-        tokens.
-        """
+        """Read each line's picture on its own; the confidence is the mean probability of the written tokens."""
         for line in lines:
             picture = page.image.crop(box_of(line, page.width, page.height))
             inputs = self.inputs(picture, read_line(self.language))

@@ -150,9 +150,7 @@ def _sure_words(outcome: dict[str, Any]) -> None:
 
 
 def _why_each(by_reader: dict[str, Any]) -> list[str]:
-    """Return, for each reader chosen automatically, how many pages it read and what each candidate expected
-    of them.
-    """
+    """Return, for each reader chosen automatically, how many pages it read and what each candidate expected of them."""
     return [
         f"{plural(int(row['pages']), 'page')} by {name}: on a sample of lines it expected to read "
         f"{row['expected'][name]:.0%} of the letters right, "

@@ -146,9 +146,7 @@ def _made_by_one_call(
 
 
 class _Calls:
-    """Finds the call a model's reading comes from: the last one before it about its page, by the same run and
-    model.
-    """
+    """Finds the call a model's reading comes from: the last one before it about its page, by the same run and model."""
 
     def __init__(self, conn: Connection) -> None:
         self._conn = conn

@@ -37,9 +37,7 @@ class ModelCall:
 
 
 def record(caller: Caller, call: ModelCall) -> str | None:
-    """Add the call to the ledger of the caller's project; return its episode id, or None if it could not be
-    written.
-    """
+    """Add the call to the ledger of the caller's project; return its episode id, or None if it could not be written."""
     row = {
         **episode_row("model_call", call.subject.document_id, caller.principal.name),
         "use_case": call.use_case,

@@ -12,9 +12,7 @@ MARGIN = 0.15
 
 
 def cut_line(page: Any, rect: list[float]) -> Picture:
-    """Return the picture of one line as JPEG: its box (left, top, width, height in pixels of *page*) with a
-    margin.
-    """
+    """Return the picture of one line as JPEG: its box (left, top, width, height in pixels of *page*) with a margin."""
     x, y, w, h = rect
     margin = h * MARGIN
     box = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +47,7 @@ def list_models(engine: Engine) -> dict[str, Any]:
                 continue
             items[kind, model.model] = _answer(reader, kind, model)
             taken += (model.size_bytes or 0) if _is_ours(engine, kind, model) else 0
-    states = [asdict(state) for state in engine.runtimes.list()]
+    states = [state.model_dump() for state in engine.runtimes.list()]
     taken += sum(state["size_bytes"] for state in states)
     return {"items": list(items.values()), "count": len(items), "disk_bytes": taken, "runtimes": states}
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sqlalchemy import Connection
 
-from armarium.api import Plugin, actions_in, hookimpl
+from armarium.api import Plugin, actions_in, derived_from, hookimpl
 from armarium_documents.api import start_actions
 from armarium_reading import hookspecs
 from armarium_reading.actions import providers
@@ -15,27 +13,19 @@ from armarium_reading.corrections import note_consequences
 from armarium_reading.jobs import ADD_MODEL, DOWNLOAD_MODEL
 from armarium_reading.models import engine_metadata, metadata
 from armarium_reading.providers.wire import GROUP as PROVIDERS
-from armarium_reading.providers.wire import check_provider_type
+from armarium_reading.providers.wire import ProviderType
 from armarium_reading.queries import reading
 from armarium_reading.readers import GROUP as READERS
-from armarium_reading.readers import TRANSCRIBERS, check_driver
+from armarium_reading.readers import TRANSCRIBERS
 from armarium_reading.recipe_jobs import RECIPE_JOBS
 from armarium_reading.routes.providers import router as providers_router
 from armarium_reading.routes.reading import router
+from armarium_worker import Reader, Transcriber
 
 
 def _stats(conn: Connection) -> dict[str, int]:
     """Return the calls of models, for `GET /api/library/stats`: what was done, whether or not its page is in the Trash."""
     return {"episodes": int(conn.exec_driver_sql("SELECT count(*) FROM episode").scalar_one())}
-
-
-def _check_driver(group: str, name: str, driver: Any) -> str | None:
-    """Return why what is installed under *name* in one of reading's groups is not a valid driver; None if it
-    is one.
-    """
-    if group == PROVIDERS:
-        return check_provider_type(name, driver)
-    return check_driver(group, name, driver)
 
 
 @hookimpl
@@ -72,7 +62,7 @@ def armarium_plugin() -> Plugin:
         recipe_jobs=RECIPE_JOBS,
         routers=(router, providers_router),
         driver_groups=(READERS, TRANSCRIBERS, PROVIDERS),
-        check_driver=_check_driver,
+        check_driver=derived_from({PROVIDERS: ProviderType, READERS: Reader, TRANSCRIBERS: Transcriber}),
         on_step=(note_consequences,),
         stats=_stats,
         hookspecs=hookspecs,

@@ -6,12 +6,11 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from armarium.api import Engine, Invalid, Library, NameOrMaterialPath, ServiceError
+from armarium.api import Engine, Invalid, Library, NameOrMaterialPath, ServiceError, replacing
 from armarium_reading import errors
 from armarium_worker import Reader, Refused, Transcriber
 
@@ -69,17 +68,6 @@ def load_reader(engine: Engine, name: str) -> type[Reader]:
     return found
 
 
-def check_driver(group: str, name: str, driver: Any) -> str | None:
-    """Return why what is installed under *name* is not a reader (or transcriber) of that name; None if it is one."""
-    base = Transcriber if group == TRANSCRIBERS else Reader
-    if not (isinstance(driver, type) and issubclass(driver, base)):
-        return f"It is not a class derived from {base.__name__} of armarium_worker."
-    if getattr(driver, "name", None) != name:
-        said = str(getattr(driver, "name", None))[:80]
-        return f"It calls itself {said} but is installed under the name {name}; its author must use one name."
-    return None
-
-
 def readers(engine: Engine) -> list[type[Reader]]:
     """Return every reader that loads, by name."""
     found = []
@@ -104,11 +92,9 @@ def takers_of_models(engine: Engine) -> list[type[Reader]]:
     found: list[type[Reader]] = readers(engine)
     groups = {group for plugin in engine.plugins.loaded for group in plugin.driver_groups} - {GROUP}
     for group in sorted(groups):
-        for name in engine.drivers.names(group):
-            with suppress(ServiceError):
-                driver = engine.drivers.load(group, name)
-                if isinstance(driver, type) and issubclass(driver, Reader):
-                    found.append(driver)
+        found += [
+            one for one in engine.drivers.usable(group) if isinstance(one, type) and issubclass(one, Reader)
+        ]
     return found
 
 
@@ -248,9 +234,8 @@ def note_calibration(path: Path, calibration: Mapping[str, Any]) -> None:
 
 def write_note(path: Path, note: Mapping[str, Any]) -> None:
     """Write what is known of the model at *path* beside it, whole or not at all."""
-    beside = Path(f"{path}{NOTE}.part")
-    beside.write_text(json.dumps(note, ensure_ascii=False), "utf-8")
-    os.replace(beside, f"{path}{NOTE}")
+    with replacing(Path(f"{path}{NOTE}")) as beside:
+        beside.write_text(json.dumps(note, ensure_ascii=False), "utf-8")
 
 
 def name_of(reader: type[Reader], path: Path | None) -> str:

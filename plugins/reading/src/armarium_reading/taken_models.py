@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from armarium.api import Engine, Invalid, JobContext, Limits, ServiceError, Unavailable, open_plain
+from armarium.api import Engine, Invalid, JobContext, Limits, ServiceError, Unavailable, open_plain, replacing
 from armarium_reading import errors, local_models
 from armarium_reading.readers import models_folder, takers_of_models, write_note
 from armarium_worker import ModelFile, OfferedModel, Reader
@@ -202,6 +202,5 @@ def _pins(engine: Engine) -> dict[str, str]:
 
 def _pin(engine: Engine, pins: dict[str, str]) -> None:
     place = engine.settings.state_dir / "models" / PINS
-    beside = place.with_name(f"{PINS}.part")
-    beside.write_text(json.dumps(pins, indent=1), "utf-8")
-    os.replace(beside, place)
+    with replacing(place) as beside:
+        beside.write_text(json.dumps(pins, indent=1), "utf-8")

@@ -139,3 +139,11 @@ last_language = Invalid.saying(
 unknown_language = Invalid.saying(
     "unknown_language", "{tag} is not the tag of a language. Search the languages to find one by its name."
 )
+unknown_topic = NotFound.saying(
+    "topic_not_found", "There is no topic called {id}. The list of topics has the right id.", id="id"
+)
+unknown_script = Invalid.saying(
+    "unknown_script",
+    "ISO 15924 has no script {script}. Codes have four letters, such as Latn; search the list of scripts by name.",
+    script="script",
+)

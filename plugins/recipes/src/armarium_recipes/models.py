@@ -99,9 +99,7 @@ done_pages = Table(
     PrimaryKeyConstraint("job", "page_id"),
     info=operational(),
 )
-"""Which pages a step has processed, so that a page on which there was nothing to write is not processed
-again.
-"""
+"""Which pages a step has processed, so that a page on which there was nothing to write is not processed again."""
 
 files = Table(
     "recipes_file",

@@ -84,9 +84,7 @@ def _why_not(rules: Mapping[str, Any], use: Use) -> str | None:
 
 
 def _with_them(conn: Connection, parts: set[str]) -> set[str]:
-    """Return *parts*, what is within them, what was made from them, and what other passes have in the same
-    place.
-    """
+    """Return *parts*, what is within them, what was made from them, and what other passes have in the same place."""
     made = func.json_each(forwardings.c.new_segment_ids).table_valued("value").alias("made")
     other = segments.alias()
     within = and_(

@@ -77,9 +77,7 @@ class ParsedQuery:
     terms: tuple[Term, ...] = ()
     scopes: tuple[ScopedQuestion, ...] = ()
     is_empty: bool = True
-    """Whether nothing was written at all; otherwise there may be no terms because the query has no letter or
-    digit.
-    """
+    """Whether nothing was written at all; otherwise there may be no terms because the query has no letter or digit."""
 
     @property
     def required_terms(self) -> tuple[Term, ...]:

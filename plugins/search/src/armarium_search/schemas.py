@@ -105,20 +105,6 @@ class Excerpt(Message):
     rect: tuple[float, float, float, float] | None
 
 
-class ResultMetadata(Message):
-    """What a result is, and how it was found."""
-
-    name: str
-    doc_type: str
-    file_type: str | None
-    parent_name: str | None
-    page_number: int | None
-    page_label: str | None
-    matched_via: Literal["content", "name", "entity", "claim", "artifact", "interpretation"]
-    interpretation_id: str | None = None
-    framework_id: str | None = None
-
-
 class Result(Message):
     """A document that was found."""
 

@@ -22,9 +22,7 @@ class RestingVectors:
     kinds = ("embedding",)
 
     def stale(self, conn: Connection, library: Library, document_ids: Sequence[str]) -> list[StaleRow]:
-        """Return those of these pages whose text has changed, appeared or disappeared since their vectors
-        were made.
-        """
+        """Return those of these pages whose text has changed, appeared or disappeared since their vectors were made."""
         vectors = read(library)
         if vectors is None or not document_ids:
             return []

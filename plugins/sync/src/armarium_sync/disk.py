@@ -118,9 +118,7 @@ class Disk:
         return stamp_of(status)
 
     def read(self, path: str) -> bytes:
-        """Return all its bytes; FileNotFoundError if it is gone, Unusable if it is not a file or changes
-        meanwhile.
-        """
+        """Return all its bytes; FileNotFoundError if it is gone, Unusable if it is not a file or changes meanwhile."""
         place = self.place(path)
         try:
             with open_plain(place, self._is_closed) as file:

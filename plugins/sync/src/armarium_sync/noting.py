@@ -1,6 +1,4 @@
-"""Records in rows what a scan of a folder found; nothing is read back here, and only our own leftovers are
-touched.
-"""
+"""Records in rows what a scan of a folder found; nothing is read back here, and only our own leftovers are touched."""
 
 from __future__ import annotations
 

@@ -111,9 +111,7 @@ def _read_digest(disk: Disk, row: Row[Any]) -> str | None:
 
 
 def _find_barred(library: Library, ids: list[str]) -> dict[str, str]:
-    """Return those of the pages with files that may no longer be exported. The answer is the same for every
-    caller.
-    """
+    """Return those of the pages with files that may no longer be exported. The answer is the same for every caller."""
     return find_withheld(library, KEEPER, list(dict.fromkeys(ids)), "export")
 
 

@@ -25,9 +25,7 @@ class NoPicture(Exception):
 
 
 def fetch_picture(urls: Sequence[str], target: Path) -> None:
-    """Fetch the picture from the first of *urls* that provides it; raises NoPicture with the first error
-    otherwise.
-    """
+    """Fetch the picture from the first of *urls* that provides it; raises NoPicture with the first error otherwise."""
     first: str | None = None
     for url in urls:
         try:

@@ -1,6 +1,4 @@
-"""The work on one shard: a reader reads its pages, or a trainer trains on its lines, in a worker process of
-its own.
-"""
+"""The work on one shard: a reader reads its pages, or a trainer trains on its lines, in a worker process of its own."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from armarium_worker import Call, Handler, Refused, WorkerContext
+from armarium_worker import Call, Handler, Refused, WorkerContext, write_whole
 
 
 class Loopback:
@@ -61,16 +61,12 @@ def epoch(call: Call) -> dict[str, Any]:
                 "added_memory_mb": 1,
             }
         )
-        beside = path.with_suffix(".part")
-        beside.write_text(json.dumps(done))
-        os.replace(beside, path)
+        write_whole(path, json.dumps(done).encode())
     return done[number - 1]
 
 
 def finish(call: Call) -> dict[str, Any]:
-    """Write a copy of the base with its letters in the file, as in a trained model; a few bytes if there is
-    no base.
-    """
+    """Write a copy of the base with its letters in the file, as in a trained model; a few bytes if there is no base."""
     folder = Path(call.params["folder"])
     target = folder / "model.onnx"
     base = call.params.get("base") or {}

@@ -32,7 +32,7 @@ from armarium_hand_trainer.lines import (
     vary_lines,
 )
 from armarium_hand_trainer.net import PAIR, SHAPE, LineNet, base_net, steps_of
-from armarium_worker import Call, EpochTrainer, Refused, WorkerContext, write_whole
+from armarium_worker import Call, EpochTrainer, Refused, WorkerContext, distance, write_whole
 
 CHECKPOINT, MODEL = "checkpoint.pt", "model.onnx"
 RATE, RATE_NEW = 4e-4, 1e-3
@@ -229,17 +229,6 @@ def read(net: LineNet, alphabet: Sequence[str], lines: Sequence[Line]) -> list[s
         codes = [code for at, code in enumerate(row[:length]) if code and (at == 0 or row[at - 1] != code)]
         texts.append(plain("".join(alphabet[code - 1] for code in codes)))
     return texts
-
-
-def distance(one: str, other: str) -> int:
-    """Return the Levenshtein distance; the engine's own measure cannot be imported here."""
-    before = list(range(len(other) + 1))
-    for row, left in enumerate(one, 1):
-        now = [row]
-        for at, right in enumerate(other, 1):
-            now.append(min(before[at] + 1, now[-1] + 1, before[at - 1] + (left != right)))
-        before = now
-    return before[-1]
 
 
 def _save(ready: Ready) -> None:

@@ -5,12 +5,11 @@ so that everything else can be tested.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from armarium_worker import Call, Handler, Refused, WorkerContext
+from armarium_worker import Call, Handler, Refused, WorkerContext, write_whole
 
 KIND = "loopback"
 """The `model_type` of its models."""
@@ -53,9 +52,7 @@ def finish(call: Call) -> dict[str, Any]:
     target = folder / "model" / "config.json"
     target.parent.mkdir(exist_ok=True)
     told = {"model_type": KIND, "regions": regions, "base": call.params.get("base")}
-    beside = target.with_suffix(".part")
-    beside.write_text(json.dumps(told), "utf-8")
-    os.replace(beside, target)
+    write_whole(target, json.dumps(told).encode())
     return {
         "model": str(target),
         "map50": 0.75 if held else None,

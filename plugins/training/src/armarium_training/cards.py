@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +10,8 @@ from typing import Any
 
 import orjson
 
-from armarium.api import Engine, Library
-from armarium_training import errors
+from armarium.api import Engine, Library, flush_path
+from armarium_training.whole_files import writing
 
 CARD, CONFIG = ".card.json", "config.json"
 MADE_BY = ".made-by"
@@ -138,17 +137,9 @@ def free_id(engine: Engine, library: Library, model_id: str, job_id: str) -> str
 
 def write_card(path: Path, card: Mapping[str, Any]) -> None:
     """Write a card atomically. Conflict if the disk is full."""
-    beside = path.with_name(f"{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with beside.open("w", encoding="utf-8") as file:
-            json.dump(card, file, ensure_ascii=False, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise errors.no_room(path.name, error.strerror or type(error).__name__) from error
+    with writing(path) as beside:
+        beside.write_text(json.dumps(card, ensure_ascii=False, indent=1), "utf-8")
+        flush_path(beside)
 
 
 def add_evaluation(path: Path, about: Mapping[str, Any], entry: Mapping[str, Any]) -> None:

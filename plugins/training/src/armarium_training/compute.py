@@ -123,9 +123,7 @@ class LocalCompute(Compute):
         return far_id
 
     def ask(self, far_ids: Sequence[str]) -> dict[str, FarState]:
-        """Read one of the shards now; the others wait. One from before a restart of the engine has to be sent
-        again.
-        """
+        """Read one of the shards now; the others wait. One from before a restart of the engine has to be sent again."""
         found: dict[str, FarState] = {}
         for far_id in far_ids:
             shard = self._shards.get(far_id)
@@ -176,10 +174,3 @@ class LocalCompute(Compute):
                 )
             )
         return FarState("done", None, lines[-5:], {"number": shard.number, "pages": pages})
-
-
-def check_compute(name: str, driver: object) -> str | None:
-    """Return why what is installed under *name* is not a place of compute of that name; None if it is one."""
-    if not (isinstance(driver, type) and issubclass(driver, Compute)):
-        return "It is not a class derived from Compute of armarium_training."
-    return None if driver.name == name else "Its name differs from the name it is installed under."

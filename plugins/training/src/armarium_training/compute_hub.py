@@ -18,11 +18,11 @@ from armarium_reading.api import HubAccess, hub_access
 from armarium_training import errors
 from armarium_training.compute import Compute, FarState, Shard
 from armarium_training.flavors import price_per_hour_usd
-from armarium_training.laying_out import write_whole
 from armarium_training.packing import shard_folder
 from armarium_training.schemas.training import TrainArgs
 from armarium_training.shipping import cargo_of, pack_code, sound_result
 from armarium_training.staging import staging
+from armarium_training.whole_files import write_whole
 
 ADDRESS = "https://huggingface.co"
 REPOSITORY = "armarium-jobs"

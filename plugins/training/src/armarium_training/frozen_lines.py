@@ -5,7 +5,6 @@ whatever is edited meanwhile.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,8 +14,8 @@ from armarium.api import JobContext, Library
 from armarium_documents.api import primary_row
 from armarium_reading.api import lines_of
 from armarium_source_model.api import segments
-from armarium_training import errors
 from armarium_training.line_sets import TaughtLine, checked_lines
+from armarium_training.whole_files import write_whole
 
 
 @dataclass(frozen=True)
@@ -53,9 +52,7 @@ def _scale_shape(shape: Mapping[str, Any], width: int, height: int) -> dict[str,
 
 
 def place_of(library: Library, job_id: str) -> Path:
-    """Return the file of the evaluation *job_id*, in the project's own derived files: pages never leave the
-    project.
-    """
+    """Return the file of the evaluation *job_id*, in the project's own derived files: pages never leave the project."""
     return library.derived_folder / "evaluation" / f"{job_id}.json"
 
 
@@ -73,14 +70,7 @@ def frozen_lines(job: JobContext, begun: bool) -> dict[str, FrozenPage] | None:
         if begun:
             return None
     taken = _taken_down(job)
-    beside = place.with_name(f"{place.name}.part")
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_text(json.dumps({page: asdict(one) for page, one in taken.items()}), "utf-8")
-        os.replace(beside, place)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise errors.no_room(place.name, error.strerror or type(error).__name__) from error
+    write_whole(place, json.dumps({page: asdict(one) for page, one in taken.items()}).encode())
     return taken
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -17,23 +16,12 @@ from armarium_training.regions import regions_of
 from armarium_training.schemas.training import TrainArgs
 from armarium_training.staging import LINES, PICTURES
 from armarium_training.trainers import Trainer
+from armarium_training.whole_files import write_whole, writing
 
 EVERY = 10
 """One line in this many is used for validation: it shows when the reader stops improving."""
 VALIDATED = 5
 """With this many pages of regions, one of them is used for validation."""
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file atomically; Conflict if the disk is full."""
-    beside = path.with_name(f"{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_bytes(data)
-        os.replace(beside, path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise errors.no_room(path.name, error.strerror or type(error).__name__) from error
 
 
 def lay_out_lines(job: JobContext, args: TrainArgs, trainer: type[Trainer], folder: Path) -> LineSet:
@@ -57,29 +45,22 @@ def lay_out_lines(job: JobContext, args: TrainArgs, trainer: type[Trainer], fold
         texts.setdefault(line.document_id, {})[line.segment_id] = line.text
     told: list[dict[str, Any]] = []
     lost: set[str] = set()
-    folder.mkdir(parents=True, exist_ok=True)
-    beside = folder / f"{PICTURES}.part"
-    try:
-        with beside.open("wb") as out:
-            for page, wanted in texts.items():
-                job.check()
-                try:
-                    widths, pictures = _pictures(job, trainer, page, found.pages[page], wanted)
-                except ServiceError as error:
-                    if error.code in ("worker_died", "engine_stopping"):
-                        raise
-                    found.missing.append({"document_id": page, "why": error.detail})
-                    lost.add(page)
-                    continue
-                out.write(pictures)
-                told += [
-                    {"text": text, "width": width}
-                    for (_, text), width in zip(wanted.items(), widths, strict=True)
-                ]
-        os.replace(beside, folder / PICTURES)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise errors.no_room(PICTURES, error.strerror or type(error).__name__) from error
+    with writing(folder / PICTURES) as beside, beside.open("wb") as out:
+        for page, wanted in texts.items():
+            job.check()
+            try:
+                widths, pictures = _pictures(job, trainer, page, found.pages[page], wanted)
+            except ServiceError as error:
+                if error.code in ("worker_died", "engine_stopping"):
+                    raise
+                found.missing.append({"document_id": page, "why": error.detail})
+                lost.add(page)
+                continue
+            out.write(pictures)
+            told += [
+                {"text": text, "width": width}
+                for (_, text), width in zip(wanted.items(), widths, strict=True)
+            ]
     found.lines = [line for line in found.lines if line.document_id not in lost]
     found.pages = {page: pass_id for page, pass_id in found.pages.items() if page not in lost}
     if not told:

@@ -9,23 +9,17 @@ import shutil
 from pathlib import Path
 
 from armarium_training import cards, errors
+from armarium_training.whole_files import writing
 
 UNDONE = ".undone"
 
 
 def copy_file(source: Path, target: Path) -> None:
     """Copy a file atomically; Conflict if the disk is full."""
-    beside = target.with_name(f"{target.name}.part")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with source.open("rb") as file, beside.open("wb") as out:
-            shutil.copyfileobj(file, out)
-            out.flush()
-            os.fsync(out.fileno())
-        os.replace(beside, target)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise errors.no_room(target.name, error.strerror or type(error).__name__) from error
+    with source.open("rb") as file, writing(target) as beside, beside.open("wb") as out:
+        shutil.copyfileobj(file, out)
+        out.flush()
+        os.fsync(out.fileno())
 
 
 def copy_folder(source: Path, target: Path) -> None:

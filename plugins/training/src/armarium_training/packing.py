@@ -19,8 +19,8 @@ from armarium_iiif.api import Reference, download_picture, public_addresses, ref
 from armarium_reading.api import choose, lines_of, load_reader
 from armarium_source_model.api import reading_rule, working_pass
 from armarium_training.compute import Shard
-from armarium_training.laying_out import write_whole
 from armarium_training.schemas.scale import ScaleArgs
+from armarium_training.whole_files import write_whole
 
 if TYPE_CHECKING:
     from PIL import Image

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from armarium.api import Plugin, actions_in, hookimpl, queries_in
+from armarium.api import Plugin, actions_in, derived_from, hookimpl, queries_in
 from armarium_source_model.api import RestsOnText
 from armarium_training import hookspecs, routes
 from armarium_training.actions import evaluation, reasons, remote, scale, training, vision
 from armarium_training.compute import GROUP as COMPUTE
-from armarium_training.compute import check_compute
+from armarium_training.compute import Compute
 from armarium_training.jobs.evaluation import EVALUATION
 from armarium_training.jobs.kinds_of_training import TRAIN_A_MODEL, TRAIN_HERE
 from armarium_training.jobs.reasons import COMPARE_REASONS, GATHER_REASONS
@@ -20,13 +20,8 @@ from armarium_training.queries import reasons as reasons_read
 from armarium_training.queries import scale as scale_read
 from armarium_training.queries import training as training_read
 from armarium_training.stale_models import RestingModels
-from armarium_training.trainers import CONVERTERS, check_converter, check_trainer
+from armarium_training.trainers import CONVERTERS, Converter, Trainer
 from armarium_training.trainers import GROUP as TRAINERS
-
-
-def _check_driver(group: str, name: str, driver: object) -> str | None:
-    check = {TRAINERS: check_trainer, CONVERTERS: check_converter}.get(group, check_compute)
-    return check(name, driver)
 
 
 @hookimpl
@@ -55,7 +50,7 @@ def armarium_plugin() -> Plugin:
         queries=queries_in(training_read, evaluation_read, scale_read, reasons_read),
         routers=(routes.router,),
         driver_groups=(TRAINERS, CONVERTERS, COMPUTE),
-        check_driver=_check_driver,
+        check_driver=derived_from({TRAINERS: Trainer, CONVERTERS: Converter, COMPUTE: Compute}),
         hookspecs=hookspecs,
         hooks=__name__,
     )

@@ -14,9 +14,7 @@ MODEL, MERGED = "model", "merged"
 
 
 def staging(library: Library, job_id: str) -> Path:
-    """Return the folder of the training *job_id*, in the project's own derived files: pages never leave the
-    project.
-    """
+    """Return the folder of the training *job_id*, in the project's own derived files: pages never leave the project."""
     return library.derived_folder / "training" / job_id
 
 

@@ -6,19 +6,27 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from pydantic import BaseModel
 from sqlalchemy import Connection, select
 
 from armarium.api import Engine, Library, NameOrMaterialPath, ServiceError, is_among
 from armarium_documents.api import documents, pages_under
-from armarium_layout.api import detector_models, detectors, model_type
+from armarium_layout.api import DETECTORS, detector_models, model_type
 from armarium_reading.api import choose, installed_readers, load_reader, models_folder
 from armarium_training import cards, errors
 from armarium_training.trainers import Trainer, is_here, require_runtime, trainer_of, trainers
 
+A = TypeVar("A", bound=BaseModel)
 VISION = "vision"
 TIME = re.compile(r"[1-9][0-9]{0,6}[smhd]")
+
+
+def args_from(args: type[A], params: BaseModel, **more: Any) -> A:
+    """Return the arguments of a job: what its action was given, as far as both have it, and *more*."""
+    shared = args.model_fields.keys() & type(params).model_fields.keys()
+    return args(**{**{name: getattr(params, name) for name in shared}, **more})
 
 
 @dataclass(frozen=True)
@@ -128,7 +136,7 @@ def region_base_of(engine: Engine, library: Library, base: NameOrMaterialPath | 
     trainer = trainer_of(engine, "regions")
     here = detector_models(engine, library)
     path = base.real if Path(base).is_absolute() else here.get(str(base))
-    kinds = {kind for detector in detectors(engine) for kind in detector.model_types}
+    kinds = {kind for detector in engine.drivers.usable(DETECTORS) for kind in detector.model_types}
     if path is None or path.name != trainer.suffix or not path.is_file() or model_type(path) not in kinds:
         raise errors.no_base(str(base), sorted(here))
     read_base_card(engine, library, str(base))

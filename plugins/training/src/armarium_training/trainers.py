@@ -63,9 +63,7 @@ class Trainer:
     the folder of models.
     """
     measure: ClassVar[Literal["cer", "map50"]] = "cer"
-    """The measure of an epoch: characters wrong (cer, lower is better), or regions found (map50, higher is
-    better).
-    """
+    """The measure of an epoch: characters wrong (cer, lower is better), or regions found (map50, higher is better)."""
     suffix: ClassVar[str | tuple[str, ...]] = ".onnx"
     fits_text: ClassVar[bool] = False
     """Whether its reader's worker answers `fit_text`, which adds statistics of the training text to the model
@@ -170,13 +168,6 @@ class FourBitConverter(Converter):
     runtime = VISION_TORCH
 
 
-def check_converter(name: str, driver: object) -> str | None:
-    """Return why what is installed under *name* is not a converter of that name; None if it is one."""
-    if not (isinstance(driver, type) and issubclass(driver, Converter)):
-        return "It is not a class derived from Converter of armarium_training."
-    return None if driver.name == name else "Its name differs from the name it is installed under."
-
-
 def converter_of(engine: Engine) -> type[Converter]:
     """Return the first converter whose runtime is installed; Conflict says how to install that of the first one."""
     names = engine.drivers.names(CONVERTERS)
@@ -185,13 +176,6 @@ def converter_of(engine: Engine) -> type[Converter]:
     if found.runtime is not None:
         engine.runtimes.python_of(found.runtime.name)
     return found
-
-
-def check_trainer(name: str, driver: object) -> str | None:
-    """Return why what is installed under *name* is not a trainer of that name; None if it is one."""
-    if not (isinstance(driver, type) and issubclass(driver, Trainer)):
-        return "It is not a class derived from Trainer of armarium_training."
-    return None if driver.name == name else "Its name differs from the name it is installed under."
 
 
 def trainers(engine: Engine) -> list[type[Trainer]]:

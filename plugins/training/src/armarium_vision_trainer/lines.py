@@ -56,14 +56,3 @@ def transcription_in(answer: str) -> str:
         if isinstance(found, dict) and isinstance(found.get("transcription"), str):
             text = found["transcription"]
     return " ".join(text.split())
-
-
-def distance(one: str, other: str) -> int:
-    """Return the Levenshtein distance; the engine's own measure cannot be imported here."""
-    before = list(range(len(other) + 1))
-    for row, left in enumerate(one, 1):
-        now = [row]
-        for at, right in enumerate(other, 1):
-            now.append(min(before[at] + 1, now[-1] + 1, before[at - 1] + (left != right)))
-        before = now
-    return before[-1]

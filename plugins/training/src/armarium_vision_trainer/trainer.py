@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from armarium_vision_trainer.lines import Line, distance, read_lines, transcription_in
-from armarium_worker import Call, EpochTrainer, Refused, no_room, write_whole
+from armarium_vision_trainer.lines import Line, read_lines, transcription_in
+from armarium_worker import Call, EpochTrainer, Refused, distance, no_room, write_whole
 
 CHECKPOINT = "checkpoint.pt"
 MERGED, ADAPTER = "merged", "adapter"

@@ -1,6 +1,4 @@
-"""Compares two runs: what each made of a document, line by line for transcriptions, item by item for anything
-else.
-"""
+"""Compares two runs: what each made of a document, line by line for transcriptions, item by item for anything else."""
 
 from __future__ import annotations
 
@@ -151,9 +149,7 @@ def differences(left: Sequence[str], right: Sequence[str]) -> list[dict[str, Any
 
 
 def error_rate(left: str, right: str) -> float | None:
-    """Return the edit distance from *left* to *right* as a share of the characters of *left*; None if it has
-    none.
-    """
+    """Return the edit distance from *left* to *right* as a share of the characters of *left*; None if it has none."""
     from rapidfuzz.distance import Levenshtein
 
     return Levenshtein.distance(left, right) / len(left) if left else None

@@ -1,6 +1,4 @@
-"""The path language of workflows: where a value comes from, and the pipes it passes through. Values are plain
-JSON.
-"""
+"""The path language of workflows: where a value comes from, and the pipes it passes through. Values are plain JSON."""
 
 from __future__ import annotations
 

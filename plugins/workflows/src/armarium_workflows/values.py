@@ -39,9 +39,7 @@ def settings_of(
 
 
 def _choice(node: NodeIn, job: RecipeJob, run: Mapping[str, Any]) -> tuple[str | None, str | None]:
-    """Return the provider and model chosen for a node: by the run, otherwise by the node, otherwise by the
-    workflow.
-    """
+    """Return the provider and model chosen for a node: by the run, otherwise by the node, otherwise by the workflow."""
     graph, model = run["graph"], None
     for provider, its_model in (
         (run["provider"], run["model"]),

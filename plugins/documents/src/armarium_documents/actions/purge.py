@@ -163,9 +163,7 @@ class Purge:
         return False
 
     def _hanging_on(self, parent: Table) -> Iterator[tuple[Table, str]]:
-        """Yield (table, column) of what goes with rows of *parent*: a non-null foreign key, a document
-        column.
-        """
+        """Yield (table, column) of what goes with rows of *parent*: a non-null foreign key, a document column."""
         for child in self.tables:
             owner = rules_of(child).document
             if parent is documents and owner is not None and child is not documents:

@@ -1,6 +1,4 @@
-"""Feasts by which documents are dated, named in five languages: fixed ones and those that depend on
-Easter.
-"""
+"""Feasts by which documents are dated, named in five languages: fixed ones and those that depend on Easter."""
 
 from __future__ import annotations
 

@@ -192,29 +192,19 @@ def still_image(library: Library, picture: PageImage) -> Iterator[Path]:
 
 def upright_file(library: Library, checksum: str) -> Path:
     """Return the picture *checksum* turned upright, a PNG in the `derived` folder, made if necessary."""
-    import os
-    import tempfile
-
     from PIL import ImageOps
 
-    from armarium.api import open_image
+    from armarium.api import open_image, replacing
 
     target = library.derived_folder / "upright" / checksum[:2] / f"{checksum}.png"
     if target.is_file():
         return target
-    target.parent.mkdir(parents=True, exist_ok=True)
     with library.objects.hold_file(checksum) as path, open_image(path) as image:
         turned = ImageOps.exif_transpose(image)
         if turned.mode not in ("1", "L", "LA", "P", "RGB", "RGBA", "I;16"):
             turned = turned.convert("RGB")
-        descriptor, temporary = tempfile.mkstemp(dir=target.parent)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                turned.save(file, "PNG", compress_level=1)
-            os.replace(temporary, target)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        with replacing(target) as beside:
+            turned.save(beside, "PNG", compress_level=1)
     return target
 
 

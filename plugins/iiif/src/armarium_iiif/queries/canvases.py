@@ -19,9 +19,7 @@ Json = dict[str, Any]
 
 
 class PageCanvas(NamedTuple):
-    """A page with what its canvas states. The picture is the page's own, else the one its manifest points
-    at.
-    """
+    """A page with what its canvas states. The picture is the page's own, else the one its manifest points at."""
 
     document_id: str
     parent_id: str | None

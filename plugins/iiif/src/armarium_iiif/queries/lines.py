@@ -37,9 +37,7 @@ class _Frames(NamedTuple):
     def box(
         self, rendition_id: str | None, rect: tuple[float, float, float, float]
     ) -> tuple[int, ...] | None:
-        """Return x, y, w, h in canvas pixels, clipped to it; None if the measured picture cannot be
-        placed.
-        """
+        """Return x, y, w, h in canvas pixels, clipped to it; None if the measured picture cannot be placed."""
         x, y, w, h = rect
         if rendition_id is not None and rendition_id != self.primary and self.primary is not None:
             turn = self.others.get(rendition_id)

@@ -1,6 +1,4 @@
-"""Canvases and manifests of IIIF Presentation 3 from pages and folders, with a constant number of
-statements.
-"""
+"""Canvases and manifests of IIIF Presentation 3 from pages and folders, with a constant number of statements."""
 
 from __future__ import annotations
 
@@ -124,9 +122,7 @@ def _describe_document(facts: Sequence[Any], stated: PageFacts) -> Json:
 
 
 def _values(value: Any) -> list[str]:
-    """Return an attribute's value as words: lists item by item, objects as JSON; empty values are left
-    out.
-    """
+    """Return an attribute's value as words: lists item by item, objects as JSON; empty values are left out."""
     if value is None or value in ("", [], {}):
         return []
     if isinstance(value, bool):
@@ -180,9 +176,7 @@ def _canvas(places: Places, page: PageCanvas) -> Json:
 
 
 def _build_painting(places: Places, page: PageCanvas) -> Json | None:
-    """Return the picture on the canvas: the page's own by our image service, else the one its manifest points
-    at.
-    """
+    """Return the picture on the canvas: the page's own by our image service, else the one its manifest points at."""
     if page.rendition_id is not None and page.picture is not None:
         service = places.image(page.rendition_id)
         return {

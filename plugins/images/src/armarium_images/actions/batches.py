@@ -216,9 +216,7 @@ def batch_undo(ctx: ActionContext, p: BatchUndoParams) -> dict[str, Any]:
 
 
 def _later_work(ctx: ActionContext, children: Sequence[str]) -> dict[str, list[str]]:
-    """Return by child the words for later work on it: rows of any family that belong to it, or changes to
-    it.
-    """
+    """Return by child the words for later work on it: rows of any family that belong to it, or changes to it."""
     node, held = documents.c, renditions.c
     statements = [
         (

@@ -12,9 +12,7 @@ from armarium_knowledge.records.claims import findings
 def note_findings(
     ctx: ActionContext, document_id: str, kind: str, found: Iterable[tuple[str, Mapping[str, Any]]]
 ) -> None:
-    """Record (key, item) of each thing the run found, including what already existed; nothing if no run asks
-    for it.
-    """
+    """Record (key, item) of each thing the run found, including what already existed; nothing if no run asks for it."""
     if ctx.run_id is None:
         return
     rows = [

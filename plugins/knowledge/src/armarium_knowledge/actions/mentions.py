@@ -1,6 +1,4 @@
-"""Writes of mentions: create one, move it to another entity or other characters, delete it, store those a job
-found.
-"""
+"""Writes of mentions: create one, move it to another entity or other characters, delete it, store those a job found."""
 
 from __future__ import annotations
 

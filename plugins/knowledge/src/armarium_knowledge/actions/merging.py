@@ -236,9 +236,7 @@ def _match(ex: Example) -> dict[str, Any]:
     example=_match,
 )
 def propose(ctx: ActionContext, p: ProposeMatches) -> dict[str, Any]:
-    """Propose them. A pending or decided pair is left out, so a rejected one does not come back. Nothing is
-    merged.
-    """
+    """Propose them. A pending or decided pair is left out, so a rejected one does not come back. Nothing is merged."""
     ids = {one for pair in p.pairs for one in (pair.survivor_id, pair.candidate_id)}
     live = {one: live_entity(ctx.conn, one) for one in sorted(ids)}
     made = []

@@ -229,9 +229,7 @@ claim_sources = Table(
     Index("ix_claim_source_page", "document_id", "claim_id"),
     info=tracked(label="evidence", document="document_id"),
 )
-"""The evidence of a statement: characters of a line (one row per line), a document as a whole, or another
-statement.
-"""
+"""The evidence of a statement: characters of a line (one row per line), a document as a whole, or another statement."""
 
 
 class InterpretationCreate(Params):

@@ -76,9 +76,7 @@ def _shapes_example(ex: Example) -> dict[str, Any]:
     example=_shapes_example,
 )
 def take_shapes(ctx: ActionContext, p: TakeShapes) -> dict[str, Any]:
-    """Raises NotFound, Conflict for a pass or line of another page or a line changed since, Invalid for a bad
-    shape.
-    """
+    """Raises NotFound, Conflict for a pass or line of another page or a line changed since, Invalid for a bad shape."""
     pass_id = p.pass_id
     if pass_id is None:
         pass_id = ctx.run("segment.pass_create", {"document_id": p.document_id, "name": p.name})["id"]

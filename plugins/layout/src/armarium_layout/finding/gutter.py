@@ -76,9 +76,7 @@ def gutter_of(sheet: Sheet) -> Gutter | None:
 
 
 def _deepest(sheet: Sheet, found: Gutter) -> Gutter:
-    """Return the gutter moved to the bottom of its shadow, if it lies in one: the sides of a shadow are steps
-    too.
-    """
+    """Return the gutter moved to the bottom of its shadow, if it lies in one: the sides of a shadow are steps too."""
     lean, near = (found.foot - found.top) * sheet.width, max(3, round(0.018 * sheet.width))
     at = round(found.x * sheet.width)
     rows = numpy.linspace(-0.5, 0.5, sheet.height)[:, None] * lean
@@ -93,9 +91,7 @@ def _deepest(sheet: Sheet, found: Gutter) -> Gutter:
 
 
 def _find_paper(grey: Pixels) -> tuple[int, int]:
-    """Return from where to where there is paper, left to right; a dark or plain table at the sides is
-    excluded.
-    """
+    """Return from where to where there is paper, left to right; a dark or plain table at the sides is excluded."""
     columns = numpy.percentile(grey, 75, axis=0).astype(float)
     bright = columns > 0.6 * numpy.percentile(columns, 80)
     found = numpy.flatnonzero(bright)

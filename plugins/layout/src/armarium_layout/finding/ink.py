@@ -19,16 +19,12 @@ Pixels = Any
 """An array of uint8 or bool; OpenCV's types say no more than that it is an array."""
 
 LONGEST = 2000
-"""The longest side, in pixels, at which a page is processed: a letter on a dense page is still ten pixels
-tall.
-"""
+"""The longest side, in pixels, at which a page is processed: a letter on a dense page is still ten pixels tall."""
 
 SPECK = 3
 """Pieces smaller than this in both directions are dirt."""
 LARGEST = 0.2
-"""Pieces taller than this share of the page are not letters but a picture, a rule or the table under the
-page.
-"""
+"""Pieces taller than this share of the page are not letters but a picture, a rule or the table under the page."""
 
 
 class Box(NamedTuple):
@@ -119,9 +115,7 @@ def _paper(grey: Pixels) -> Pixels:
 
 
 def pieces_of(ink: Pixels) -> tuple[list[Box], Pixels]:
-    """Return the boxes of connected ink that may be letters or parts of letters, and the labels (0: none of
-    these).
-    """
+    """Return the boxes of connected ink that may be letters or parts of letters, and the labels (0: none of these)."""
     count, labels, stats, _ = cv2.connectedComponentsWithStats(ink.astype(numpy.uint8), connectivity=8)
     height, width = ink.shape
     tallest, widest = LARGEST * height, 0.5 * width
@@ -140,9 +134,7 @@ def pieces_of(ink: Pixels) -> tuple[list[Box], Pixels]:
 
 
 def letter_height(boxes: list[Box]) -> float:
-    """Return how tall the letters are: the median of the pieces, with wider ones weighing more; 0 if there
-    are none.
-    """
+    """Return how tall the letters are: the median of the pieces, with wider ones weighing more; 0 if there are none."""
     tall = [box for box in boxes if box.height > SPECK]
     if not tall:
         return 0.0

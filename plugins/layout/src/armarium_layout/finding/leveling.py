@@ -84,9 +84,7 @@ def lean_of_lines(curves: Sequence[Curve], shape: tuple[int, int]) -> float | No
 
 
 class LevelPicture(NamedTuple):
-    """A picture made level, and the six numbers that map its fractions to those of the picture it was made
-    from.
-    """
+    """A picture made level, and the six numbers that map its fractions to those of the picture it was made from."""
 
     pixels: Pixels
     transform: list[float]
@@ -117,9 +115,7 @@ def level_picture(pixels: Pixels, degrees: float) -> LevelPicture:
 
 
 def curves_of(sheet: Sheet) -> list[list[tuple[float, float]]]:
-    """Return the course of the rows of a page whose lines are unknown: the middles of its writing, left to
-    right.
-    """
+    """Return the course of the rows of a page whose lines are unknown: the middles of its writing, left to right."""
     boxes, labels = pieces_of(sheet.ink)
     letters = letter_height(boxes)
     if not letters:

@@ -14,9 +14,7 @@ the page are.
 SPACING = 1.7
 """Lines further apart than this many times the usual distance on the page are in two blocks."""
 SHORT = 0.25
-"""A line shorter than this share of the one below, and not starting where that starts, is separate: a page
-number.
-"""
+"""A line shorter than this share of the one below, and not starting where that starts, is separate: a page number."""
 OVERLAP = 0.4
 """Lines of one block overlap horizontally by at least this share of the narrower one."""
 TALLER = 2.2

@@ -11,9 +11,7 @@ import numpy
 from armarium_layout.finding.ink import Box, Pixels
 
 TALL = 32
-"""The shorter side, in pixels, at which examples are compared: a word reduced by its length looks like any
-other.
-"""
+"""The shorter side, in pixels, at which examples are compared: a word reduced by its length looks like any other."""
 LONGEST = 128
 """The greatest longer side."""
 SIZES = (0.8, 0.9, 1.0, 1.12, 1.25)

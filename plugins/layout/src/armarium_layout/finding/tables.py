@@ -46,9 +46,7 @@ rows of text.
 
 
 class Cell(NamedTuple):
-    """A cell: where it is (pixels), its row and column counted from 0, and how many rows and columns it
-    spans.
-    """
+    """A cell: where it is (pixels), its row and column counted from 0, and how many rows and columns it spans."""
 
     box: Box
     row: int

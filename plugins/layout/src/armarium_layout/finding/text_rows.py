@@ -1,6 +1,4 @@
-"""Where the rows of a table without level rules begin: between the lines of the column that distinguishes
-them.
-"""
+"""Where the rows of a table without level rules begin: between the lines of the column that distinguishes them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""A page's text divided among its lines: by its own line breaks, by what a reader read, by the room in each
-line.
-"""
+"""A page's text divided among its lines: by its own line breaks, by what a reader read, by the room in each line."""
 
 from __future__ import annotations
 

@@ -19,8 +19,7 @@ KEPT = 0.15
 CRUMB = 0.1
 """Dots and dashes smaller than this share of the area of large words do not block a corridor."""
 APART = 0.6
-"""A row with little ink belongs to a full row closer than this share of the usual distance between full rows.
-"""
+"""A row with little ink belongs to a full row closer than this share of the usual distance between full rows."""
 
 
 def unruled_table(words: Sequence[Box], area: Box) -> Table | None:

@@ -23,9 +23,7 @@ SINGLE = 0.65
 
 
 def put_in_order(job: JobContext, page_id: str) -> PageWork | None:
-    """Return the regions and lines of the working pass in reading order; nothing if that order already
-    exists.
-    """
+    """Return the regions and lines of the working pass in reading order; nothing if that order already exists."""
     with job.library.db.read() as conn:
         shapes = shapes_of(conn, page_id)
         if shapes.pass_id is None or not (shapes.lines or shapes.regions):
@@ -38,9 +36,7 @@ def put_in_order(job: JobContext, page_id: str) -> PageWork | None:
 
 
 def find_regions(job: JobContext, page_id: str) -> PageWork | None:
-    """Return the regions the model finds; without one, blocks of the page's lines, or of its ink if it has
-    none.
-    """
+    """Return the regions the model finds; without one, blocks of the page's lines, or of its ink if it has none."""
     shapes = page_shapes(job, page_id)
     if shapes.regions:
         raise PageSkipped("The page already has regions.")
@@ -80,9 +76,7 @@ def _from_white_space(job: JobContext, page_id: str, shapes: PageShapes) -> Page
 
 
 def _select_worthwhile(blocks: Sequence[list[int]], boxes: Sequence[Box], *, known: bool) -> list[list[int]]:
-    """Return all blocks of known lines; of ink, those larger than a blot: two letters wide, or of several
-    rows.
-    """
+    """Return all blocks of known lines; of ink, those larger than a blot: two letters wide, or of several rows."""
     if known:
         return list(blocks)
     return [

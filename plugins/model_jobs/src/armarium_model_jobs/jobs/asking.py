@@ -20,9 +20,7 @@ def one_of(ids: Iterable[str]) -> Any:
 
 
 def page_lines(job: JobContext, page_id: str) -> PageLines:
-    """Return the lines of the page; PageSkipped if none has words. The gateway checks whether a model may see
-    them.
-    """
+    """Return the lines of the page; PageSkipped if none has words. The gateway checks whether a model may see them."""
     with job.library.db.read() as conn:
         found = lines_of(conn, page_id)
     if not found.lines:
@@ -31,9 +29,7 @@ def page_lines(job: JobContext, page_id: str) -> PageLines:
 
 
 def as_material(lines: Iterable[Line], offered: Iterable[str] | None = None) -> str:
-    """Return the lines of text, each preceded by its id, or by a dash if it is shown but not *offered* for
-    change.
-    """
+    """Return the lines of text, each preceded by its id, or by a dash if it is shown but not *offered* for change."""
     named = None if offered is None else set(offered)
     return "\n".join(
         f"[{line.segment_id if named is None or line.segment_id in named else '-'}]{_place(line)} {line.text}"

@@ -1,6 +1,4 @@
-"""What a model makes of the text of a whole page: an answer, the rows of a table, or entries. Each is an
-artifact.
-"""
+"""What a model makes of the text of a whole page: an answer, the rows of a table, or entries. Each is an artifact."""
 
 from __future__ import annotations
 

@@ -68,9 +68,7 @@ def move_facts(ctx: ActionContext, corrected: ReadingChange) -> list[Why]:
 
 
 def _place(fact: Mapping[str, Any], old: str, new: str) -> tuple[int | None, int | None] | str:
-    """Return the span on *new* of a fact's span on *old* (no span remains no span), or the reason why there
-    is none.
-    """
+    """Return the span on *new* of a fact's span on *old* (no span remains no span), or the reason why there is none."""
     start, end = fact["char_start"], fact["char_end"]
     if start is None or end is None:
         return None, None
@@ -99,9 +97,7 @@ def restate(ctx: ActionContext, row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def follow_merge(ctx: ActionContext, absorbed_ids: Sequence[str], keep_id: str) -> None:
-    """Move all judgements to the segment that remains, without duplicates; its own campaign and
-    description win.
-    """
+    """Move all judgements to the segment that remains, without duplicates; its own campaign and description win."""
     ctx.obey_laws_of(*OF_SEGMENTS)
     _merge_rows(ctx, attributions, ATTRIBUTIONS, _JUDGE_AND_HAND, absorbed_ids, keep_id)
     _merge_rows(ctx, instances, INSTANCES, ("sign_id",), absorbed_ids, keep_id)
@@ -146,9 +142,7 @@ def _merge_rows(
 
 
 def _merge_facts(ctx: ActionContext, absorbed_ids: Sequence[str], keep_id: str) -> None:
-    """Move a span to the joined reading if its own reading occurs there exactly once; otherwise leave it
-    on its own.
-    """
+    """Move a span to the joined reading if its own reading occurs there exactly once; otherwise leave it on its own."""
     joined = counting_text(ctx.conn, keep_id)
     where = (is_among(facts.c.segment_id, absorbed_ids), live(facts))
     for fact in FACTS.all(ctx.conn, *where, order=(facts.c.id,)):
@@ -180,9 +174,7 @@ def _merge_campaigns(ctx: ActionContext, absorbed_ids: Sequence[str], keep_id: s
 
 
 def follow_split(ctx: ActionContext, segment_id: str, part_ids: Sequence[str]) -> None:
-    """Give every part the hands and the campaign of the whole, and each fact to the part that has its
-    characters.
-    """
+    """Give every part the hands and the campaign of the whole, and each fact to the part that has its characters."""
     ctx.obey_laws_of(*OF_SEGMENTS)
     parts = [part_id for part_id in part_ids if part_id != segment_id]
     here = (attributions.c.segment_id == segment_id, live(attributions))
@@ -262,8 +254,6 @@ def _settle(
 
 
 def _differ(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Return whether both have a code point and these differ: then they are two signs, even if the names are
-    equal.
-    """
+    """Return whether both have a code point and these differ: then they are two signs, even if the names are equal."""
     points = {row["code_point"] for row in (one, other) if row.get("code_point")}
     return len(points) > 1

@@ -107,9 +107,7 @@ def _facts(
 
 
 def _signs(conn: Connection, page: PageModel, segments: Mapping[str, PageSegment]) -> list[Loss]:
-    """Place a sign at its character, or on the whole of a word; in a line without its character it has no
-    place.
-    """
+    """Place a sign at its character, or on the whole of a word; in a line without its character it has no place."""
     left = 0
     for one in _live_rows(INSTANCES, instances, conn, segments):
         segment, sign = segments[one["segment_id"]], SIGNS.get(conn, one["sign_id"])
@@ -144,6 +142,4 @@ EXPORTED = (
     allographs,
     letterforms,
 )
-"""Tables whose rows leave a project as records; proposals are not among them, the other project makes its
-own.
-"""
+"""Tables whose rows leave a project as records; proposals are not among them, the other project makes its own."""

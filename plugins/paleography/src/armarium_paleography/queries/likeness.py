@@ -243,9 +243,7 @@ def kept_fingerprints(conn: Connection, document_id: str) -> dict[str, str]:
 
 
 def worker_target() -> str:
-    """Return the worker that looks at pictures, as `call_worker` takes it. Raises Unavailable if none is
-    installed.
-    """
+    """Return the worker that looks at pictures, as `call_worker` takes it. Raises Unavailable if none is installed."""
     entries = sorted(entry_points(group=GROUP), key=lambda one: one.name)
     if not entries:
         raise no_eyes()

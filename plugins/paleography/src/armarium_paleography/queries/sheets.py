@@ -1,6 +1,4 @@
-"""The pictures of one hand, sign or letter on a sheet: cut from their pages, straightened, scaled to one
-height.
-"""
+"""The pictures of one hand, sign or letter on a sheet: cut from their pages, straightened, scaled to one height."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ if TYPE_CHECKING:
 
 MOST = 500
 QUICK = 3
-"""The PNG compression level of a sheet: the default of 6 takes twice as long and compresses pictures no
-better.
-"""
+"""The PNG compression level of a sheet: the default of 6 takes twice as long and compresses pictures no better."""
 LOWEST, USUAL, HIGHEST = 16, 64, 256
 Height = Annotated[int, Query(ge=LOWEST, le=HIGHEST, description="height of each picture in pixels")]
 Limit = Annotated[int, Query(ge=1, le=MOST, description="pictures on the sheet")]
@@ -195,9 +191,7 @@ def crops(library: Library, conn: Connection, segment_ids: Sequence[str], height
 
 
 def _trim_cut(cut: Image.Image) -> Image.Image:
-    """Trim a cut to a margin of a tenth of its shorter side: for a long line, the usual margin is half the
-    height.
-    """
+    """Trim a cut to a margin of a tenth of its shorter side: for a long line, the usual margin is half the height."""
     margin = 0.05 * max(cut.size) / 1.1
     inner = max(1.0, min(cut.size) - 2 * margin)
     spare = int(margin - max(2.0, inner / 10))

@@ -129,9 +129,7 @@ class InstanceId(Params):
 
 
 class SeenSign(Params):
-    """A segment and the sign it shows: a declared one by its id, or one by name, declared now if there is
-    none.
-    """
+    """A segment and the sign it shows: a declared one by its id, or one by name, declared now if there is none."""
 
     segment_id: Id
     sign_id: Id | None = None

@@ -13,7 +13,8 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-from armarium_reading.providers.wire import Picture, ProviderType, Question, Reply, check_provider_type
+from armarium.api import why_not_of
+from armarium_reading.providers.wire import Picture, ProviderType, Question, Reply
 
 KEY = "the-key-of-the-suite"
 PICTURE = Picture(b"the picture of the suite", "image/png")
@@ -41,7 +42,7 @@ def exercise_provider_type(
     not empty.
     """
     name = kind.name
-    assert (why := check_provider_type(name, kind)) is None, why
+    assert (why := why_not_of(ProviderType, name, kind)) is None, why
     assert kind.label, f"{name} has no label."
     assert kind.at_once >= 1, f"{name} allows no calls."
     made = kind()

@@ -47,9 +47,7 @@ class Target:
 
 @dataclass(slots=True)
 class Outcome:
-    """The outcome of a question. Without an error *reply* is complete; with one, it holds what had arrived by
-    then.
-    """
+    """The outcome of a question. Without an error *reply* is complete; with one, it holds what had arrived by then."""
 
     reply: Reply
     error: ServiceError | None = None

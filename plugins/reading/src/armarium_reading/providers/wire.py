@@ -137,13 +137,3 @@ class ProviderType:
             return None
         message = error.get("message") if isinstance(error, Mapping) else error
         return str(message or error)
-
-
-def check_provider_type(name: str, driver: Any) -> str | None:
-    """Return why what is installed under *name* is not a provider type of that name; None if it is one."""
-    if not (isinstance(driver, type) and issubclass(driver, ProviderType)):
-        return "It is not a class derived from ProviderType of armarium_reading.api."
-    if getattr(driver, "name", None) != name:
-        said = str(getattr(driver, "name", None))[:80]
-        return f"It calls itself {said} but is installed under the name {name}; its author must use one name."
-    return None

@@ -33,9 +33,7 @@ def list_episodes(
 
 
 def answers_by_segment(conn: Connection, *, job_id: str, document_id: str, model: str) -> dict[str, str]:
-    """Return what calls of a job to *model* answered about a page's segments, without failed ones; the last
-    of each.
-    """
+    """Return what calls of a job to *model* answered about a page's segments, without failed ones; the last of each."""
     asked = select(episodes.c.segment_id, episodes.c.exchange).where(
         episodes.c.job_id == job_id,
         episodes.c.document_id == document_id,

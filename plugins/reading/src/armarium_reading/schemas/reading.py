@@ -119,9 +119,7 @@ class StartedJob(Message):
 
 
 class ReadingArgs(Message):
-    """Arguments of the three jobs; the pages are settled when the job is created, so its checkpoint can count
-    them.
-    """
+    """Arguments of the three jobs; the pages are settled when the job is created, so its checkpoint can count them."""
 
     page_ids: list[str]
     reader: str | None

@@ -48,9 +48,7 @@ def keep_bakeoff(ctx: ActionContext, job_id: str, row: Mapping[str, Any]) -> dic
 def begin_bakeoff(
     engine: Engine, library: Library, principal: Principal, body: StartBakeoff
 ) -> tuple[Outcome, dict[str, Any]]:
-    """Enqueue a bake-off of readers (`evaluation.run`); return the outcome and the bake-off as it is
-    answered.
-    """
+    """Enqueue a bake-off of readers (`evaluation.run`); return the outcome and the bake-off as it is answered."""
     notice(engine, library)
     with library.db.read() as conn:
         plan = plan_bakeoff(conn, engine, library, principal, body)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from armarium.api import ActionContext, Example, Route, action
+from armarium.api import LAYERS, ActionContext, Example, Route, action
 from armarium_recipes.actions.setup import example_answers
 from armarium_recipes.cards.sources import cards_for, cards_here
 from armarium_recipes.errors import (
@@ -24,7 +24,7 @@ from armarium_recipes.errors import (
     unknown_step,
     wrong_card,
 )
-from armarium_recipes.knowledge.jobs import LAYERS, LAYERS_ADDED_LATER
+from armarium_recipes.knowledge.jobs import LAYERS_ADDED_LATER
 from armarium_recipes.knowledge.languages import find_language
 from armarium_recipes.models import ONLY, proposals
 from armarium_recipes.project.noticing import before_action

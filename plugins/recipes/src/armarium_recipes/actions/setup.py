@@ -118,9 +118,7 @@ def _edited_file(ex: Example) -> dict[str, Any]:
     example=_edited_file,
 )
 def decide_file(ctx: ActionContext, p: DecideFile) -> dict[str, Any]:
-    """Either the file is taken in, or it is written again and the edited one is saved beside it as
-    `….edited.yaml`.
-    """
+    """Either the file is taken in, or it is written again and the edited one is saved beside it as `….edited.yaml`."""
     library = ctx.project
     if p.name not in files.EDITABLE:
         raise no_such_file(p.name, list(files.EDITABLE))

@@ -12,9 +12,7 @@ from armarium_recipes.models_bakeoffs import champions
 
 
 def readers_of_lines(conn: Connection, segment_ids: Sequence[str]) -> Mapping[str, OwnReader]:
-    """Return the champion of the hand that each line is attributed to; a line with rival attributions has
-    none.
-    """
+    """Return the champion of the hand that each line is attributed to; a line with rival attributions has none."""
     rows = conn.execute(select(champions.c.hand_id, champions.c.reader, champions.c.model))
     of_hand = {row.hand_id: OwnReader(row.reader, row.model) for row in rows}
     if not of_hand:

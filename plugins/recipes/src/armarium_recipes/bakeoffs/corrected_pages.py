@@ -38,9 +38,7 @@ class CorrectedPages:
 def corrected_pages(
     conn: Connection, library: Library, principal: Principal, page_ids: Sequence[str] | None
 ) -> CorrectedPages:
-    """Return the pages with corrected lines at or below *page_ids* (None: among all pages that a person
-    worked on).
-    """
+    """Return the pages with corrected lines at or below *page_ids* (None: among all pages that a person worked on)."""
     candidates = _touched_by_persons(conn) if page_ids is None else pages_under(conn, page_ids)
     kept_back = find_withheld(library, principal, candidates, "local-model")
     found = CorrectedPages()

@@ -1,25 +1,20 @@
-"""The files recipe/bakeoffs/<id>.yaml: each bake-off as it is answered, for people; the rows are
-authoritative.
-"""
+"""The files recipe/bakeoffs/<id>.yaml: each bake-off as it is answered, for people; the rows are authoritative."""
 
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from armarium.api import Library
+from armarium.api import Library, replacing
 
 log = logging.getLogger("armarium.recipes")
 LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-")
 
 
 def file_of(library: Library, bakeoff_id: str) -> Path:
-    """Return the path of a bake-off's file. ValueError for a malformed id (letters, digits, hyphens, at most
-    64).
-    """
+    """Return the path of a bake-off's file. ValueError for a malformed id (letters, digits, hyphens, at most 64)."""
     if not 0 < len(bakeoff_id) <= 64 or not LETTERS.issuperset(bakeoff_id):
         raise ValueError("not an id of a bake-off")
     return library.recipe / "bakeoffs" / f"{bakeoff_id}.yaml"
@@ -32,12 +27,9 @@ def write_file(library: Library, bakeoff: Mapping[str, Any]) -> None:
     import yaml
 
     path = file_of(library, str(bakeoff["id"]))
-    beside = path.with_name(f"{path.name}.part")
+    text = yaml.safe_dump(dict(bakeoff), sort_keys=False, allow_unicode=True, width=120)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        text = yaml.safe_dump(dict(bakeoff), sort_keys=False, allow_unicode=True, width=120)
-        beside.write_text(text, "utf-8")
-        os.replace(beside, path)
+        with replacing(path) as beside:
+            beside.write_text(text, "utf-8")
     except OSError:
         log.exception("the file of the bake-off %s could not be written", bakeoff["id"])
-        beside.unlink(missing_ok=True)

@@ -1,6 +1,4 @@
-"""What a bake-off adds at the end of its evaluation: the best two compared, costs of the run, hands, and its
-file.
-"""
+"""What a bake-off adds at the end of its evaluation: the best two compared, costs of the run, hands, and its file."""
 
 from __future__ import annotations
 

@@ -58,9 +58,7 @@ def hand_of_lines(conn: Connection, segment_ids: Iterable[str]) -> dict[str, str
 
 
 def holm(values: Sequence[float]) -> list[float]:
-    """Return *values* (p-values) corrected for multiple tests by Holm's method, in the same order, each at
-    most 1.
-    """
+    """Return *values* (p-values) corrected for multiple tests by Holm's method, in the same order, each at most 1."""
     corrected = [1.0] * len(values)
     highest = 0.0
     for place, number in enumerate(sorted(range(len(values)), key=values.__getitem__)):

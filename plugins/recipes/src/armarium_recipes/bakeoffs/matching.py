@@ -26,9 +26,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Outline:
-    """A line to be compared: the points around it, in pixels or any other unit that is the same in both
-    directions.
-    """
+    """A line to be compared: the points around it, in pixels or any other unit that is the same in both directions."""
 
     points: tuple[Point, ...]
     is_vertical: bool
@@ -52,9 +50,7 @@ class Outline:
 
 
 def outline(shape: Mapping[str, Any]) -> Outline:
-    """Return the outline of a line {rect: [x, y, w, h], polygon?, direction?}: its polygon, otherwise its
-    box.
-    """
+    """Return the outline of a line {rect: [x, y, w, h], polygon?, direction?}: its polygon, otherwise its box."""
     x, y, w, h = shape["rect"]
     points = [(float(px), float(py)) for px, py in shape.get("polygon") or ()]
     if len(points) < 3:

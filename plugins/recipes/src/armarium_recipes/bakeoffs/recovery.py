@@ -1,6 +1,4 @@
-"""Repairs when a project is opened: the file of a bake-off that was started just before the engine was
-killed.
-"""
+"""Repairs when a project is opened: the file of a bake-off that was started just before the engine was killed."""
 
 from __future__ import annotations
 

@@ -65,9 +65,7 @@ def _facts(card: str, name: str) -> dict[str, Any]:
 
 
 def carbon_of(power: Mapping[str, float], cpu_seconds_per_page: float) -> dict[str, Any]:
-    """Return grams of carbon dioxide a page, from the electricity a person stated and the processor time of
-    the run.
-    """
+    """Return grams of carbon dioxide a page, from the electricity a person stated and the processor time of the run."""
     watts, grid = power["watts"], power["grid_g_per_kwh"]
     return {
         "carbon_g_per_page": round(cpu_seconds_per_page * watts / 3_600_000 * grid, 6),
@@ -77,9 +75,7 @@ def carbon_of(power: Mapping[str, float], cpu_seconds_per_page: float) -> dict[s
 
 
 def cost_of(card: Card, volume: int) -> dict[str, Any]:
-    """Return the cost of reading *volume* pages: nothing on this machine, otherwise by the price its card
-    states.
-    """
+    """Return the cost of reading *volume* pages: nothing on this machine, otherwise by the price its card states."""
     if card.runs_where != "provider":
         return {"value": 0.0, "basis": "measured", "from": "It runs on this machine, free of charge."}
     if card.cost_per_page is None:

@@ -6,16 +6,16 @@ have the right form.
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urljoin
 
-from armarium.api import Egress, Engine, Limits, ServiceError, Unavailable
+from armarium.api import Egress, Engine, Limits, ServiceError, Unavailable, replacing
 from armarium_reading.api import models_folder
 from armarium_recipes.schemas.cards import Card
 
@@ -90,16 +90,9 @@ def keep(engine: Engine, name: str, entries: Iterable[Mapping[str, Any]], fetche
     the same.
     """
     new = KeptListing(fetched_at, [dict(entry) for entry in entries])
-    path = folder_of(engine) / f"{name}.json"
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_text(
-            json.dumps({"fetched_at": fetched_at, "entries": new.entries}, ensure_ascii=False), "utf-8"
-        )
-        os.replace(beside, path)
-    except OSError:
-        beside.unlink(missing_ok=True)
+    content = json.dumps({"fetched_at": fetched_at, "entries": new.entries}, ensure_ascii=False)
+    with suppress(OSError), replacing(folder_of(engine) / f"{name}.json") as beside:
+        beside.write_text(content, "utf-8")
     return new
 
 
@@ -145,9 +138,7 @@ class Asking:
             raise Unavailable("Its answer is not JSON; try again later.") from error
 
     def all_of(self, fetch_one: Callable[[str], Any], asked: Iterable[str]) -> dict[str, Any]:
-        """Return what *fetch_one* answers for each of *asked*, a few at a time, without those that were
-        refused.
-        """
+        """Return what *fetch_one* answers for each of *asked*, a few at a time, without those that were refused."""
 
         def one(question: str) -> tuple[str, Any]:
             try:

@@ -157,21 +157,16 @@ def _cards(engine: Engine, entries: Sequence[Mapping[str, Any]]) -> Iterator[Car
         licence = text_of(entry.get("licence"), 80)
         revision = text_of(entry.get("revision"), 40) or "main"
         codes = (find_language(text) for text in texts_of(entry.get("languages")))
-        yield Card(
+        yield Card.stating(
             id=f"{'mlx' if entry.get('library') == 'mlx' else 'vision'}:{name}@{revision[:12]}",
             name=name,
             source="model-hub",
             pin={"hub": name, "revision": revision},
             jobs=["read-a-line"],
-            material=[],
-            scripts=[],
             languages=list(dict.fromkeys(code.code for code in codes if code is not None and code.code)),
             licence=licence or None,
             open_licence=is_open(licence),
-            size_gb=0,
             memory_gb=4,
-            trainable=False,
-            runs_where="this_mac",
             availability=availability,
             availability_words=words,
             installed=is_here,

@@ -80,20 +80,14 @@ def provider_cards(engine: Engine) -> Iterator[Card]:
         runtime = "cloud" if where == "provider" else "local-server"
         source: Literal["cloud", "installed"] = "cloud" if where == "provider" else "installed"
         cost = _cost(model) if where == "provider" else 0.0
-        yield Card(
+        yield Card.stating(
             id=f"{runtime}:{quote(provider['name'], safe=' ')}/{quote(model['model_id'], safe=' :.')}@served",
             name=f"{model['name']} ({provider['name']})",
             source=source,
             pin={"cloud": provider["name"], "model": model["model_id"]},
             jobs=able,
             material=["handwriting", "print", "typescript", "text"],
-            scripts=[],
-            languages=[],
-            licence=None,
-            open_licence=True,
-            size_gb=0,
             memory_gb=0,
-            trainable=False,
             runs_where=where,
             availability="elsewhere" if where != "this_mac" else "installed",
             availability_words=_WHERE[where].format(provider=provider["name"]),

@@ -202,9 +202,7 @@ def _old_card(body: bytes) -> dict[str, Any] | None:
 
 
 def _header(body: bytes) -> dict[str, Any] | None:
-    """Return the YAML at the head of a card; None if there is none, or if it has aliases, which no card
-    needs.
-    """
+    """Return the YAML at the head of a card; None if there is none, or if it has aliases, which no card needs."""
     import yaml
 
     match = _HEADER.match(body[: LONGEST_HEADER + 16].decode("utf-8", "replace"))
@@ -254,7 +252,7 @@ def _cards(engine: Engine, entries: Iterable[Mapping[str, Any]]) -> Iterable[Car
         licence = text_of(card.get("licence"), 80) or text_of(entry.get("licence"), 80)
         availability, words = _availability(is_here, runs, software)
         cer, size = card.get("cer"), entry.get("size_gb")
-        yield Card(
+        yield Card.stating(
             id=f"linereader:{doi}@{text_of(entry.get('version'), 40) or '1'}",
             name=text_of(entry.get("title")) or doi,
             source="linereader-repository",
@@ -267,8 +265,6 @@ def _cards(engine: Engine, entries: Iterable[Mapping[str, Any]]) -> Iterable[Car
             open_licence=is_open(licence),
             size_gb=float(size) if isinstance(size, int | float) else 0,
             memory_gb=1.5,
-            trainable=False,
-            runs_where="this_mac",
             availability=availability,
             availability_words=words,
             installed=is_here and runs,

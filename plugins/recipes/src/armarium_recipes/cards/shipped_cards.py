@@ -107,37 +107,25 @@ def card_of_reader(reader: type[Reader], model: ModelFile, *, source: str, **mor
     ]
     if not jobs:
         return None
+    is_here = source == "shipped" and model.shipped
     stated: dict[str, Any] = {
         "id": f"{runtime_of(reader)}:{model.model}@1",
         "name": model.label,
+        "source": source,
         "pin": pin_of(reader, model.model),
         "jobs": jobs,
         "material": materials_of(reader),
-        "licence": None,
-        "memory_gb": 1.0,
-        "trainable": False,
+        "scripts": scripts,
+        "languages": languages,
+        "size_gb": gigabytes(model.size_bytes),
+        "availability": "ships" if is_here else "installed",
+        "availability_words": "It comes with the engine." if is_here else "It is on this machine.",
         "cer_published": model.details.get("cer") if model.shipped else None,
         "pages_per_hour": model.details.get("pages_per_hour") if model.shipped else None,
-        **known,
-        **more,
+        "reader": reader.name,
+        "model": None if model.shipped else model.model,
     }
-    is_here = source == "shipped" and model.shipped
-    return Card(
-        **{
-            "scripts": scripts,
-            "languages": languages,
-            "source": source,
-            "open_licence": True,
-            "size_gb": gigabytes(model.size_bytes),
-            "runs_where": "this_mac",
-            "availability": "ships" if is_here else "installed",
-            "availability_words": "It comes with the engine." if is_here else "It is on this machine.",
-            "installed": True,
-            "reader": reader.name,
-            "model": None if model.shipped else model.model,
-            **stated,
-        }
-    )
+    return Card.stating(**{**stated, **known, **more})
 
 
 def pin_of(reader: type[Reader], model: str) -> dict[str, Any]:
@@ -163,33 +151,21 @@ def _of_work_without_models(engine: Engine) -> Iterator[Card]:
 
 
 def _builtin(job_id: str, name: str, note: str) -> Card:
-    return Card(
+    return Card.stating(
         id=f"builtin:{job_id}@1",
         name=name,
-        source="shipped",
         pin={"builtin": job_id},
         jobs=[job_id],
-        material=[],
-        scripts=[],
-        languages=[],
         licence="Apache-2.0",
-        open_licence=True,
-        size_gb=0,
         memory_gb=0.3,
-        trainable=False,
-        runs_where="this_mac",
-        availability="ships",
         availability_words="It comes with the engine and needs no model.",
-        installed=True,
         note=note,
         stands_in=job_id in STAND_INS,
     )
 
 
 def _standing(engine: Engine, readers: Mapping[str, type[Reader]]) -> Iterator[Card]:
-    """Return the cards of readers by name, present or not: a person who looks for one is told why it is not
-    chosen.
-    """
+    """Return the cards of readers by name, present or not: a person who looks for one is told why it is not chosen."""
     for entry in facts()["standing"]:
         stated = dict(entry)
         why = stated.pop("needs_weights", None)
@@ -201,16 +177,8 @@ def _standing(engine: Engine, readers: Mapping[str, type[Reader]]) -> Iterator[C
             why = runtime if why is None else f"{runtime} {why}"
         elif reader is None and why is None:
             why = f"The reader {stated['reader']} is not installed in this engine."
-        yield Card(
+        yield Card.stating(
             **{
-                "source": "shipped",
-                "scripts": [],
-                "languages": [],
-                "open_licence": True,
-                "size_gb": 0,
-                "memory_gb": 1.0,
-                "trainable": False,
-                "runs_where": "this_mac",
                 "availability": "ships" if why is None else "not_here",
                 "availability_words": why or "It comes with the engine.",
                 "installed": why is None,
@@ -283,23 +251,14 @@ def _fitting(readers: Any) -> Iterator[Card]:
     tags = [
         language for language in able[0].languages if all(language in reader.languages for reader in able[1:])
     ]
-    yield Card(
+    yield Card.stating(
         id="builtin:fitting-reader@1",
         name="The reader that fits each page",
-        source="shipped",
         pin={"builtin": "fitting-reader"},
         jobs=["read-a-line"],
         material=list(dict.fromkeys(material for reader in able for material in materials_of(reader))),
         scripts=scripts,
         languages=tags,
         licence="Apache-2.0",
-        open_licence=True,
-        size_gb=0,
-        memory_gb=1.0,
-        trainable=False,
-        runs_where="this_mac",
-        availability="ships",
-        availability_words="It comes with the engine.",
-        installed=True,
         note=f"Tries {' and '.join(reader.label for reader in able)} on a sample of each page's lines.",
     )

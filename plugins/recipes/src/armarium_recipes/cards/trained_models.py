@@ -40,7 +40,7 @@ def _card(trained: TrainedModel, reader: Any, readers: Mapping[str, Any]) -> Car
     language = told.get("language")
     base_licence = told.get("base_licence")
     assert trained.weights is not None
-    return Card(
+    return Card.stating(
         id=f"{runtime_of(reader)}:{trained.model_id}@1",
         name=str(told.get("display_name") or trained.model_id)[:300],
         source="installed",
@@ -50,16 +50,13 @@ def _card(trained: TrainedModel, reader: Any, readers: Mapping[str, Any]) -> Car
         scripts=list(reader.scripts),
         languages=[language] if isinstance(language, str) and language else [],
         licence=base_licence if isinstance(base_licence, str) else None,
-        open_licence=True,
         size_gb=gigabytes(trained.weights.stat().st_size),
         memory_gb=0.4 if reader.name == "hand" else 4.0,
         trainable=reader.name == "hand",
-        runs_where="this_mac",
         availability="installed",
         availability_words=(
             "It was trained in this project." if trained.of_project else "It was trained on this machine."
         ),
-        installed=True,
         # The rate on its validation lines is none to rank by: the best epoch was chosen by them.
         note=" ".join(
             filter(None, (str(told.get("summary") or ""), None if told.get("evaluations") else UNMEASURED))

@@ -1,6 +1,4 @@
-"""`armarium bakeoff`: measure readers, or line finders, on the pages a person corrected, and choose one of
-them.
-"""
+"""`armarium bakeoff`: measure readers, or line finders, on the pages a person corrected, and choose one of them."""
 
 from __future__ import annotations
 
@@ -150,9 +148,7 @@ def _best(one: dict[str, Any]) -> str:
 
 
 def show_table(one: dict[str, Any]) -> None:
-    """Show the ranked candidates, those that could not be scored with the reason, and how certain the winner
-    is.
-    """
+    """Show the ranked candidates, those that could not be scored with the reason, and how certain the winner is."""
     scored = [row for row in one["candidates"] if row["not_scored"] is None]
     if one["state"] != "done":
         reason = f": {legible(one['reason'])}" if one["reason"] else ""

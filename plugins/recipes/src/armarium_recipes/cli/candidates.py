@@ -48,9 +48,7 @@ def _use(session: Session, step: str, named: str, items: list[dict[str, Any]]) -
 
 
 def show_candidates(step: str, found: dict[str, Any]) -> None:
-    """Show the candidates the rules accept, then those they refuse, with the reasons, and the state of each
-    source.
-    """
+    """Show the candidates the rules accept, then those they refuse, with the reasons, and the state of each source."""
     # Refused candidates come last, so a place in the table is the same place in the answer.
     taken = [one for one in found["items"] if one["refused"] is None or one["chosen"]]
     rows = [

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import select
 
-from armarium.api import JobContext, JobKind, NameOrMaterialPath, ServiceError, find_withheld
+from armarium.api import JobContext, JobKind, NameOrMaterialPath, ServiceError, find_withheld, replacing
 from armarium_documents.api import page_image, primary_row, require_live, still_image
 from armarium_reading.api import choose, lines_of
 from armarium_recipes.bakeoffs.following import keep_outcome
@@ -77,10 +76,8 @@ def _reference(job: JobContext) -> Reference:
                 "checked": [one in checked for one in ids],
                 "checksum": primary_row(conn, page).checksum,
             }
-    place.parent.mkdir(parents=True, exist_ok=True)
-    beside = place.with_name(f"{place.name}.part")
-    beside.write_text(json.dumps(taken), "utf-8")
-    os.replace(beside, place)
+    with replacing(place) as beside:
+        beside.write_text(json.dumps(taken), "utf-8")
     return taken
 
 
@@ -130,9 +127,7 @@ def _outline(shape: Mapping[str, Any], across: float, down: float) -> Outline:
 
 
 def _rows(args: CompareFindersArgs, found: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return what is added to the row of each finder: sums over the pages that all measured finders
-    processed.
-    """
+    """Return what is added to the row of each finder: sums over the pages that all measured finders processed."""
     looked = [{page for page, one in by_page.items() if "error" not in one} for by_page in found]
     enough = [len(pages) >= SHARE_FOUND * len(args.page_ids) and bool(pages) for pages in looked]
     common = set(args.page_ids).intersection(

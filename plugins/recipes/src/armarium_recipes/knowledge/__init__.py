@@ -1,3 +1,1 @@
-"""What recipes know without asking anyone: jobs, purposes, topics, languages, scripts, and facts about this
-machine.
-"""
+"""What recipes know without asking anyone: jobs, purposes, topics, languages, scripts, and facts about this machine."""

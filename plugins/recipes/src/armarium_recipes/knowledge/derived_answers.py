@@ -4,13 +4,12 @@ work can run.
 
 from __future__ import annotations
 
-import platform
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from armarium.api import ServiceError
+from armarium.api import ServiceError, cpu_name
 from armarium_reading.api import list_providers
 
 if TYPE_CHECKING:
@@ -33,9 +32,7 @@ class Machine:
 
 
 def this_machine(engine: Engine) -> Machine:
-    """Return the chip and memory of the machine that *engine* runs on; read only once, because they do not
-    change.
-    """
+    """Return the chip and memory of the machine that *engine* runs on; read only once, because they do not change."""
     return _machine()
 
 
@@ -90,30 +87,7 @@ def _machine() -> Machine:
     source = "the operating system"
     if limit is not None and limit < memory:
         memory, source = limit, "the operating system, and its limit for the engine's memory"
-    return Machine(_chip(), round(memory / 1e9, 1), source)
-
-
-def _chip() -> str | None:
-    """Return the name of the processor according to the system."""
-    if platform.system() == "Darwin":
-        return _ask_machine("sysctl", "-n", "machdep.cpu.brand_string") or platform.processor() or None
-    info = Path("/proc/cpuinfo")
-    if info.is_file():
-        for line in info.read_text(encoding="utf-8", errors="replace").splitlines():
-            key, _, value = line.partition(":")
-            if key.strip() in ("model name", "Hardware") and value.strip():
-                return value.strip()
-    return platform.processor() or platform.machine() or None
-
-
-def _ask_machine(*command: str) -> str | None:
-    import subprocess
-
-    try:
-        answer = subprocess.run(command, capture_output=True, text=True, timeout=5, check=True)
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return answer.stdout.strip() or None
+    return Machine(cpu_name(), round(memory / 1e9, 1), source)
 
 
 def _limit() -> int | None:

@@ -65,9 +65,7 @@ def sum_of(figures: Sequence[Figure]) -> Figure:
 
 
 def way_of(conn: Connection, card: Card | None, wanted: str) -> Way:
-    """Return what is known about *card*; everything is unknown if *wanted* names no model that is here or set
-    up.
-    """
+    """Return what is known about *card*; everything is unknown if *wanted* names no model that is here or set up."""
     if card is None:
         nothing = Figure(None, "unknown", wanted)
         return Way(nothing, nothing, nothing)
@@ -86,9 +84,7 @@ class _Calls:
 
 
 def _calls(conn: Connection, card: Card) -> _Calls:
-    """Return the totals of calls that read pages, by what the card names: the reader, or the provider and its
-    model.
-    """
+    """Return the totals of calls that read pages, by what the card names: the reader, or the provider and its model."""
     asked = select(episodes.c.document_id, episodes.c.seconds, episodes.c.cost).where(
         episodes.c.kind == "model_call",
         episodes.c.use_case.in_(READING),

@@ -10,12 +10,12 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
-from typing import Literal
+from typing import Any
 
 from armarium_recipes.knowledge.tables import table_lines
+from armarium_recipes.schemas.knowledge import LanguageAnswer as Language
 
 TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
 """The form of a BCP 47 tag that begins with a language."""
@@ -24,23 +24,6 @@ _PARTS = re.compile(r"[|\x00-\x1f]+")
 _USUAL_SCRIPT = re.compile(r"\t(?:[A-Z][a-z]{3})?$", re.MULTILINE)
 _LEVELS = {"|language|": "|\x01|", "|dialect|": "|\x02|"}
 """Replacements that stop a search for these words from matching every row."""
-
-
-@dataclass(frozen=True, slots=True)
-class Language:
-    """A language or dialect, with its tag and its code in the catalogue separately."""
-
-    code: str | None
-    """The BCP 47 tag; a dialect has that of its language. None if ISO 639-3 does not include the language."""
-    name: str
-    glottocode: str | None
-    level: Literal["language", "dialect"]
-    language: str | None = None
-    """The tag of a dialect's language."""
-    language_name: str | None = None
-    """The name of a dialect's language."""
-    script: str | None = None
-    """The code of the script that the language is usually written in; None if no source states one."""
 
 
 def find_language(tag: str) -> Language | None:
@@ -110,11 +93,17 @@ class _Table:
 
     def language(self, row: int) -> Language:
         code, _, glottocode, level, name, _, *more = self.lines[row].split("\t")
+        stated: dict[str, Any] = {
+            "code": code or None,
+            "name": name,
+            "glottocode": glottocode or None,
+            "level": level,
+        }
         if level != "dialect":
-            return Language(code or None, name, glottocode or None, "language", script="".join(more) or None)
+            return Language(**stated, language=None, language_name=None, script="".join(more) or None)
         above = next((self.language(row) for row in self.rows_with(f"|{more[0]}|\x01|")), None)
         named, script = (None, None) if above is None else (above.name, above.script)
-        return Language(code or None, name, glottocode or None, "dialect", code or None, named, script)
+        return Language(**stated, language=code or None, language_name=named, script=script)
 
 
 @cache

@@ -18,9 +18,7 @@ class Purpose:
     jobs: tuple[str, ...]
     """Ids of recipe jobs in the order in which they are done."""
     runs_by_itself: bool = True
-    """Whether pages added after Start are worked on automatically; a purpose that only offers tools runs
-    nothing.
-    """
+    """Whether pages added after Start are worked on automatically; a purpose that only offers tools runs nothing."""
 
 
 _ALL = (

@@ -3,38 +3,27 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from armarium_recipes.knowledge.jobs import JOBS
+from armarium_recipes.schemas.knowledge import TopicAnswer as Topic
 
 if TYPE_CHECKING:
     from armarium.api import Engine
-
-
-@dataclass(frozen=True, slots=True)
-class Topic:
-    """An explanation of a recipe job or of another notion."""
-
-    id: str
-    kind: Literal["job", "topic"]
-    title: str
-    short: str
-    """One sentence."""
-    long: str
-    """A paragraph."""
-    example: str | None = None
-    manual: str | None = None
-    """The page of the manual about it, as a path within the sources of the distribution."""
 
 
 @cache
 def topics() -> dict[str, Topic]:
     """Return the shipped topics by id: the jobs in the order of the work, then the others."""
     shipped: list[dict[str, Any]] = json.loads((files(__package__) / "topics.json").read_bytes())
-    return {one["id"]: Topic(kind="job" if one["id"] in JOBS else "topic", **one) for one in shipped}
+    return {
+        one["id"]: Topic(
+            **{"example": None, "manual": None, **one}, kind="job" if one["id"] in JOBS else "topic"
+        )
+        for one in shipped
+    }
 
 
 def topics_of(engine: Engine) -> dict[str, Topic]:
@@ -45,5 +34,35 @@ def topics_of(engine: Engine) -> dict[str, Topic]:
     for job in engine.recipe_jobs.values():
         topic = job.topic or job.id
         if topic not in known:
-            known[topic] = Topic(topic, "job", job.name, job.description, job.description)
+            known[topic] = Topic(
+                id=topic,
+                kind="job",
+                title=job.name,
+                short=job.description,
+                long=job.description,
+                example=None,
+                manual=None,
+            )
     return known
+
+
+def job_entries(engine: Engine) -> list[dict[str, Any]]:
+    """Return the jobs as they are answered: those of the table, then those that other plugins declare.
+
+    The name, description and settings that a family states for its job take precedence; its layer, inputs and
+    outputs are those of the table.
+    """
+    declared = {job_id: job.entry() for job_id, job in engine.recipe_jobs.items()}
+    entries = []
+    for job_id, job in JOBS.items():
+        about = topics()[job_id]
+        stated = {
+            "id": job_id,
+            "name": about.title,
+            "description": about.short,
+            "topic": job_id,
+            "since": "0.1.0",
+        }
+        entry = {**stated, "compare": None, "settings": [], **declared.pop(job_id, {})}
+        entries.append({**entry, **job._asdict()})
+    return entries + list(declared.values())

@@ -1,6 +1,4 @@
-"""The progress of a card: its pages done, failed and left, the time it will probably take, and what it waits
-for.
-"""
+"""The progress of a card: its pages done, failed and left, the time it will probably take, and what it waits for."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The pages an import adds after Start: noted in the step that adds them, so that a run of the recipe
-follows.
-"""
+"""The pages an import adds after Start: noted in the step that adds them, so that a run of the recipe follows."""
 
 from __future__ import annotations
 

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from armarium.api import RecipeJob, ServiceError
 from armarium_reading.api import own_prompt
 from armarium_recipes.project.saving import SavedSetup
 from armarium_recipes.rules.checking import gap_of
 from armarium_recipes.schemas.cards import Card
+from armarium_recipes.schemas.project import OfferedLater, SkippedStep
 from armarium_recipes.schemas.recipe import CardChoice, Step
 from armarium_training.api import MIN_LINES, MIN_PAGES
 
@@ -63,15 +64,6 @@ class RunCard:
 
 
 @dataclass(frozen=True)
-class SkippedCard:
-    """A step that is not run."""
-
-    step: str
-    why: str
-    fix: str | None = None
-
-
-@dataclass(frozen=True)
 class Missing:
     """A model that a step needs and that is not on this machine."""
 
@@ -84,8 +76,8 @@ class Cards:
     """All steps of a recipe, sorted by what is done with them."""
 
     runs: list[RunCard] = field(default_factory=list)
-    skipped: list[SkippedCard] = field(default_factory=list)
-    later: list[tuple[str, str]] = field(default_factory=list)
+    skipped: list[SkippedStep] = field(default_factory=list)
+    later: list[OfferedLater] = field(default_factory=list)
     missing: list[Missing] = field(default_factory=list)
     unknown: list[tuple[str, str]] = field(default_factory=list)
     """Steps with the id of a card that is no longer known here."""
@@ -100,18 +92,20 @@ def cards_of(engine: Engine, library: Library, kept: SavedSetup, known: Mapping[
     for step in kept.recipe.steps:
         later = words_of_offer(step)
         if later is not None:
-            cards.later.append((step.id, later))
+            cards.later.append(OfferedLater(step=step.id, when=later))
             continue
         # The card of a check run has settings of its own.
         job = engine.recipe_jobs.get(step.job) if step.job != CHECK else None
         if job is None and not (step.job == CHECK and engine.actions.find("check.run") is not None):
             why = f"No installed plugin does {step.job}. `armarium plugins` lists the installed ones."
-            cards.skipped.append(SkippedCard(step.id, why))
+            cards.skipped.append(SkippedStep(step=step.id, why=why))
             continue
         gap = gap_of(step)
         if gap is not None:
-            fix = "allow-cloud" if not allowed and "leave" in gap else "choose-model"
-            cards.skipped.append(SkippedCard(step.id, gap, fix))
+            fix: Literal["allow-cloud", "choose-model"] = (
+                "allow-cloud" if not allowed and "leave" in gap else "choose-model"
+            )
+            cards.skipped.append(SkippedStep(step=step.id, why=gap, fix=fix))
             continue
         for number, (choice, folders) in enumerate(_choices(kept, step)):
             _add(engine, library, cards, step, job, choice, folders, number, known, allowed)
@@ -152,7 +146,7 @@ def _add(
             f"{card.name if card is not None else step.runs_on} runs at a provider, and pages may "
             "not leave this machine."
         )
-        found.skipped.append(SkippedCard(step.id, why, "allow-cloud"))
+        found.skipped.append(SkippedStep(step=step.id, why=why, fix="allow-cloud"))
         return
     work = job.name if job is not None else "Check"
     run = RunCard(
@@ -172,13 +166,15 @@ def _add(
         if card.download is not None:
             run = replace(run, download=card.download.model_dump())
     elif card is not None and card.availability == "not_here":
-        found.skipped.append(SkippedCard(step.id, card.availability_words, "choose-model"))
+        found.skipped.append(SkippedStep(step=step.id, why=card.availability_words, fix="choose-model"))
         return
     try:
         run = _with_settings(engine, library, run, step, job, card)
     except ServiceError as refusal:
-        fix = "choose-model" if job is not None and (job.model_setting or job.uses_llm) else None
-        found.skipped.append(SkippedCard(step.id, refusal.detail, fix))
+        another = job is not None and (job.model_setting is not None or job.uses_llm)
+        found.skipped.append(
+            SkippedStep(step=step.id, why=refusal.detail, fix="choose-model" if another else None)
+        )
         return
     found.runs.append(run)
 
@@ -285,9 +281,7 @@ def words_of(when: Mapping[str, Any]) -> str:
 
 
 def cloud_uses(runs: Sequence[RunCard]) -> dict[str, str]:
-    """Return which runs send pages away, and to whom: the card, the provider and the model to which a person
-    agrees.
-    """
+    """Return which runs send pages away, and to whom: the card, the provider and the model to which a person agrees."""
     return {run.id: _use_of(run) for run in runs if run.uses_cloud}
 
 

@@ -60,9 +60,7 @@ def _key_of(one: Override) -> tuple[Any, ...]:
 
 
 def _write_overrides(ctx: ActionContext, after: Sequence[Override]) -> None:
-    """Add new overrides and remove those that are gone; the others are not touched unless their position
-    changes.
-    """
+    """Add new overrides and remove those that are gone; the others are not touched unless their position changes."""
     kept = {_key_of(override_of(row)): row for row in ctx.conn.execute(overrides.select())}
     seen = set()
     last, staying = -1, set()

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 from sqlalchemy import Connection
 
-from armarium.api import ActionContext, Principal, ServiceError, flush, flush_path, open_plain
+from armarium.api import ActionContext, Principal, ServiceError, flush_path, open_plain, replacing
 from armarium_recipes.models import ONLY, files, proposals, starts
 from armarium_recipes.project import yaml_text
 from armarium_recipes.project.saving import read_saved
@@ -108,9 +107,7 @@ def digest_of(data: bytes | None) -> str | None:
 
 
 def read_file(library: Library, name: str) -> bytes | None:
-    """Return the bytes of a file of the folder; None if it does not exist. Unreadable if it is not a plain
-    file.
-    """
+    """Return the bytes of a file of the folder; None if it does not exist. Unreadable if it is not a plain file."""
     folder = library.path.resolve() / "recipe"
     try:
         with open_plain(folder / name, library.is_closed, within=folder) as file:
@@ -131,16 +128,9 @@ def write_file(library: Library, name: str, data: bytes | None) -> None:
         with suppress(FileNotFoundError):
             path.unlink()
     else:
-        aside = folder / f".{name}.{os.getpid()}-{threading.get_ident()}"
-        try:
-            with aside.open("wb") as file:
-                file.write(data)
-                file.flush()
-                flush(file.fileno())
-            os.replace(aside, path)
-        finally:
-            with suppress(OSError):
-                aside.unlink()
+        with replacing(path) as beside:
+            beside.write_bytes(data)
+            flush_path(beside)
     flush_path(folder)
 
 
@@ -280,9 +270,7 @@ def _take_in(engine: Engine, library: Library, name: str) -> None:
 
 
 def part_of(engine: Engine, library: Library, name: str, data: bytes) -> dict[str, Any]:
-    """Return the parameters of `project.save_setup` for a file's bytes; Unreadable with the line of the
-    error.
-    """
+    """Return the parameters of `project.save_setup` for a file's bytes; Unreadable with the line of the error."""
     from armarium_recipes.project.checks import find_malformed
     from armarium_recipes.schemas.project import SaveSetup
 

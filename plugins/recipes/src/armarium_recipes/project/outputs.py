@@ -40,9 +40,7 @@ NO_TEXT, NO_LINES = "no text", "no lines"
 
 
 def pages_with_output(conn: Connection, job_id: str, pages: Sequence[str]) -> set[str] | None:
-    """Return which of *pages* have the output of *job_id* on their present text; None if this cannot be
-    determined.
-    """
+    """Return which of *pages* have the output of *job_id* on their present text; None if this cannot be determined."""
     if job_id in UNTOLD:
         return None
     found = read_noted(conn, job_id, pages)

@@ -65,7 +65,5 @@ def _without_numbers(words: str | None) -> str | None:
 
 
 def seen_runs(conn: Connection, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the runs among *rows* of which the caller may see a page, as it sees them; also runs without
-    pages.
-    """
+    """Return the runs among *rows* of which the caller may see a page, as it sees them; also runs without pages."""
     return [seen for row in rows if (seen := seen_run(conn, row)) is not None]

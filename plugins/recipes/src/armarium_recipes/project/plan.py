@@ -56,10 +56,7 @@ class Plan:
     @property
     def skipped_steps(self) -> list[dict[str, Any]]:
         """Return the steps that are not run, as they are answered."""
-        return [
-            {"step": skipped_card.step, "why": skipped_card.why, "fix": skipped_card.fix}
-            for skipped_card in self.cards.skipped
-        ]
+        return [skipped.model_dump() for skipped in self.cards.skipped]
 
     def answer(self) -> dict[str, Any]:
         """Return the plan as the route answers it."""
@@ -67,7 +64,7 @@ class Plan:
             "started": self.started,
             "runs": [self._run(*run) for run in self.runs],
             "skipped": self.skipped_steps,
-            "offered_later": [{"step": step, "when": when} for step, when in self.cards.later],
+            "offered_later": [later.model_dump() for later in self.cards.later],
             "refusals": self.refusals,
             "waiting": self.waiting,
             "downloads": self.downloads,
@@ -228,9 +225,7 @@ def _refusal(kind: str, sentence: str, fix: str | None) -> dict[str, Any]:
 
 def _refusals(engine: Engine, library: Library, plan: Plan) -> Iterator[dict[str, Any]]:
     assert plan.kept.recipe is not None
-    passed_over = {skipped_card.step for skipped_card in plan.cards.skipped} | {
-        step for step, _ in plan.cards.later
-    }
+    passed_over = {one.step for one in plan.cards.skipped} | {one.step for one in plan.cards.later}
     stated = set()
     recipe = plan.kept.recipe.model_dump(mode="json")
     for problem in problems(engine, library, recipe, plan.kept.answers):

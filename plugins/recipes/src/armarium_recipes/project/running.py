@@ -1,6 +1,4 @@
-"""The body of `run-a-recipe`: one card after the other, each a child job, over pages that may change
-meanwhile.
-"""
+"""The body of `run-a-recipe`: one card after the other, each a child job, over pages that may change meanwhile."""
 
 from __future__ import annotations
 
@@ -132,9 +130,7 @@ class _Runner:
             raise Invalid(reason, code="recipe_cannot_run")
 
     def _take_up_again(self) -> None:
-        """Resume a failed or cancelled run that a person retries: the card at which it stopped is begun
-        again.
-        """
+        """Resume a failed or cancelled run that a person retries: the card at which it stopped is begun again."""
         at = self.job.checkpoint["at"]
         if self.row["refusals"]:
             self._plan_for_import()
@@ -323,9 +319,7 @@ def stored_cards(plan: Any) -> list[dict[str, Any]]:
 
 
 def follow_pages(conn: Connection, pages: Sequence[str]) -> list[str]:
-    """Return *pages* as they are now: a split picture is replaced by its parts, and missing pages are
-    dropped.
-    """
+    """Return *pages* as they are now: a split picture is replaced by its parts, and missing pages are dropped."""
     return whole_pages(pages_under(conn, _list_present(conn, pages), for_processing=True), conn)
 
 

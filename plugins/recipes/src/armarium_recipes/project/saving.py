@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from sqlalchemy import Connection
 
 from armarium.api import find_withheld
-from armarium_documents.api import ancestor_ids
 from armarium_recipes.errors import no_folder_named, unknown_step
 from armarium_recipes.models import ONLY, overrides, setups
 from armarium_recipes.schemas.recipe import Answers, CardChoice, Override, Recipe
@@ -63,9 +62,7 @@ def override_of(row: Any) -> Override:
 
 
 def seen_answer(ctx: ActionContext, kept: SavedSetup) -> dict[str, Any]:
-    """Return *kept* as a write answers it: like a read, without overrides for folders withheld from the
-    caller.
-    """
+    """Return *kept* as a write answers it: like a read, without overrides for folders withheld from the caller."""
     folders = [override.folder_id for override in kept.overrides if override.folder_id is not None]
     hidden = find_withheld(ctx.project, ctx.principal, folders, "show")
     answer = kept.answer()
@@ -73,17 +70,8 @@ def seen_answer(ctx: ActionContext, kept: SavedSetup) -> dict[str, Any]:
     return {**answer, "overrides": shown}
 
 
-def card_for(conn: Connection, step: str, document_id: str) -> CardChoice | None:
-    """Return the card that an override gives *step* for a document: that of the nearest folder, otherwise the
-    project's; None without one.
-    """
-    return nearest(read_saved(conn).overrides, step, ancestor_ids(conn, document_id))
-
-
 def nearest(found: Sequence[Override], step: str, nodes: Sequence[str]) -> CardChoice | None:
-    """Return the override of *step* for the first of *nodes* (nearest first) that has one, otherwise the
-    project's.
-    """
+    """Return the override of *step* for the first of *nodes* (nearest first) that has one, otherwise the project's."""
     here = {
         override.folder_id: override.card
         for override in found

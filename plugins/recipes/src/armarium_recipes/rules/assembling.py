@@ -12,6 +12,7 @@ from armarium_recipes.cards.shipped_cards import primary_subtag
 from armarium_recipes.cards.sources import cards_for, chosen_ids
 from armarium_recipes.knowledge.jobs import JOBS
 from armarium_recipes.knowledge.purposes import PURPOSES
+from armarium_recipes.knowledge.topics import topics
 from armarium_recipes.rules.checking import nearest, problems_with
 from armarium_recipes.rules.situation import Situation, language_name, understand_answers
 from armarium_recipes.rules.table import (
@@ -233,9 +234,7 @@ class _Assembly:
     def _choose(
         self, step_id: str, ranked: Sequence[Card], codes: Sequence[str]
     ) -> tuple[Card | None, list[str]]:
-        """Return a person's choice of a card that still does the work, otherwise the first by the rules; and
-        why.
-        """
+        """Return a person's choice of a card that still does the work, otherwise the first by the rules; and why."""
         first = ranked[0] if ranked and ranked[0].refused is None else None
         picked = self.chosen.get(step_id)
         if picked is None:
@@ -316,7 +315,7 @@ class _Assembly:
             return kind, sentence, REMEDIES[kind].fix
         declared = self.engine.recipe_jobs.get(job)
         if declared is None:
-            name = JOBS[job].name if job in JOBS else job
+            name = topics()[job].title if job in JOBS else job
             return "no-model-for-job", f"No installed plugin offers “{name}”.", None
         return (
             "no-model-for-job",

@@ -10,12 +10,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from armarium.api import Engine, Invalid, Library, ServiceError
+from armarium.api import LAYERS, Engine, Invalid, Library, ServiceError
 from armarium_reading.api import own_prompt
 from armarium_recipes.cards.ranking import rank, refusals_of
 from armarium_recipes.cards.sources import cards_for, chosen_ids
 from armarium_recipes.knowledge.derived_answers import this_machine
-from armarium_recipes.knowledge.jobs import JOBS, LAYERS
+from armarium_recipes.knowledge.jobs import JOBS
 from armarium_recipes.knowledge.languages import find_language
 from armarium_recipes.knowledge.purposes import PURPOSES
 from armarium_recipes.knowledge.scripts import find_script
@@ -34,8 +34,7 @@ from armarium_recipes.schemas.recipe import (
 )
 
 DEEPEST, MOST_PLACES = 40, 50_000
-"""The deepest level and the most places of a recipe that are checked; a larger recipe is refused as a whole.
-"""
+"""The deepest level and the most places of a recipe that are checked; a larger recipe is refused as a whole."""
 
 Path = tuple[str, ...]
 """The keys that lead to a place in a recipe."""

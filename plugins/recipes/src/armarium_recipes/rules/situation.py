@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from armarium.api import Engine, Invalid
+from armarium.api import LAYERS, Engine, Invalid
 from armarium_recipes.knowledge.derived_answers import this_machine
-from armarium_recipes.knowledge.jobs import JOBS, LAYERS
+from armarium_recipes.knowledge.jobs import JOBS
 from armarium_recipes.knowledge.languages import find_language
 from armarium_recipes.knowledge.purposes import PURPOSES
 from armarium_recipes.knowledge.scripts import Script, find_script
@@ -50,9 +50,7 @@ class Situation:
 
 
 def understand_answers(engine: Engine, answers: Answers) -> Situation:
-    """Return *answers* with their codes looked up. Invalid names the first unknown one, and says where to
-    look.
-    """
+    """Return *answers* with their codes looked up. Invalid names the first unknown one, and says where to look."""
     for purpose in answers.purposes:
         if purpose not in PURPOSES:
             raise _unknown("purpose", purpose, f"There are: {', '.join(PURPOSES)}.")

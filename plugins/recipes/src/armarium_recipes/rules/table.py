@@ -73,9 +73,7 @@ class StepRule:
 
 @dataclass(frozen=True, slots=True)
 class SettingRule:
-    """A setting of a step that follows from the answers: `$language` means the first language the model
-    names.
-    """
+    """A setting of a step that follows from the answers: `$language` means the first language the model names."""
 
     job: str
     setting: str

@@ -59,9 +59,7 @@ class Card(Message):
     download: Download | None = None
     in_recipe_rules: bool = True
     stands_in: bool = False
-    """Whether it does only part of the work, in place of a model: the rules use it if nothing else does the
-    work.
-    """
+    """Whether it does only part of the work, in place of a model: the rules use it if nothing else does the work."""
     offered_because: str = ""
     cost_per_page: float | None = 0.0
     """US dollars; None where no price is known."""
@@ -81,3 +79,25 @@ class Card(Message):
     """The name of the model for that reader or provider."""
     provider: str | None = None
     """The provider to ask, for models that do not run here."""
+
+    @classmethod
+    def stating(cls, **stated: Any) -> Card:
+        """Return a card with what is *stated* of a model; what is not is as of an open one that comes with the engine, runs
+        on this machine and reads anything.
+        """
+        return cls(**{**_UNSTATED, **stated})
+
+
+_UNSTATED: dict[str, Any] = {
+    "source": "shipped",
+    **dict.fromkeys(("material", "scripts", "languages"), ()),
+    "licence": None,
+    "open_licence": True,
+    "size_gb": 0,
+    "memory_gb": 1.0,
+    "trainable": False,
+    "runs_where": "this_mac",
+    "availability": "ships",
+    "availability_words": "It comes with the engine.",
+    "installed": True,
+}

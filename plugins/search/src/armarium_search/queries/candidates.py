@@ -181,9 +181,7 @@ def _last_looked_at(asked: SearchQuestion, words: str) -> int | None:
 
 
 def _spread(terms: Sequence[Term], weighed: Sequence[tuple[Candidate, FoldedPassage]]) -> None:
-    """Put further pages with the same similar spelling after the first of each: which one is meant is not
-    known yet.
-    """
+    """Put further pages with the same similar spelling after the first of each: which one is meant is not known yet."""
     of_spellings: dict[tuple[str, ...], list[Candidate]] = {}
     for candidate, text in sorted(weighed, key=lambda pair: (-pair[0].relevance, pair[0].document_id)):
         other = spelling_of(terms, text)

@@ -88,9 +88,7 @@ class _Words:
         return (number for number, letters in enumerate(self.folded) if sought in letters)
 
     def phrase(self, sought: tuple[str, ...], *, as_prefix: bool) -> Iterator[tuple[int, int]]:
-        """Return the parts of every place where the words *sought* follow one another, even over the ends of
-        lines.
-        """
+        """Return the parts of every place where the words *sought* follow one another, even over the ends of lines."""
         tokens, first, before = self._in_order()
         for at in _places(tokens, sought[0]):
             own = tokens[at : at + len(sought)]

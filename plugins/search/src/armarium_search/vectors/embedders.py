@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from armarium.api import why_not_of
 from armarium_source_model.api import fold_text
 from armarium_worker import PassageEmbedder
 
@@ -198,9 +199,7 @@ def passages_of(text: str) -> Iterator[str]:
 def check_embedder(group: str, name: str, driver: Any) -> str | None:
     """Return why what is installed is not an embedder; None if it is one, of any of the three sorts."""
     if isinstance(driver, type) and issubclass(driver, PassageEmbedder):
-        return (
-            None if driver.name == name else f"It calls itself {driver.name!r}, and is installed as {name!r}."
-        )
+        return why_not_of(PassageEmbedder, name, driver)
     if getattr(driver, "served", False):
         lacking = [method for method in ("wire", "read") if not callable(getattr(driver, method, None))]
         return (

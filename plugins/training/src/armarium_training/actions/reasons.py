@@ -24,7 +24,7 @@ from armarium_training.schemas.training import (
     Started,
     StateOf,
 )
-from armarium_training.starting import pages_of
+from armarium_training.starting import args_from, pages_of
 
 
 def _provider(ex: Example) -> str:
@@ -68,16 +68,7 @@ def gather_reasons(ctx: ActionContext, p: ReasonsParams) -> dict[str, Any]:
     prompt = own_prompt(ctx.project, p.prompt_file) if p.prompt_file is not None else None
     lines = _count_lines(ctx, p, pages, held, [(p.provider, p.model)])
     placed = _place(ctx, p.provider, p.model, pages_may_leave=p.pages_may_leave)
-    args = ReasonsArgs(
-        page_ids=pages,
-        held_out_ids=held,
-        checked=p.checked,
-        provider=p.provider,
-        model=p.model,
-        prompt=prompt,
-        language=p.language,
-        pages_may_leave=p.pages_may_leave,
-    )
+    args = args_from(ReasonsArgs, p, page_ids=pages, held_out_ids=held, prompt=prompt)
     job_id = ctx.enqueue(
         GATHER,
         args.model_dump(mode="json"),

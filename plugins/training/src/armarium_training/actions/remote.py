@@ -13,7 +13,7 @@ from armarium_training.compute import Compute
 from armarium_training.line_sets import line_set
 from armarium_training.queries.job_rows import TRAIN
 from armarium_training.schemas.training import RemoteParams, StartedFar, TrainArgs
-from armarium_training.starting import check_timeout, far_base_of, pages_of
+from armarium_training.starting import args_from, check_timeout, far_base_of, pages_of
 
 HUB = "hub"
 
@@ -52,19 +52,13 @@ def start(ctx: ActionContext, p: RemoteParams) -> dict[str, Any]:
     if hub_key(ctx.engine) is None:
         raise errors.NeedsToken()
     hub: type[Compute] = ctx.engine.drivers.load(COMPUTE, HUB)
-    args = TrainArgs(
+    args = args_from(
+        TrainArgs,
+        p,
         page_ids=pages,
-        teacher=p.teacher,
         held_out_ids=held,
-        base=p.base,
-        name=p.name,
         trainer=base.trainer.name,
         place=HUB,
-        flavor=p.flavor,
-        timeout=p.timeout,
-        display_name=p.display_name,
-        not_for_release=p.not_for_release,
-        release_note=p.release_note,
         request=p.model_dump(mode="json"),
     )
     title = f"Train {p.display_name or p.name} on {len(found.lines)} lines at the model hub"

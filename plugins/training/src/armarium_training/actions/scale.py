@@ -36,7 +36,7 @@ from armarium_training.schemas.scale import (
     StartedScale,
 )
 from armarium_training.schemas.training import JobParams, StateOf
-from armarium_training.starting import check_timeout, pages_of
+from armarium_training.starting import args_from, check_timeout, pages_of
 
 FORMAT = "import"
 HUB = "hub"
@@ -79,19 +79,7 @@ def start_at_scale(ctx: ActionContext, p: ScaleParams) -> dict[str, Any]:
         errors.refuse_to_leave(ctx.project, "Reading at scale", pages_may_leave=p.pages_may_leave)
         if compute.needs_hub_token and hub_key(ctx.engine) is None:
             raise errors.NeedsToken()
-    args = ScaleArgs(
-        card=p.card,
-        driver=driver,
-        page_ids=pages,
-        place=place,
-        pass_name=p.pass_name,
-        language=p.language,
-        shard_size=p.shard_size,
-        longest=p.longest,
-        flavor=flavor,
-        timeout=p.timeout,
-        max_in_flight=p.max_in_flight,
-    )
+    args = args_from(ScaleArgs, p, driver=driver, page_ids=pages, place=place, flavor=flavor)
     lane = "local-model" if is_here else None
     title = f"Read {len(pages)} {'page' if len(pages) == 1 else 'pages'} at scale"
     job_id = ctx.enqueue(SCALE, args.model_dump(mode="json"), title=title, total=len(pages), lane=lane)

@@ -36,7 +36,7 @@ from armarium_training.schemas.training import (
     TrainArgs,
 )
 from armarium_training.staging import MERGED, staged_card, staged_model, staging
-from armarium_training.starting import base_of, pages_of, region_base_of, trainer_wanted
+from armarium_training.starting import args_from, base_of, pages_of, region_base_of, trainer_wanted
 from armarium_training.trainers import trainer_of
 
 
@@ -63,20 +63,13 @@ def start_here(ctx: ActionContext, p: HereParams) -> dict[str, Any]:
     )
     if not found.lines:
         raise errors.nothing_to_teach(p.teacher)
-    request = p.model_dump(mode="json")
-    args = TrainArgs(
+    args = args_from(
+        TrainArgs,
+        p,
         page_ids=pages,
-        teacher=p.teacher,
         held_out_ids=held,
-        base=p.base,
-        name=p.name,
-        epochs=p.epochs,
-        batch_size=p.batch_size,
         trainer=base.trainer.name,
-        display_name=p.display_name,
-        not_for_release=p.not_for_release,
-        release_note=p.release_note,
-        request=request,
+        request=p.model_dump(mode="json"),
     )
     lines = f"{len(found.lines)} {'line' if len(found.lines) == 1 else 'lines'}"
     job_id = ctx.enqueue(
@@ -111,14 +104,14 @@ def start_regions_here(ctx: ActionContext, p: RegionsParams) -> dict[str, Any]:
         raise errors.no_such_regions(count, len(region_set.regions))
     trainer = trainer_of(ctx.engine, "regions")
     region_base_of(ctx.engine, ctx.project, p.base)
-    stated = p.model_dump(mode="json")
-    args = TrainArgs(
+    args = args_from(
+        TrainArgs,
+        p,
         card="regions",
         page_ids=pages,
         held_out_ids=held,
         trainer=trainer.name,
-        request=stated,
-        **{key: value for key, value in stated.items() if key not in ("scope_ids", "held_out_ids")},
+        request=p.model_dump(mode="json"),
     )
     title = f"Train {p.display_name or p.name} on {count} regions"
     job_id = ctx.enqueue(HERE, args.model_dump(mode="json"), title=title, total=p.epochs)

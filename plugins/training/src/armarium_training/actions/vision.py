@@ -16,7 +16,7 @@ from armarium_training.line_sets import line_set
 from armarium_training.queries.job_rows import HERE, TRAIN
 from armarium_training.schemas.training import StartedFar, TrainArgs
 from armarium_training.schemas.vision import VisionArgs, VisionParams
-from armarium_training.starting import check_timeout, pages_of, vision_base_of
+from armarium_training.starting import args_from, check_timeout, pages_of, vision_base_of
 from armarium_training.trainers import converter_of, trainer_named, trainer_of
 
 CARD = "vision-lora"
@@ -59,22 +59,17 @@ def start_vision_lora(ctx: ActionContext, p: VisionParams) -> dict[str, Any]:
             raise errors.NeedsToken()
     trainer = trainer_of(ctx.engine, CARD) if is_here else trainer_named(ctx.engine, CARD)
     converter_of(ctx.engine)
-    args = TrainArgs(
+    args = args_from(
+        TrainArgs,
+        p,
         card="vision-lora",
         page_ids=pages,
-        teacher=p.teacher,
         held_out_ids=held,
         base=NameOrMaterialPath(p.base_repo),
-        name=p.name,
-        epochs=p.epochs,
         trainer=trainer.name,
         place=None if is_here else HUB,
         flavor=flavor,
-        timeout=p.timeout,
-        display_name=p.display_name,
-        not_for_release=p.not_for_release,
-        release_note=p.release_note,
-        vision=VisionArgs(**p.model_dump(include=set(VisionArgs.model_fields))).model_dump(),
+        vision=args_from(VisionArgs, p).model_dump(),
         request=p.model_dump(mode="json"),
     )
     lines = f"{count} {'line' if count == 1 else 'lines'}"

@@ -111,9 +111,7 @@ def _has_thinking(job: JobContext, line: TaughtLine, episode_id: str | None) -> 
 
 
 def compare(job: JobContext) -> dict[str, Any]:
-    """Let each contender read every line, a reasoning student also without reasoning; write verdicts, also on
-    cards.
-    """
+    """Let each contender read every line, a reasoning student also without reasoning; write verdicts, also on cards."""
     args: ComparisonParams = job.args
     rounds = list(_rounds(args))
     kept: dict[str, Any] = {"read": {}, **job.checkpoint}

@@ -11,7 +11,7 @@ from armarium.api import JobContext, Unavailable, Use, find_withheld, now
 from armarium_reading.api import load_reader
 from armarium_training import cards, errors
 from armarium_training.jobs.far_steps import FarSteps
-from armarium_training.laying_out import lay_out_lines, lay_out_regions, write_whole
+from armarium_training.laying_out import lay_out_lines, lay_out_regions
 from armarium_training.schemas.training import TrainArgs
 from armarium_training.staging import CARD, LINES, staging
 from armarium_training.starting import (
@@ -23,6 +23,7 @@ from armarium_training.starting import (
     region_base_of,
 )
 from armarium_training.trainers import Trainer, runtime_of, trainer_of
+from armarium_training.whole_files import write_whole
 
 PATIENCE = 5
 """After this many epochs without improvement a training ends, unless a number was stated."""

@@ -5,7 +5,6 @@ model taken in.
 from __future__ import annotations
 
 import json
-import os
 from typing import Any
 
 from armarium.api import ServiceError, now
@@ -14,12 +13,13 @@ from armarium_training.arms import SharedLines, exchange_of, shared_lines
 from armarium_training.asking_lines import line_pictures
 from armarium_training.cards import MADE_BY
 from armarium_training.jobs.training import Training, seen_by
-from armarium_training.laying_out import EVERY, write_whole
+from armarium_training.laying_out import EVERY
 from armarium_training.line_sets import LineSet, TaughtLine, line_set
 from armarium_training.schemas.vision import VisionArgs
 from armarium_training.staging import LINES, MERGED, MODEL, PICTURES
 from armarium_training.starting import Base, vision_base_of
 from armarium_training.trainers import Trainer, converter_of, trainer_named, trainer_of
+from armarium_training.whole_files import write_whole, writing
 
 MARGIN = 0.15
 """How much of the surroundings the reader of vision models shows, as a share of the line's height."""
@@ -82,31 +82,18 @@ class VisionTraining(Training):
             by_page.setdefault(line.document_id, []).append(line)
         told: list[dict[str, Any]] = []
         laid: list[TaughtLine] = []
-        self.folder.mkdir(parents=True, exist_ok=True)
-        beside = self.folder / f"{PICTURES}.part"
-        try:
-            with beside.open("wb") as out:
-                for page, lines in by_page.items():
-                    self.job.check()
-                    try:
-                        for line, picture in line_pictures(self.job, page, lines, margin=MARGIN, sides=True):
-                            prompt, answer = exchange_of(shared, line, vision.arm, vision.language)
-                            out.write(picture.data)
-                            told.append(
-                                {
-                                    "bytes": len(picture.data),
-                                    "prompt": prompt,
-                                    "answer": answer,
-                                    "text": line.text,
-                                }
-                            )
-                            laid.append(line)
-                    except ServiceError as error:
-                        found.missing.append({"document_id": page, "why": error.detail})
-            os.replace(beside, self.folder / PICTURES)
-        except OSError as error:
-            beside.unlink(missing_ok=True)
-            raise errors.no_room(PICTURES, error.strerror or type(error).__name__) from error
+        with writing(self.folder / PICTURES) as beside, beside.open("wb") as out:
+            for page, lines in by_page.items():
+                self.job.check()
+                try:
+                    for line, picture in line_pictures(self.job, page, lines, margin=MARGIN, sides=True):
+                        prompt, answer = exchange_of(shared, line, vision.arm, vision.language)
+                        out.write(picture.data)
+                        taught = {"prompt": prompt, "answer": answer, "text": line.text}
+                        told.append({"bytes": len(picture.data), **taught})
+                        laid.append(line)
+                except ServiceError as error:
+                    found.missing.append({"document_id": page, "why": error.detail})
         if not told:
             raise errors.nothing_to_teach(self.args.teacher or "the working pass")
         shared.lines = laid

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from armarium.api import Engine, Library, query
-from armarium_layout.api import DETECTOR_MODELS, detectors, model_type
+from armarium_layout.api import DETECTOR_MODELS, DETECTORS, model_type
 from armarium_reading.api import installed_readers
 from armarium_training import cards, errors
 from armarium_training.cards import Place
@@ -128,7 +128,7 @@ def _runs_on(engine: Engine, place: Place) -> list[dict[str, Any]]:
     if place.store == DETECTOR_MODELS:
         return [
             {"build": detector.name, "here": engine.runtimes.missing(detector) is None}
-            for detector in detectors(engine)
+            for detector in engine.drivers.usable(DETECTORS)
             if model_type(weights) in detector.model_types
         ]
     return [

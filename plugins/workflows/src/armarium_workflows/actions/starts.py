@@ -142,9 +142,7 @@ def _at_work(undo: UndoContext) -> list[str]:
 
 
 def only_before_writing(undo: UndoContext) -> None:
-    """The start can be undone as long as its runs have written nothing; otherwise the refusal names what they
-    wrote.
-    """
+    """The start can be undone as long as its runs have written nothing; otherwise the refusal names what they wrote."""
     if undo.redo:
         cancel_with_undo(undo)
         return

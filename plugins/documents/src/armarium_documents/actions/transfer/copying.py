@@ -219,13 +219,11 @@ class _Transfer:
 
     def _pointing_in_circles(self) -> bool:
         """Return whether some table refers to one written after it: then all must be written at once."""
-        seen: set[str] = set()
         later = {table.name for table in self.selection.tables}
         for table in self.selection.tables:
             later.discard(table.name)
             if any(parent in later for _, parent in (*table.required, *table.optional)):
                 return True
-            seen.add(table.name)
         return False
 
     def _collect_params(self) -> dict[str, Any]:

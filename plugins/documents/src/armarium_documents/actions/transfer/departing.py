@@ -1,6 +1,4 @@
-"""What a move examines and cuts in the project it leaves: later changes, aliases, other families'
-references.
-"""
+"""What a move examines and cuts in the project it leaves: later changes, aliases, other families' references."""
 
 from __future__ import annotations
 

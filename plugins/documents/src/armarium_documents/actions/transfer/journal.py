@@ -5,9 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping, Sequence
 
-import orjson
-
-from armarium.api import Library, Principal, new_id, now, raw_of
+from armarium.api import Library, Principal, json_text, new_id, now, raw_of
 from armarium_documents.queries.transfers import Side, State
 
 
@@ -28,7 +26,7 @@ def begin(
     raw.execute(
         "INSERT INTO document_transfer (id, transfer_id, side, other_path, other_uuid, mode, state, items, actor, marks,"
         " created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (new_id(), transfer_id, side, str(other.path), other.uuid, mode, state, *map(_text, (items, actor, marks)), at, at),
+        (new_id(), transfer_id, side, str(other.path), other.uuid, mode, state, *map(json_text, (items, actor, marks)), at, at),
     )  # fmt: skip
 
 
@@ -53,7 +51,3 @@ def note(library: Library, transfer_id: str, side: Side, state: State, reason: s
     """As `set_state`, in a transaction of its own."""
     with library.db.write() as conn:
         set_state(raw_of(conn), transfer_id, side, state, reason=reason)
-
-
-def _text(value: object) -> str:
-    return orjson.dumps(value).decode()

@@ -1,6 +1,4 @@
-"""Finishes what a crash left, once both projects are open: unfinished transfers, moves whose sides
-disagree.
-"""
+"""Finishes what a crash left, once both projects are open: unfinished transfers, moves whose sides disagree."""
 
 from __future__ import annotations
 
