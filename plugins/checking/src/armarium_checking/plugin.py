@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from armarium.api import Plugin, actions_in, hookimpl, queries_in
 from armarium_checking import hookspecs
@@ -14,9 +14,10 @@ from armarium_checking.queries import samples as sample_queries
 from armarium_checking.readings import READINGS
 from armarium_checking.recipe_jobs import RECIPE_JOBS
 from armarium_checking.records.checks import metadata
-from armarium_checking.records.samples import samples
+from armarium_checking.records.samples import sample_lines, samples
 from armarium_checking.routes import router
 from armarium_checking.stale_verdicts import RestingVerdicts
+from armarium_checking.statements import RestingRates, stated_rates, statements_about
 from armarium_checking.withheld import WithheldSamples
 from armarium_documents.api import Carrier
 from armarium_source_model.api import RestsOnText
@@ -56,4 +57,12 @@ def armarium_documents_carriers() -> Sequence[Carrier]:
 
 @hookimpl
 def armarium_source_model_rests_on_text() -> Sequence[RestsOnText]:
-    return (RestingVerdicts(),)
+    return (RestingVerdicts(), RestingRates())
+
+
+armarium_formats_statements = hookimpl(optionalhook=True)(statements_about)
+
+
+@hookimpl(optionalhook=True)
+def armarium_exports_records() -> Mapping[str, object]:
+    return {samples.name: stated_rates, sample_lines.name: sample_lines}

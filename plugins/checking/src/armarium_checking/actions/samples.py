@@ -36,7 +36,7 @@ Strata = dict[tuple[str, str], list[tuple[str, TextLine]]]
 
 
 def _create_example(ex: Example) -> dict[str, Any]:
-    page = sample_page(ex, [f"Dear Sir {number}" for number in range(12)], reader="sample")
+    page = sample_page(ex, [f"Dear Sir {number}" for number in range(11)], reader="sample")
     return {"scope_ids": [page.document_id], "lines": 10, "seed": 7}
 
 
@@ -101,7 +101,7 @@ def draw(ctx: ActionContext, p: SampleCreate) -> dict[str, Any]:
     summary="Draw more lines for a sample.",
     route=Route("POST", "/api/quality/samples/{sample_id}/more", name="extend_sample", refusals=(404, 409)),
     words="Drew more lines for a sample",
-    example=lambda ex: {"sample_id": ex.run("quality.sample", _create_example(ex))["id"], "lines": 2},
+    example=lambda ex: {"sample_id": ex.run("quality.sample", _create_example(ex))["id"], "lines": 1},
 )
 def extend(ctx: ActionContext, p: SampleExtend) -> dict[str, Any]:
     """From the pages it was drawn from, as far as their text is the one of that time; what the lines drawn before stand

@@ -100,7 +100,7 @@ def error_rate(conn: Connection, sample_id: str) -> dict[str, Any]:
         "changed": changed,
         "holds": not gone and not changed,
     }
-    return {**told, "statement": None if cer is None else _sentence(told, last)}
+    return {**told, "stated_at": last, "statement": None if cer is None else _sentence(told, last)}
 
 
 @query(

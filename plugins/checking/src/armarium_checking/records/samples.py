@@ -14,7 +14,6 @@ from armarium.api import (
     Params,
     Record,
     SourceText,
-    listed,
     paged,
     provenance_columns,
     record,
@@ -198,7 +197,7 @@ class ErrorRate(Sample):
     """The error rate of the selection, estimated from the answered lines of its sample.
 
     cer, wer: null while too few lines are answered. population: the lines it stands for. gone: pages that are deleted
-    since. changed: pages whose text is another one since, of which the rate says nothing any more. statement: all of it
+    since. stated_at: when the last line was answered. changed: pages whose text is another one since, of which the rate says nothing any more. statement: all of it
     in a sentence, as exports carry it.
     """
 
@@ -214,7 +213,5 @@ class ErrorRate(Sample):
     gone: int
     changed: int
     holds: bool
+    stated_at: str | None
     statement: str | None
-
-
-SampleList = listed(Sample)
