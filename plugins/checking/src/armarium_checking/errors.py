@@ -75,3 +75,21 @@ line_gone = Conflict.saying(
     "line_gone",
     "The page or the line was deleted since the sample was drawn; ask for the next line, or restore it.",
 )
+nothing_decided = Invalid.saying(
+    "nothing_decided",
+    "No proposal is accepted or rejected; name those that are errors, and those that are not.",
+)
+other_text = Conflict.saying(
+    "other_reading",
+    "Another text counts in the line {segment_id} than the one that was shown, or the word is not where the proposal says. "
+    "List the proposals again.",
+)
+overlapping = Invalid.saying(
+    "overlapping",
+    "Two accepted proposals of the line {segment_id} are about the same letters; accept one of them.",
+)
+no_correction_there = NotFound.saying(
+    "no_correction_there",
+    "No person has corrected the line {segment_id}; name a line that was corrected, or none for the newest corrections.",
+    segment_id="segment_id",
+)

@@ -7,9 +7,12 @@ from collections.abc import Mapping, Sequence
 from armarium.api import Plugin, actions_in, hookimpl, queries_in
 from armarium_checking import hookspecs
 from armarium_checking.actions import checks as check_actions
+from armarium_checking.actions import proposals as proposal_actions
 from armarium_checking.actions import samples as sample_actions
 from armarium_checking.hookspecs import Layer
 from armarium_checking.queries import checks as check_queries
+from armarium_checking.queries import disputed as disputed_queries
+from armarium_checking.queries import proposals as proposal_queries
 from armarium_checking.queries import samples as sample_queries
 from armarium_checking.readings import READINGS
 from armarium_checking.recipe_jobs import RECIPE_JOBS
@@ -28,12 +31,12 @@ def armarium_plugin() -> Plugin:
     """Check runs over layers, verdicts, and a checker that needs no model."""
     return Plugin(
         name="checking",
-        summary="Verdicts on readings by people, agents and a checker that needs no model, and stated error rates",
-        prefixes=("check", "quality"),
+        summary="Verdicts on readings by people, agents and a checker that needs no model, stated error rates, and errors found from corrections",
+        prefixes=("check", "quality", "proposal", "disputed"),
         metadata=metadata,
-        actions=actions_in(check_actions, sample_actions),
+        actions=actions_in(check_actions, sample_actions, proposal_actions),
         recipe_jobs=RECIPE_JOBS,
-        queries=queries_in(check_queries, sample_queries),
+        queries=queries_in(check_queries, sample_queries, proposal_queries, disputed_queries),
         routers=(router,),
         withheld_along=(WithheldSamples(),),
         hookspecs=hookspecs,

@@ -1,0 +1,198 @@
+"""What a correction says of other lines: which letters were taken for which, between which, and in which words; pure."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+_WORD = re.compile(r"[\w\u0300-\u036f]+(?:['’\-][\w\u0300-\u036f]+)*")
+EDGE = " "
+"""What stands before the first letter of a word and after its last."""
+MOST_LETTERS = 4
+"""More letters than these on either side are another word, and no confusion of letters."""
+SAME_WORD, KNOWN_AS_READ, SURE = 2.0, -3.0, 2.0
+"""What speaks for an error: that the same word was corrected; against: that a person wrote it as it stands; for again: how
+far the reader was from sure.
+"""
+FULL, ONE_SIDE = 2, 1
+"""How much of the context a confusion has in common with what was corrected: the letters on both sides, or on one."""
+
+
+class Confusion(NamedTuple):
+    """The letters that were read, those that were meant, and the letters before and after them in the word."""
+
+    read: str
+    meant: str
+    before: str
+    after: str
+
+
+class WordChange(NamedTuple):
+    """A word that was corrected into another."""
+
+    wrong: str
+    right: str
+
+    def confusions(self) -> list[Confusion]:
+        """Return the confusions that lead from one to the other; none where they are different words."""
+        from rapidfuzz.distance import Levenshtein
+
+        longer = max(len(self.wrong), len(self.right))
+        if Levenshtein.distance(self.wrong, self.right) > (longer + 1) // 2:
+            return []
+        found = []
+        for block in _changed_blocks(self.wrong, self.right):
+            start, end = _whole_signs(self.wrong, block.start, block.end)
+            first, last = block.first - (block.start - start), block.last + (end - block.end)
+            read, meant = self.wrong[start:end], self.right[first:last]
+            if max(len(read), len(meant)) > MOST_LETTERS:
+                return []
+            padded = f"{EDGE}{self.wrong}{EDGE}"
+            found.append(Confusion(read, meant, padded[start], padded[end + 1]))
+        return found
+
+
+class _Block(NamedTuple):
+    """What stands in one sequence from *start* to *end*, and in the other from *first* to *last* instead."""
+
+    start: int
+    end: int
+    first: int
+    last: int
+
+
+def _changed_blocks(one: Sequence[str], other: Sequence[str]) -> list[_Block]:
+    """Return the blocks in which two sequences differ, each as long as it goes."""
+    from rapidfuzz.distance import Levenshtein
+
+    found: list[_Block] = []
+    for op in Levenshtein.opcodes(one, other):
+        if op.tag == "equal":
+            continue
+        block = _Block(op.src_start, op.src_end, op.dest_start, op.dest_end)
+        if found and (found[-1].end, found[-1].last) == (block.start, block.first):
+            block = _Block(found[-1].start, block.end, found[-1].first, block.last)
+            found.pop()
+        found.append(block)
+    return found
+
+
+def _whole_signs(word: str, start: int, end: int) -> tuple[int, int]:
+    """Widen a span so that no letter is parted from the marks that stand on it."""
+    while 0 < start < len(word) and unicodedata.combining(word[start]):
+        start -= 1
+    while end < len(word) and unicodedata.combining(word[end]):
+        end += 1
+    return start, end
+
+
+class PlacedWord(NamedTuple):
+    """A word with its place in a text."""
+
+    word: str
+    start: int
+    end: int
+
+
+def words_in(text: str) -> list[PlacedWord]:
+    """Return the words of *text* as they are written."""
+    return [PlacedWord(match.group(), match.start(), match.end()) for match in _WORD.finditer(text)]
+
+
+def word_changes(old: str, new: str) -> list[WordChange]:
+    """Return the words that were corrected, each into one other: words that were joined, parted, added or removed tell
+    nothing of letters.
+    """
+    before, after = [one.word for one in words_in(old)], [one.word for one in words_in(new)]
+    changes = []
+    for block in _changed_blocks(before, after):
+        if block.end - block.start == block.last - block.first:
+            pairs = zip(before[block.start : block.end], after[block.first : block.last], strict=True)
+            changes += [WordChange(*pair) for pair in pairs]
+    return [change for change in changes if change.confusions()]
+
+
+def mended(word: str, confusion: Confusion) -> Iterator[tuple[str, int]]:
+    """Yield the words that *word* is if the confusion happened in it, each with how much of the context is the same."""
+    at = -1
+    padded = f"{EDGE}{word}{EDGE}"
+    while (at := word.find(confusion.read, at + 1)) >= 0 and at + len(confusion.read) <= len(word):
+        same = (padded[at] == confusion.before) + (padded[at + len(confusion.read) + 1] == confusion.after)
+        needed = FULL if not confusion.read else ONE_SIDE
+        if same >= needed:
+            yield word[:at] + confusion.meant + word[at + len(confusion.read) :], same
+        if not confusion.read and at >= len(word):
+            break
+
+
+class Experience:
+    """What all corrections of a project say: how often which confusion was corrected, and how often the same letters were
+    right.
+    """
+
+    def __init__(self, corrections: Iterable[tuple[str, str]]) -> None:
+        self._in_context: Counter[Confusion] = Counter()
+        self._anywhere: Counter[tuple[str, str]] = Counter()
+        self.pairs: Counter[WordChange] = Counter()
+        self.written: Counter[str] = Counter()
+        right = []
+        for old, new in corrections:
+            right.append(new)
+            self.written.update(one.word for one in words_in(new))
+            for change in word_changes(old, new):
+                self.pairs[change] += 1
+                for confusion in change.confusions():
+                    self._in_context[confusion] += 1
+                    self._anywhere[confusion.read, confusion.meant] += 1
+        self._right = EDGE + "\n".join(right) + EDGE
+
+    @property
+    def commonest(self) -> Sequence[Confusion]:
+        """Return the confusions that were corrected most often."""
+        return [one for one, _ in self._in_context.most_common(20)]
+
+    def odds(self, confusion: Confusion, same: int) -> float:
+        """Return the logarithm of the odds that these letters, in such a context, are wrong in this way."""
+        wrong = (
+            self._in_context[confusion]
+            if same == FULL
+            else 0.3 * self._anywhere[confusion.read, confusion.meant]
+        )
+        looked_up = confusion.before + confusion.read + confusion.after if same == FULL else confusion.read
+        right = self._right.count(looked_up) if looked_up.strip() else 20
+        return math.log((wrong + 0.5) / (right + 1))
+
+
+def weight(
+    odds: float,
+    *,
+    is_same_word: bool,
+    as_read: int,
+    as_meant: int,
+    written_as_read: int,
+    written_as_meant: int,
+    confidence: float | None,
+    rejected: int,
+) -> float:
+    """Return how likely an error is, as the logarithm of its odds: a noisy channel (Brill and Moore, *An Improved Error
+    Model for Noisy Channel Spelling Correction*, 2000), where the words the project has by pages, *as_read* and *as_meant*,
+    and those that persons wrote are the language.
+    """
+    language = math.log((as_meant + 3 * written_as_meant + 0.2) / (as_read + 0.2))
+    return (
+        odds
+        + language
+        + SAME_WORD * is_same_word
+        + (KNOWN_AS_READ if written_as_read else 0.0)
+        + SURE * (0.8 - (confidence if confidence is not None else 0.8))
+        - 1.5 * rejected
+    )
+
+
+def as_probability(odds: float) -> float:
+    """Return the probability of the logarithm of odds."""
+    return 1 / (1 + math.exp(-max(-40.0, min(40.0, odds))))
