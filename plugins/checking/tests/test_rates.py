@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from armarium_checking.rates import FEWEST, Answered, Rate, Stratum, estimate, more_lines
+from armarium_checking.rates import FEWEST, AnsweredLine, Rate, Stratum, estimate, more_lines
 from armarium_checking.strata import allocate, bands_of, parts_of
 
 FULL, CI = 2_000, 300
 RATES = (0.0, 0.0005, 0.002, 0.01, 0.03, 0.08, 0.2)
 
 
-def synthetic_project(chance: random.Random) -> dict[str, list[tuple[float, Answered]]]:
+def synthetic_project(chance: random.Random) -> dict[str, list[tuple[float, AnsweredLine]]]:
     """Return pages of lines, each with a confidence and its true errors: pages differ (gamma), some are in a hand that
     the reader does not know, a few could not be read at all, lines differ within them, and the confidence knows
     something of it.
@@ -24,7 +24,7 @@ def synthetic_project(chance: random.Random) -> dict[str, list[tuple[float, Answ
     bad = chance.choice((0.0, 0.0, 0.05, 0.2))
     unread = chance.choice((0.0, 0.0, 0.02))
     shape = chance.choice((0.5, 2.0, 8.0))
-    project: dict[str, list[tuple[float, Answered]]] = {}
+    project: dict[str, list[tuple[float, AnsweredLine]]] = {}
     for page in range(pages):
         mean = rate * chance.gammavariate(shape, 1 / shape) * (8 if chance.random() < bad else 1)
         mean = 0.5 if chance.random() < unread else mean
@@ -34,18 +34,18 @@ def synthetic_project(chance: random.Random) -> dict[str, list[tuple[float, Answ
             own = min(0.9, mean * chance.gammavariate(1.5, 1 / 1.5))
             errors = sum(chance.random() < own for _ in range(length))
             known = min(1.0, max(0.0, 1 - own * 2 + chance.gauss(0, 0.1)))
-            lines.append((known, Answered(errors, length)))
+            lines.append((known, AnsweredLine(errors, length)))
         project[str(page)] = lines
     return project
 
 
-def drawn(
-    project: dict[str, list[tuple[float, Answered]]], size: int, chance: random.Random
+def draw_strata(
+    project: dict[str, list[tuple[float, AnsweredLine]]], size: int, chance: random.Random
 ) -> list[Stratum]:
     """Draw a sample as the family does: by runs of pages and bands of confidence."""
     bands = bands_of([known for lines in project.values() for known, _ in lines])
     parts = parts_of({page: len(lines) for page, lines in project.items()}, size, bands.count)
-    strata: dict[tuple[int, str], list[Answered]] = {}
+    strata: dict[tuple[int, str], list[AnsweredLine]] = {}
     for page, lines in project.items():
         for known, line in lines:
             strata.setdefault((parts[page], bands.of(known)), []).append(line)
@@ -62,7 +62,7 @@ def intervals(count: int, seed: int) -> Iterator[tuple[float, Rate]]:
     while count:
         project = synthetic_project(chance)
         lines = [line for of_page in project.values() for _, line in of_page]
-        found = estimate(drawn(project, min(len(lines), chance.choice((30, 60, 150, 300))), chance))
+        found = estimate(draw_strata(project, min(len(lines), chance.choice((30, 60, 150, 300))), chance))
         assert found is not None
         yield sum(line.errors for line in lines) / sum(line.length for line in lines), found
         count -= 1
@@ -84,7 +84,7 @@ def test_the_interval_holds_in_94_of_100_of_2000_projects() -> None:
 
 
 def sample_of(errors: list[int], length: int = 40, lines: int = 4_000) -> list[Stratum]:
-    return [Stratum(lines, [Answered(one, length) for one in errors])]
+    return [Stratum(lines, [AnsweredLine(one, length) for one in errors])]
 
 
 def test_without_an_error_in_the_sample_the_upper_limit_is_not_zero() -> None:
@@ -102,14 +102,14 @@ def test_a_selection_transcribed_to_the_last_line_has_its_rate_without_an_interv
 
 
 def test_lines_of_a_stratum_count_for_those_that_were_not_drawn() -> None:
-    bad, good = [Answered(20, 40)] * 10, [Answered(0, 40)] * 10
+    bad, good = [AnsweredLine(20, 40)] * 10, [AnsweredLine(0, 40)] * 10
     found = estimate([Stratum(100, bad), Stratum(900, good)])
     assert found is not None
     assert found.rate == pytest.approx(0.05)
 
 
 def test_a_stratum_whose_lines_nobody_answered_counts_with_its_neighbour() -> None:
-    found = estimate([Stratum(100, [Answered(4, 40)] * 12), Stratum(50, [])])
+    found = estimate([Stratum(100, [AnsweredLine(4, 40)] * 12), Stratum(50, [])])
     assert found is not None
     assert found.rate == pytest.approx(0.1)
 

@@ -259,12 +259,14 @@ def test_lines_whose_text_taught_the_reader_are_never_drawn(
 ) -> None:
     page, lines = selection.pages[0], list(selection.truth)
 
-    def taught(point: Any, library: Library, conn: Any, models: Collection[str]) -> list[Mapping[str, Any]]:
+    def name_taught(
+        point: Any, library: Library, conn: Any, models: Collection[str]
+    ) -> list[Mapping[str, Any]]:
         assert point is armarium_checking_taught
         assert "one" in models
         return [{"one": [page, *lines[10:15]], "two": lines[30:]}]
 
-    monkeypatch.setattr(engine.points, "ask", taught)
+    monkeypatch.setattr(engine.points, "ask", name_taught)
     drawn = selection.draw(lines=100)
     assert (drawn["taught"], drawn["population"]) == (15, 25)
     listed = selection.project.client.get(f"/api/quality/samples/{drawn['id']}/lines").json()["items"]

@@ -143,7 +143,7 @@ def next_line(
     )
 
 
-@quality.asks("answer LINE 'Dear Sir'", "POST /api/quality/lines/{line}", says="Answered.")
+@quality.asks("answer LINE 'Dear Sir'", "POST /api/quality/lines/{line}", says="AnsweredLine.")
 def answer_line(
     line: Annotated[str, "The id of a line of a sample."],
     text: Annotated[str | None, "TEXT: What stands in the line."] = None,

@@ -33,7 +33,7 @@ LEVEL = 0.95
 TAIL = (1 + LEVEL) / 2
 
 
-class Answered(NamedTuple):
+class AnsweredLine(NamedTuple):
     """A line of a sample that was answered: its errors, and the characters or words in which they are counted."""
 
     errors: int
@@ -44,7 +44,7 @@ class Stratum(NamedTuple):
     """All lines of a stratum by their number, and those of the sample that were answered."""
 
     lines: int
-    answered: Sequence[Answered]
+    answered: Sequence[AnsweredLine]
 
 
 class Rate(NamedTuple):

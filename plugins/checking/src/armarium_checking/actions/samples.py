@@ -149,7 +149,7 @@ def _answer_example(ex: Example) -> dict[str, Any]:
     result=SampleLine,
     summary="Say what stands in a line of a sample.",
     route=Route("POST", "/api/quality/lines/{line_id}", name="answer_line", refusals=(404, 409)),
-    words="Answered a line of a sample",
+    words="AnsweredLine a line of a sample",
     person_only=True,
     example=_answer_example,
 )
@@ -208,16 +208,16 @@ def _selection(ctx: ActionContext, p: SampleCreate) -> tuple[list[PageOfLines], 
     tops = select(d.id).where(d.parent_id.is_(None), d.deleted_at.is_(None)).order_by(d.sort_order, d.name)
     pages = pages_under(ctx.conn, p.scope_ids or list(ctx.conn.execute(tops).scalars()))
     if p.query is not None:
-        found = _selected(ctx, "query", p.query)
+        found = _select(ctx, "query", p.query)
         pages = [page for page in pages if page in found]
     listed, taught = _untaught(ctx, list(population(ctx.conn, pages, p.reader)))
     if p.hand_id is not None:
-        written = _selected(ctx, "hand", p.hand_id)
+        written = _select(ctx, "hand", p.hand_id)
         listed = _lines_only(listed, lambda line: line in written)
     return _visible(ctx, listed), taught
 
 
-def _selected(ctx: ActionContext, by: Any, value: str) -> Collection[str]:
+def _select(ctx: ActionContext, by: Any, value: str) -> Collection[str]:
     found = ctx.engine.points.ask_first(
         armarium_checking_selected, ctx.engine, ctx.project, ctx.conn, by, value
     )

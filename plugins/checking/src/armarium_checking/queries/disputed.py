@@ -10,7 +10,7 @@ from fastapi import Query
 from sqlalchemy import Connection
 
 from armarium.api import Engine, json_text, query, raw_of
-from armarium_checking.misreadings import Experience, mended, words_in
+from armarium_checking.misreadings import Experience, mendings_of, words_in
 from armarium_checking.queries.checks import confirmed_by_persons
 from armarium_checking.queries.proposals import UNDECIDED, PagesOfWords, newest_corrections
 from armarium_checking.records.checks import verdicts
@@ -144,7 +144,7 @@ def _add_rare_words(engine: Engine, conn: Connection, lines: Sequence[dict[str, 
     rare = {}
     for word, folded in words.items():
         if folded in there and len(there[folded]) <= RARE:
-            others = {fold_letters(other) for one in confusions for other, _ in mended(word, one)} - {
+            others = {fold_letters(other) for one in confusions for other, _ in mendings_of(word, one)} - {
                 folded,
                 "",
             }

@@ -75,12 +75,12 @@ def _that_count(conn: Connection, pages: Sequence[str]) -> Iterator[PageOfLines]
             words = text[start:end]
             made = read.get((segment_id, words), (None, None, None, False))
             parts[line_of.get(segment_id, segment_id)].append((words, made))
-        lines = [_joined(segment_id, of_line) for segment_id, of_line in parts.items()]
+        lines = [_join_words(segment_id, of_line) for segment_id, of_line in parts.items()]
         if lines:
             yield PageOfLines(document_id, lines, fingerprint)
 
 
-def _joined(segment_id: str, parts: Sequence[tuple[str, tuple[Any, ...]]]) -> TextLine:
+def _join_words(segment_id: str, parts: Sequence[tuple[str, tuple[Any, ...]]]) -> TextLine:
     sure = [made[0] for _, made in parts if made[0] is not None]
     return TextLine(
         segment_id,

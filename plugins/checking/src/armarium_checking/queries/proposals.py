@@ -16,14 +16,15 @@ from armarium.api import Engine, Library, json_text, query, raw_of
 from armarium_checking import errors
 from armarium_checking.hookspecs import armarium_checking_ink_says, armarium_checking_pages_with
 from armarium_checking.misreadings import (
+    FEWEST_LETTERS,
     FULL,
     ONE_SIDE,
     Confusion,
+    Evidence,
     Experience,
     WordChange,
     as_probability,
-    mended,
-    weight,
+    mendings_of,
     word_changes,
     words_in,
 )
@@ -36,6 +37,8 @@ UNDECIDED = "newest-machine-unchosen"
 """Why a text counts that no person wrote or chose."""
 NEWEST = 300
 """How many corrections, the newest, are the experience by which proposals are weighed."""
+LEAST = 0.4
+"""How probable a proposal is, where nothing else is asked: below, most are wrong."""
 ASKED = 12
 """How many of them are followed where no line is named."""
 MOST_PAIRS = 300
@@ -83,6 +86,7 @@ def list_proposals(
     segment_id: Annotated[
         str | None, Query(description="The corrected line; default: the newest corrections")
     ] = None,
+    least: Annotated[float, Query(ge=0, le=1, description="Only proposals at least as probable")] = LEAST,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     offset: Annotated[int, Query(ge=0, le=10_000)] = 0,
 ) -> dict[str, Any]:
@@ -99,6 +103,7 @@ def list_proposals(
     pages = PagesOfWords(engine, conn)
     pairs = _weighed_pairs(raw, pages, followed, experience)
     found = _in_lines(conn, pages, pairs, experience, {line for line, *_ in followed})
+    found = [one for one in found if one["probability"] >= least]
     found.sort(key=lambda one: (-one["probability"], one["segment_id"], one["char_start"]))
     part = found[offset : offset + limit]
     _ask_the_ink(engine, library, part)
@@ -151,23 +156,35 @@ def _weighed_pairs(
         there = pages.of((pair.read, pair.meant))
         if not there[pair.read] or (pair.same <= FULL and not there[pair.meant]):
             continue
-        odds = 0.0 if pair.confusion is None else experience.odds(pair.confusion, min(pair.same, FULL))
-        seen = 0 if pair.read == pair.meant else len(there[pair.read])
-        meant = 0 if pair.read == pair.meant else len(there[pair.meant])
-        weighed.append((odds + _language(seen, meant), pair))
+        evidence = _evidence(pair, there, experience, pair.change.wrong, pair.change.right, None, 0)
+        weighed.append((evidence.odds(), pair))
     return sorted(weighed, key=lambda one: -one[0])
 
 
-def _language(seen: int, meant: int) -> float:
-    return weight(
-        0.0,
-        is_same_word=False,
-        as_read=seen,
-        as_meant=meant,
-        written_as_read=0,
-        written_as_meant=0,
-        confidence=None,
-        rejected=0,
+def _evidence(
+    pair: _Pair,
+    there: Mapping[str, Sequence[str]],
+    experience: Experience,
+    word: str,
+    proposed: str,
+    confidence: float | None,
+    rejected: int,
+) -> Evidence:
+    wrong, right = experience.times_seen(pair.confusion, min(pair.same, FULL))
+    return Evidence(
+        wrong=wrong,
+        right=right,
+        same_word=experience.pairs[WordChange(word, proposed)] > 0,
+        same=pair.same,
+        as_read=len(there[pair.read]),
+        as_meant=len(there[pair.meant]),
+        written_as_read=experience.written[word],
+        written_as_meant=experience.written[proposed],
+        confidence=confidence,
+        rejected=rejected,
+        raises=word.lower() == proposed.lower() and word[:1].islower(),
+        is_plain=pair.read == pair.meant,
+        length=len(word),
     )
 
 
@@ -211,29 +228,31 @@ def _in_lines(
             if segment_id in corrected:
                 continue
             for word, first, last in words_in(text[start:end]):
+                if len(word) < FEWEST_LETTERS:
+                    continue
                 known = folded.get(word)
                 if known is None:
                     known = folded[word] = fold_letters(word)
                 for pair in by_word.get(known, ()):
-                    proposed = _written(word, pair)
+                    proposed = _mend_word(word, pair)
                     if proposed is not None and proposed != word:
                         places.append((document_id, segment_id, first, last, word, proposed, pair))
                         break
-    return _offered(conn, places, pages, experience)
+    return _offers_of(conn, places, pages, experience)
 
 
-def _written(word: str, pair: _Pair) -> str | None:
+def _mend_word(word: str, pair: _Pair) -> str | None:
     """Return what stands there if *word*, as it is written, is the pair's misreading."""
     if word == pair.change.wrong:
         return pair.change.right
     if pair.confusion is None:
         return None
     return next(
-        (other for other, _ in mended(word, pair.confusion) if fold_letters(other) == pair.meant), None
+        (other for other, _ in mendings_of(word, pair.confusion) if fold_letters(other) == pair.meant), None
     )
 
 
-def _offered(
+def _offers_of(
     conn: Connection,
     places: Sequence[tuple[str, str, int, int, str, str, _Pair]],
     pages: PagesOfWords,
@@ -254,18 +273,9 @@ def _offered(
             continue
         if (segment_id, word, proposed) in rejected:
             continue
-        same = WordChange(word, proposed)
         there = pages.of((pair.read, pair.meant))
-        is_plain = pair.read == pair.meant
-        odds = weight(
-            0.0 if pair.confusion is None else experience.odds(pair.confusion, min(pair.same, FULL)),
-            is_same_word=experience.pairs[same] > 0 or same == pair.change,
-            as_read=0 if is_plain else len(there[pair.read]),
-            as_meant=0 if is_plain else len(there[pair.meant]),
-            written_as_read=experience.written[word],
-            written_as_meant=experience.written[proposed],
-            confidence=sure.get(shown.representation_id),
-            rejected=times[word, proposed],
+        evidence = _evidence(
+            pair, there, experience, word, proposed, sure.get(shown.representation_id), times[word, proposed]
         )
         found.append(
             {
@@ -277,7 +287,7 @@ def _offered(
                 "read": word,
                 "proposed": proposed,
                 "text": shown.text,
-                "probability": as_probability(odds),
+                "probability": as_probability(evidence.odds()),
                 "picture": f"/api/segments/{segment_id}/picture",
                 "corrected_segment_id": pair.segment_id,
                 "wrong": pair.change.wrong,

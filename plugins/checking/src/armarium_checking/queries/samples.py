@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, exists, func, select
 
 from armarium.api import query, raw_of
 from armarium_checking.queries.population import population
-from armarium_checking.rates import Answered, Rate, Stratum, estimate, more_lines
+from armarium_checking.rates import AnsweredLine, Rate, Stratum, estimate, more_lines
 from armarium_checking.records.samples import (
     ErrorRate,
     NextLine,
@@ -81,7 +81,7 @@ def error_rate(conn: Connection, sample_id: str) -> dict[str, Any]:
     cer, wer = estimate(list(by_character.values())), estimate(list(by_word.values()))
     pages = raw_of(conn).execute(_PAGES, (sample_id,)).fetchall()
     gone = sum(not live for *_, live, _now in pages)
-    changed = _changed(conn, sample["reader"], pages)
+    changed = _count_changed(conn, sample["reader"], pages)
     told = {
         **sample,
         "population": lines,
@@ -152,8 +152,8 @@ def _answers(conn: Connection, sample_id: str, policy: str) -> tuple[Any, Any, i
     """Return the answered lines by stratum in characters and in words, how many nobody can read, who answered, and when
     the last answer was given.
     """
-    characters: dict[tuple[str, str], list[Answered]] = defaultdict(list)
-    words: dict[tuple[str, str], list[Answered]] = defaultdict(list)
+    characters: dict[tuple[str, str], list[AnsweredLine]] = defaultdict(list)
+    words: dict[tuple[str, str], list[AnsweredLine]] = defaultdict(list)
     persons: dict[str, None] = {}
     illegible, last = 0, None
     c = sample_lines.c
@@ -167,12 +167,12 @@ def _answers(conn: Connection, sample_id: str, policy: str) -> tuple[Any, Any, i
             illegible += 1
             continue
         found = line_errors(row.truth, row.read_text, policy)
-        characters[row.part, row.band].append(Answered(found.distance, found.characters))
-        words[row.part, row.band].append(Answered(found.word_distance, found.words))
+        characters[row.part, row.band].append(AnsweredLine(found.distance, found.characters))
+        words[row.part, row.band].append(AnsweredLine(found.word_distance, found.words))
     return characters, words, illegible, list(persons), last
 
 
-def _changed(conn: Connection, reader: str | None, pages: Sequence[Any]) -> int:
+def _count_changed(conn: Connection, reader: str | None, pages: Sequence[Any]) -> int:
     """Return on how many of the pages that are there something else stands now than was measured."""
     live = [(document_id, then, now) for _, document_id, then, _, is_there, now in pages if is_there]
     if reader is not None:
