@@ -13,21 +13,24 @@ from __future__ import annotations
 
 import io
 import os
-import random
 import sys
 import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from armarium.api import Engine, Library, NotFound, new_id
+from armarium.api import Engine, Library, NotFound, raw_of
+from armarium_checking.plugin import armarium_plugin as checking
 from armarium_checking.queries.disputed import list_disputed
 from armarium_checking.queries.proposals import list_proposals
+from armarium_documents.api import representations
 from armarium_source_model.api import counting_of_segments, line_errors
+from benchmarks.bench_pages import LINES, add_pages
 from benchmarks.harness import Result
 from benchmarks.places import OWNER, running_engine, scratch_folder
 from benchmarks.read_pages import borrow_runtimes, wait_until_done
 from benchmarks.reading_hands import import_pages
+from benchmarks.searching import plugins as searched
 from benchmarks.teaching import SHARED
 
 ALTO = {"onehand-peraire": ("onehand-peraire", ""), "bronod": ("page-pairs/bronod", "alto/")}
@@ -39,7 +42,7 @@ LISTED_AT_ONCE = 20
 ITEM = ("segment_id", "reading_id", "char_start", "char_end", "read", "proposed")
 SHOWN, PRECISION = 50, 0.7
 SHARE, LEFT = 0.1, 0.7
-PAGES, LINES, MOST_MS = 10_000, 30, 300.0
+PAGES, MOST_MS = 10_000, 300.0
 
 
 class PictureOfLines(NamedTuple):
@@ -259,8 +262,10 @@ def _correct_as_person(name: str, engine: Engine, library: Library, truth: dict[
 
 def _first_page(rounds: int) -> Result:
     """Measure the first page of proposals after a correction, in a project of 10,000 pages."""
-    with scratch_folder() as folder, running_engine(folder) as (engine, library):
-        line = _large_project(engine, library)
+    plugins = [*searched(), checking()]
+    with scratch_folder() as folder, running_engine(folder, plugins) as (engine, library):
+        add_pages(engine, library, PAGES, MACHINE)
+        line = _correct_a_letter(engine, library)
         times = []
         for _ in range(max(3, rounds)):
             began = time.perf_counter()
@@ -269,60 +274,19 @@ def _first_page(rounds: int) -> Result:
             times.append(1000 * (time.perf_counter() - began))
         assert found["count"] == SHOWN, found["count"]
     taken = sorted(times)[len(times) // 2]
-    return Result(52, "the first page of proposals after a correction, of 10,000 pages", "ms", taken, MOST_MS, "the limit",
-                  taken / MOST_MS, limit=1.0, note=f"{PAGES * LINES:,} lines; slowest {max(times):.0f} ms")  # fmt: skip
+    note = f"{PAGES * LINES:,} lines; first {times[0]:.0f} ms, slowest {max(times):.0f} ms"
+    return Result(52, f"the first page of proposals after a correction, of {PAGES:,} pages", "ms", taken, MOST_MS, "the limit",
+                  taken / MOST_MS, limit=1.0, note=note)  # fmt: skip
 
 
-def _large_project(engine: Engine, library: Library) -> str:
-    """Fill a project with pages of words of a Zipfian vocabulary, one in thirty misread; return a line that was corrected."""
-    chance = random.Random(52)
-    letters = "etaoinshrdlucmfwypvbgk"
-    words = [
-        "".join(chance.choices(letters, range(22, 0, -1), k=chance.randint(2, 11))) for _ in range(60_000)
-    ]
-    often = [1 / (rank + 10) for rank in range(len(words))]
-    box = (engine.run(library, "document.create", {"name": "Box"}, OWNER).result or {})["id"]
-    line, wrong, right = "", "", ""
-    for first in range(0, PAGES, 500):
-        pages = [
-            {"id": new_id(), "parent_id": box, "doc_type": "page", "name": f"{first + number:05}"}
-            for number in range(500)
-        ]
-        engine.run(library, "document.add_files", {"nodes": pages}, OWNER)
-        for page in pages:
-            texts = [
-                " ".join(_misread_word(chance, word) for word in chance.choices(words, often, k=8))
-                for _ in range(LINES)
-            ]
-            made = {"document_id": page["id"], "provider": "hand", "model": "hand", "lines": texts}
-            segments = _read_page(engine, library, made)
-            at = next((number for number, text in enumerate(texts) if "rn" in text), None)
-            if not line and at is not None:
-                line, wrong, right = segments[at], texts[at], texts[at].replace("rn", "m", 1)
+def _correct_a_letter(engine: Engine, library: Library) -> str:
+    """Correct a u that was read in a common word into the n that it is there; return the line."""
+    with library.db.read() as conn:
+        asked = f"SELECT segment_id, content FROM {representations} WHERE content LIKE '% dans %' LIMIT 1"
+        line, text = raw_of(conn).execute(asked).fetchone()
+    # What was read is written by a machine beside it, and corrected by the person.
+    read = text.replace(" dans ", " daus ", 1)
+    for sent, who in ((read, MACHINE), (text, OWNER)):
+        engine.run(library, "representation.create", {"segment_id": line, "text": sent}, who)
     engine.jobs.run_until_idle(library, 600.0)
-    engine.run(library, "representation.create", {"segment_id": line, "text": right}, OWNER)
-    assert wrong != right
-    return line
-
-
-def _misread_word(chance: random.Random, word: str) -> str:
-    return word.replace("m", "rn", 1) if chance.random() < 0.3 else word
-
-
-def _read_page(engine: Engine, library: Library, page: dict[str, Any]) -> list[str]:
-    on_page = {"document_id": page["document_id"]}
-    made = engine.run(library, "segment.pass_create", {**on_page, "name": "Lines"}, OWNER)
-    on_page["pass_id"] = (made.result or {})["id"]
-    drawn = [
-        {**on_page, "kind": "line", "anchor": {"rect": [0.1, 0.02 + 0.03 * number, 0.8, 0.02]}}
-        for number in range(len(page["lines"]))
-    ]
-    result = engine.run(library, "segment.create_many", {"segments": drawn}, OWNER).result or {}
-    segments = [one["id"] for one in result["items"]]
-    readings = [
-        {"segment_id": line, "text": text, "confidence": 0.9}
-        for line, text in zip(segments, page["lines"], strict=True)
-    ]
-    taken = {**on_page, "provider": page["provider"], "model": page["model"], "readings": readings}
-    engine.run(library, "reading.take", taken, MACHINE)
-    return segments
+    return str(line)

@@ -51,7 +51,7 @@ LOOKED_AT = 400
 _CORRECTIONS = f"""
 SELECT c.segment_id, o.content, c.content FROM {representations} c
 JOIN {representations} o ON o.id = c.corrects_representation_id
-WHERE c.kind = 'transcription' AND c.provenance_kind = 'human' AND NOT c.retracted AND c.segment_id IS NOT NULL
+WHERE c.corrects_representation_id > '' AND c.kind = 'transcription' AND c.provenance_kind = 'human' AND NOT c.retracted AND c.segment_id IS NOT NULL
 {{which}} ORDER BY c.created_at DESC, c.id DESC LIMIT {{most}}
 """
 _PAIRS = f"""
