@@ -138,9 +138,9 @@ def _pages_of_strips(folder: Path, document: str) -> list[PictureOfLines]:
                 ({"anchor": {"rect": [0.0, top / high, strip.width / wide, strip.height / high]}}, text)
             )
             top += strip.height + 20
-        file = io.BytesIO()
-        sheet.save(file, "JPEG", quality=90)
-        pages.append(PictureOfLines(file.getvalue(), sheet.size, lines))
+        jpeg = io.BytesIO()
+        sheet.save(jpeg, "JPEG", quality=90)
+        pages.append(PictureOfLines(jpeg.getvalue(), sheet.size, lines))
     return pages
 
 

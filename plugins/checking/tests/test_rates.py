@@ -44,7 +44,9 @@ def draw_strata(
 ) -> list[Stratum]:
     """Draw a sample as the family does: by runs of pages and bands of confidence."""
     bands = bands_of([known for lines in project.values() for known, _ in lines])
-    parts = parts_of({page: len(lines) for page, lines in project.items()}, size, bands.count)
+    parts = parts_of(
+        {page: len(lines) for page, lines in project.items()}, size, 3 if bands.low < bands.high else 1
+    )
     strata: dict[tuple[int, str], list[AnsweredLine]] = {}
     for page, lines in project.items():
         for known, line in lines:
@@ -129,7 +131,7 @@ def test_half_the_width_needs_about_four_times_the_lines_and_fewer_where_few_are
 def test_strata_are_runs_of_pages_and_thirds_of_confidence_and_each_line_is_in_one() -> None:
     bands = bands_of([0.1, 0.2, 0.5, 0.6, 0.8, 0.9])
     assert [bands.of(one) for one in (0.1, 0.5, 0.9, None)] == ["low", "middle", "high", "unknown"]
-    assert bands_of([0.5, 0.5]).count == 1
+    assert {bands_of([0.5, 0.5]).of(one) for one in (0.5, 0.5)} == {"high"}
     parts = parts_of({"a": 10, "b": 10, "c": 10, "d": 10}, 24, 3)
     assert list(parts.values()) == [0, 0, 1, 1]
     assert allocate([5, 50, 500, 1], 60) == [2, 5, 53, 1]

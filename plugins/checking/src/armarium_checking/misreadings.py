@@ -16,11 +16,9 @@ MOST_LETTERS = 4
 """More letters than these on either side are another word, and no confusion of letters."""
 FEWEST_LETTERS = 3
 """A shorter word is misread for too many others to tell anything."""
-WEIGHTS = (-3.1, 1.7, -0.7, 0.9, -1.4, -1.8, 0.9, -1.0, 0.5, 1.9, -1.5, -1.7, 1.6, 1.7)
+WEIGHTS = (-4.5, 1.7, -0.7, 0.9, -1.8, 0.9, -1.0, 0.5, 1.9, -1.5, -1.7, 1.6, 1.7)
 """What each term of `Evidence.numbers` counts: a logistic regression over the proposals of `benchmarks.error_finding`, but for
 what was rejected, which is set."""
-FULL, ONE_SIDE = 2, 1
-"""How much of the context a confusion has in common with what was corrected: the letters on both sides, or on one."""
 
 
 class Confusion(NamedTuple):
@@ -119,17 +117,13 @@ def word_changes(old: str, new: str) -> list[WordChange]:
     return [change for change in changes if change.confusions()]
 
 
-def mendings_of(word: str, confusion: Confusion) -> Iterator[tuple[str, int]]:
-    """Yield the words that *word* is if the confusion happened in it, each with how much of the context is the same."""
-    at = -1
+def mendings_of(word: str, confusion: Confusion) -> Iterator[str]:
+    """Yield the words that *word* is if the confusion happened in it, between the same letters."""
+    sought = confusion.before + confusion.read + confusion.after
     padded = f"{EDGE}{word}{EDGE}"
-    while (at := word.find(confusion.read, at + 1)) >= 0 and at + len(confusion.read) <= len(word):
-        same = (padded[at] == confusion.before) + (padded[at + len(confusion.read) + 1] == confusion.after)
-        needed = FULL if not confusion.read else ONE_SIDE
-        if same >= needed:
-            yield word[:at] + confusion.meant + word[at + len(confusion.read) :], same
-        if not confusion.read and at >= len(word):
-            break
+    at = -1
+    while (at := padded.find(sought, at + 1)) >= 0:
+        yield word[:at] + confusion.meant + word[at + len(confusion.read) :]
 
 
 class Experience:
@@ -139,7 +133,6 @@ class Experience:
 
     def __init__(self, corrections: Iterable[tuple[str, str]]) -> None:
         self._in_context: Counter[Confusion] = Counter()
-        self._anywhere: Counter[tuple[str, str]] = Counter()
         self.pairs: Counter[WordChange] = Counter()
         self.written: Counter[str] = Counter()
         right = []
@@ -150,7 +143,6 @@ class Experience:
                 self.pairs[change] += 1
                 for confusion in change.confusions():
                     self._in_context[confusion] += 1
-                    self._anywhere[confusion.read, confusion.meant] += 1
         self._right = EDGE + "\n".join(right) + EDGE
 
     @property
@@ -158,13 +150,10 @@ class Experience:
         """Return the confusions that were corrected most often."""
         return [one for one, _ in self._in_context.most_common(20)]
 
-    def times_seen(self, confusion: Confusion | None, same: int) -> tuple[float, float]:
-        """Return how often these letters, in such a context, were corrected in this way, and how often they were right."""
+    def times_seen(self, confusion: Confusion | None) -> tuple[float, float]:
+        """Return how often these letters, in this context, were corrected in this way, and how often they were right."""
         if confusion is None:
             return 0.0, 0.0
-        if same == ONE_SIDE:
-            wrong = self._anywhere[confusion.read, confusion.meant]
-            return float(wrong), float(self._right.count(confusion.read) if confusion.read else 20)
         looked_up = confusion.before + confusion.read + confusion.after
         return float(self._in_context[confusion]), float(
             self._right.count(looked_up) if looked_up.strip() else 20
@@ -180,7 +169,6 @@ class Evidence(NamedTuple):
     """How often the letters stand in it in what persons wrote."""
     same_word: bool
     """Whether this word was corrected into that one."""
-    same: int
     as_read: int
     """On how many pages the word stands as it was read, and as it is proposed."""
     as_meant: int
@@ -202,7 +190,6 @@ class Evidence(NamedTuple):
             math.log(self.wrong + 0.5),
             math.log(self.right + 1),
             float(self.same_word),
-            float(self.same >= FULL),
             math.log(self.as_read + 0.2) if not self.is_plain else 0.0,
             math.log(self.as_meant + 0.2) if not self.is_plain else 0.0,
             math.log(self.written_as_read + 1),

@@ -19,11 +19,6 @@ class Bands(NamedTuple):
     low: float
     high: float
 
-    @property
-    def count(self) -> int:
-        """How many bands the confidences fall into."""
-        return 3 if self.low < self.high else 1
-
     def of(self, confidence: float | None) -> str:
         """Return the band of a confidence; None: it is not known."""
         if confidence is None:

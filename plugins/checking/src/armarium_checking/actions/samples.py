@@ -138,6 +138,7 @@ def extend(ctx: ActionContext, p: SampleExtend) -> dict[str, Any]:
 
 def _answer_example(ex: Example) -> dict[str, Any]:
     sample = ex.run("quality.sample", _create_example(ex))["id"]
+    assert ex.library is not None
     with ex.library.db.read() as conn:
         line = next_line(conn, sample)["line"]
     return {"line_id": line["line_id"], "text": "Dear Sir"}

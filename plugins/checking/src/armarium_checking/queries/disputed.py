@@ -144,7 +144,7 @@ def _add_rare_words(engine: Engine, conn: Connection, lines: Sequence[dict[str, 
     rare = {}
     for word, folded in words.items():
         if folded in there and len(there[folded]) <= RARE:
-            others = {fold_letters(other) for one in confusions for other, _ in mendings_of(word, one)} - {
+            others = {fold_letters(other) for one in confusions for other in mendings_of(word, one)} - {
                 folded,
                 "",
             }

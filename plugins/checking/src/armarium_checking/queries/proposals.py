@@ -17,8 +17,6 @@ from armarium_checking import errors
 from armarium_checking.hookspecs import armarium_checking_ink_says, armarium_checking_pages_with
 from armarium_checking.misreadings import (
     FEWEST_LETTERS,
-    FULL,
-    ONE_SIDE,
     Confusion,
     Evidence,
     Experience,
@@ -31,7 +29,7 @@ from armarium_checking.misreadings import (
 from armarium_checking.queries.checks import confirmed_by_persons
 from armarium_checking.records.proposals import Proposals, rejections
 from armarium_documents.api import representations
-from armarium_source_model.api import counting_of_segments, fold_letters, page_texts, page_words
+from armarium_source_model.api import counting_of_segments, fold_letters, fold_lines, page_texts, page_words
 
 UNDECIDED = "newest-machine-unchosen"
 """Why a text counts that no person wrote or chose."""
@@ -41,11 +39,11 @@ LEAST = 0.4
 """How probable a proposal is, where nothing else is asked: below, most are wrong."""
 ASKED = 12
 """How many of them are followed where no line is named."""
-MOST_PAIRS = 300
+MOST_PAIRS = 200
 """How many pairs of words are weighed for one answer."""
 MOST_PAGES = 30
 """How many pages with a word are looked at; a word on as many is common."""
-LOOKED_AT = 400
+LOOKED_AT = 200
 """How many pages are opened for one answer."""
 
 _CORRECTIONS = f"""
@@ -56,7 +54,7 @@ WHERE c.corrects_representation_id > '' AND c.kind = 'transcription' AND c.prove
 """
 _PAIRS = f"""
 SELECT w.word, x.word FROM {page_words} w JOIN {page_words} x ON x.word = trim(replace(' ' || w.word || ' ', ?1, ?2))
-WHERE instr(' ' || w.word || ' ', ?1) AND x.word <> w.word
+WHERE instr(w.word, ?3) AND instr(' ' || w.word || ' ', ?1) AND x.word <> w.word
 """
 _SCANNED = f"SELECT document_id FROM {page_texts} WHERE instr(' ' || words || ' ', ?) LIMIT ?"
 _TEXTS = (
@@ -72,7 +70,8 @@ class _Pair(NamedTuple):
     read: str
     meant: str
     confusion: Confusion | None
-    same: int
+    is_word: bool
+    """Whether it is the corrected word itself."""
     segment_id: str
     change: WordChange
 
@@ -126,8 +125,7 @@ class PagesOfWords:
         """Return the pages of each of *words*, at most `MOST_PAGES`."""
         new = [word for word in dict.fromkeys(words) if word not in self._known]
         if new:
-            asked = (armarium_checking_pages_with, self._conn, new, MOST_PAGES)
-            found = self._engine.points.ask_first(*asked)
+            found = self._engine.points.ask_first(armarium_checking_pages_with, self._conn, new, MOST_PAGES)
             if found is None:
                 raw = raw_of(self._conn)
                 found = {
@@ -149,16 +147,19 @@ def _weighed_pairs(
             wrong, right = fold_letters(change.wrong), fold_letters(change.right)
             for pair in _pairs_of(raw, line, change, wrong, right):
                 found.setdefault((pair.read, pair.meant, pair.confusion), pair)
+    ordered = sorted(found.values(), key=lambda one: (not one.is_word, one.read, one.meant))
     weighed: list[tuple[float, _Pair]] = []
-    for pair in sorted(found.values(), key=lambda one: (-one.same, one.read, one.meant)):
+    for first in range(0, len(ordered), MOST_PAIRS):
+        some = ordered[first : first + MOST_PAIRS]
+        there = pages.of([word for pair in some for word in (pair.read, pair.meant)])
+        for pair in some:
+            if there[pair.read] and (pair.is_word or there[pair.meant]):
+                change = pair.change
+                evidence = _evidence(pair, there, experience, change.wrong, change.right, None, 0)
+                weighed.append((evidence.odds(), pair))
         if len(weighed) >= MOST_PAIRS:
             break
-        there = pages.of((pair.read, pair.meant))
-        if not there[pair.read] or (pair.same <= FULL and not there[pair.meant]):
-            continue
-        evidence = _evidence(pair, there, experience, pair.change.wrong, pair.change.right, None, 0)
-        weighed.append((evidence.odds(), pair))
-    return sorted(weighed, key=lambda one: -one[0])
+    return sorted(weighed[:MOST_PAIRS], key=lambda one: -one[0])
 
 
 def _evidence(
@@ -170,12 +171,11 @@ def _evidence(
     confidence: float | None,
     rejected: int,
 ) -> Evidence:
-    wrong, right = experience.times_seen(pair.confusion, min(pair.same, FULL))
+    wrong, right = experience.times_seen(pair.confusion)
     return Evidence(
         wrong=wrong,
         right=right,
         same_word=experience.pairs[WordChange(word, proposed)] > 0,
-        same=pair.same,
         as_read=len(there[pair.read]),
         as_meant=len(there[pair.meant]),
         written_as_read=experience.written[word],
@@ -192,18 +192,15 @@ def _pairs_of(raw: Any, line: str, change: WordChange, wrong: str, right: str) -
     confusions = change.confusions()
     if wrong and " " not in wrong:
         # The corrected word itself, more than any context.
-        yield _Pair(wrong, right, confusions[0] if confusions else None, FULL + 1, line, change)
+        yield _Pair(wrong, right, confusions[0] if confusions else None, True, line, change)
     for confusion in confusions:
         read, meant = fold_letters(confusion.read), fold_letters(confusion.meant)
         if read == meant or " " in read or " " in meant:
             continue
         before, after = fold_letters(confusion.before) or " ", fold_letters(confusion.after) or " "
-        contexts = [(before, after, FULL)]
-        if read:
-            contexts += [(before, "", ONE_SIDE), ("", after, ONE_SIDE)]
-        for left, end, same in contexts:
-            for word, other in raw.execute(_PAIRS, (left + read + end, left + meant + end)):
-                yield _Pair(word, other, confusion, same, line, change)
+        sought = before + read + after
+        for word, other in raw.execute(_PAIRS, (sought, before + meant + after, sought.strip())):
+            yield _Pair(word, other, confusion, False, line, change)
 
 
 def _in_lines(
@@ -224,8 +221,11 @@ def _in_lines(
     places: list[tuple[str, str, int, int, str, str, _Pair]] = []
     folded: dict[str, str] = {}
     for document_id, text, spans in raw.execute(_TEXTS, (json_text(list(wanted)),)):
-        for segment_id, start, end in orjson.loads(spans):
-            if segment_id in corrected:
+        placed = orjson.loads(spans)
+        # Most lines have none of the words: they are folded all at once, and not parted into words as they are written.
+        plain = fold_lines([text[start:end] for _, start, end in placed])
+        for (segment_id, start, end), words in zip(placed, plain, strict=True):
+            if segment_id in corrected or by_word.keys().isdisjoint(words.split()):
                 continue
             for word, first, last in words_in(text[start:end]):
                 if len(word) < FEWEST_LETTERS:
@@ -248,7 +248,7 @@ def _mend_word(word: str, pair: _Pair) -> str | None:
     if pair.confusion is None:
         return None
     return next(
-        (other for other, _ in mendings_of(word, pair.confusion) if fold_letters(other) == pair.meant), None
+        (other for other in mendings_of(word, pair.confusion) if fold_letters(other) == pair.meant), None
     )
 
 
