@@ -35,15 +35,17 @@ UNDECIDED = "newest-machine-unchosen"
 """Why a text counts that no person wrote or chose."""
 NEWEST = 300
 """How many corrections, the newest, are the experience by which proposals are weighed."""
-LEAST = 0.4
+LEAST = 0.5
 """How probable a proposal is, where nothing else is asked: below, most are wrong."""
+TRIED = 2
+"""Of how many places of one misreading a person is asked before the others are offered."""
 ASKED = 12
 """How many of them are followed where no line is named."""
 MOST_PAIRS = 200
 """How many pairs of words are weighed for one answer."""
 MOST_PAGES = 30
 """How many pages with a word are looked at; a word on as many is common."""
-LOOKED_AT = 200
+LOOKED_AT = 120
 """How many pages are opened for one answer."""
 
 _CORRECTIONS = f"""
@@ -89,7 +91,9 @@ def list_proposals(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     offset: Annotated[int, Query(ge=0, le=10_000)] = 0,
 ) -> dict[str, Any]:
-    """The best first. Lines that a person wrote or confirmed, and what was rejected, are not offered."""
+    """The best first. Lines that a person wrote or confirmed, and what was rejected, are not offered; of a misreading that was
+    corrected once, a few are, and the others once one of these was accepted.
+    """
     raw = raw_of(conn)
     newest = newest_corrections(conn)
     followed = newest[:ASKED]
@@ -104,9 +108,20 @@ def list_proposals(
     found = _in_lines(conn, pages, pairs, experience, {line for line, *_ in followed})
     found = [one for one in found if one["probability"] >= least]
     found.sort(key=lambda one: (-one["probability"], one["segment_id"], one["char_start"]))
+    found = list(_tried_first(found, experience))
     part = found[offset : offset + limit]
     _ask_the_ink(engine, library, part)
     return {"items": part, "count": len(part), "more": len(found) > offset + len(part)}
+
+
+def _tried_first(found: Sequence[dict[str, Any]], experience: Experience) -> Iterator[dict[str, Any]]:
+    """Yield the proposals, but of a word that was corrected once only a few: the others once one of these was accepted."""
+    shown: Counter[WordChange] = Counter()
+    for one in found:
+        change = WordChange(one["read"], one["proposed"])
+        shown[change] += 1
+        if shown[change] <= TRIED or experience.pairs[change] > 1:
+            yield one
 
 
 def newest_corrections(conn: Connection) -> list[Any]:
