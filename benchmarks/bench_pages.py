@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from armarium.api import ActionContext, Engine, Library, Params, Plugin, action, new_id
+from armarium.api import ActionContext, Engine, Library, Params, Plugin, Principal, action, new_id
 from armarium_documents.api import documents
 from armarium_source_model.api import (
     NewPass,
@@ -136,18 +136,18 @@ def bench_pages() -> Plugin:
     return Plugin(name="bench_pages", summary="Pages of lines for measurements", actions=(fill,))
 
 
-def add_pages(engine: Engine, library: Library, count: int) -> None:
-    """Write *count* pages into a project."""
+def add_pages(engine: Engine, library: Library, count: int, who: Principal = OWNER) -> None:
+    """Write *count* pages into a project, read by *who*."""
     batch: list[list[str]] = []
     for page in pages(count):
         batch.append(page)
         if len(batch) == BATCH:
             Stock.texts = batch
-            engine.run(library, "bench_pages.fill", {}, OWNER)
+            engine.run(library, "bench_pages.fill", {}, who)
             batch = []
     if batch:
         Stock.texts = batch
-        engine.run(library, "bench_pages.fill", {}, OWNER)
+        engine.run(library, "bench_pages.fill", {}, who)
 
 
 __all__ = ["HELD_OUT", "LINES", "add_pages", "bench_pages", "pages", "real_lines"]

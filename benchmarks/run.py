@@ -45,6 +45,7 @@ SCRIPTS = (
     "layout_jobs",
     "reading_order",
     "searching",
+    "error_finding",
     "likeness",
     "knowing",
     "synced_folder",

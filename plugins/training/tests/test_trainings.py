@@ -16,8 +16,18 @@ from armarium_testing.recipe_jobs import exercise_recipe_job
 from armarium_training import starting
 from armarium_training.jobs import training as jobs
 from armarium_training.samples import LoopbackTrainer
+from armarium_training.stale_models import taught_by
 
 NOWHERE = "f" * 32
+
+
+def test_what_taught_a_model_is_named_with_the_copies_of_its_pages(desk: Desk) -> None:
+    page, lines = desk.page([f"line {number}" for number in range(12)])
+    held, _ = desk.page(["kept"])
+    told = desk.train([page], held_out_ids=[held], name="abbot")
+    with desk.library.db.read() as conn:
+        taught = taught_by(desk.library, conn, {told["reader_id"], "teacher"})
+    assert {name: set(ids) for name, ids in taught.items()} == {told["reader_id"]: set(lines)}
 
 
 def test_actions_conform(engine: Engine, tmp_path: Path) -> None:

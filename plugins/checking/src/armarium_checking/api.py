@@ -6,4 +6,4 @@ from armarium_checking.hookspecs import Opinion as Opinion
 from armarium_checking.hookspecs import PagePart as PagePart
 from armarium_checking.hookspecs import Proposal as Proposal
 from armarium_checking.hookspecs import Target as Target
-from armarium_checking.records import verdicts as verdicts
+from armarium_checking.records.checks import verdicts as verdicts

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from armarium.api import JobContext, ServiceError
 from armarium_checking.hookspecs import Layer, Opinion, PagePart, Proposal
-from armarium_checking.records import CheckArgs
+from armarium_checking.records.checks import CheckArgs
 from armarium_reading.api import Caller, ModelRequest, Subject, ask, put_off_while_busy
 
 AT_ONCE = 4

@@ -1,7 +1,8 @@
-"""The command of checking: lists disputed lines, each with a picture cut from its page."""
+"""The commands of checking: disputed lines with their pictures, and samples by which an error rate is stated."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,6 +22,7 @@ from armarium.commandline import (
 from armarium_documents.commandline import Scope, scope_of
 
 commands = Commands(Topic.lines)
+quality = commands.group("quality", "How many errors a selection has, from lines drawn at random.")
 
 MOST_LISTED = 1_000
 """How many disputed lines are listed; the verdicts contain all of them."""
@@ -71,3 +73,100 @@ def picture_of(session: Session, verdict: dict[str, Any], folder: Path) -> str |
     place = folder / file_name(f"{verdict['verdict']}-{verdict['segment_id']}.png")
     write_file(place, session.raw("GET", f"/api/segments/{verdict['segment_id']}/picture"), overwrite=True)
     return str(place)
+
+
+@quality.example("draw Letters --half-width 0.01")
+def draw(
+    ids: Scope = None,
+    half_width: Annotated[float, "Wanted half-width of the 95 % interval: 0.01 is one in a hundred."] = 0.01,
+    lines: Annotated[int | None, "How many lines to draw; default: as the half-width needs."] = None,
+    reader: Annotated[
+        str | None, "--of: Measure this model or reader, instead of the texts that count."
+    ] = None,
+    query: Annotated[str | None, "Only pages that this search finds."] = None,
+    seed: Annotated[int, "The same seed draws the same lines."] = 1,
+    confirm: Annotated[bool, "Compare with what was read, instead of transcribing blind."] = False,
+) -> None:
+    """Draw lines at random, to transcribe them with `armarium quality next` and `answer`."""
+    with project_session() as session:
+        body = {
+            "scope_ids": scope_of(session, ids),
+            "half_width": half_width,
+            "lines": lines,
+            "reader": reader,
+        }
+        body |= {"query": query, "seed": seed, "way": "confirm" if confirm else "blind"}
+        made = session.post("/api/quality/samples", {k: v for k, v in body.items() if v is not None})
+
+    def words() -> Iterator[str]:
+        yield (
+            f"Sample {made['id']}: {plural(made['lines'], 'line')} of {made['population']:,} drawn with the seed {seed}."
+        )
+        if made["taught"]:
+            yield f"{plural(made['taught'], 'line')} taught the reader and cannot measure it; they were left out."
+        yield f"Continue with: armarium quality next {made['id']}"
+
+    answer(made, lambda: typer.echo("\n".join(words())))
+
+
+@quality.asks(
+    "list",
+    "GET /api/quality/samples",
+    columns=("id", "lines", "seed", "drawn=created_at", "by=created_by"),
+    nothing="No sample was drawn yet: armarium quality draw draws one.",
+)
+def list_samples() -> None:
+    """List the samples that were drawn."""
+
+
+@quality.example("next SAMPLE --picture line.png")
+def next_line(
+    sample: Annotated[str, "The id of a sample."],
+    picture: Annotated[Path | None, "--picture, -p: Write the line's picture to this PNG file."] = None,
+    after: Annotated[int, "Leave out the lines up to this number."] = -1,
+) -> None:
+    """Show the next line of a sample to answer."""
+    with project_session() as session:
+        line = session.get(f"/api/quality/samples/{sample}/next", after=after)["line"]
+        if line is not None and picture is not None:
+            write_file(picture, session.raw("GET", line["picture"]), overwrite=True)
+    if line is None:
+        answer(
+            {"line": None}, f"Every line is answered: armarium quality rate {sample} states the error rate."
+        )
+        return
+    read = "" if line["read_text"] is None else f"\nRead as: {line['read_text']}"
+    answer(
+        {"line": line},
+        f"Line {line['line_id']}, number {line['number']}; {line['left']:,} left.{read}"
+        f"\nAnswer it with: armarium quality answer {line['line_id']} TEXT",
+    )
+
+
+@quality.asks("answer LINE 'Dear Sir'", "POST /api/quality/lines/{line}", says="AnsweredLine.")
+def answer_line(
+    line: Annotated[str, "The id of a line of a sample."],
+    text: Annotated[str | None, "TEXT: What stands in the line."] = None,
+    confirmed: Annotated[bool, "It says what was read; only where the sample is not blind."] = False,
+    illegible: Annotated[bool, "Nobody can read it; it does not count."] = False,
+    replace: Annotated[bool, "Replace the answer that was given."] = False,
+) -> None:
+    """Say what stands in a line of a sample."""
+
+
+def _say_rate(told: dict[str, Any]) -> Iterator[str]:
+    if told["statement"] is None:
+        yield f"{told['answered']} of {told['lines']} lines are answered: too few for an error rate."
+        return
+    yield told["statement"]
+    yield f"{plural(told['cer']['more_lines'], 'more line')} would halve the interval."
+    if told["lines_to_width"]:
+        yield f"{plural(told['lines_to_width'], 'more line')} would bring it to the wanted half-width of {told['half_width']:g}."
+    for one in told["strata"]:
+        if one["bad"]:
+            yield f"Bad: {one['what']} {one['name']}, {100 * one['cer']:.2f} % ({plural(one['lines'], 'line')})."
+
+
+@quality.asks("rate SAMPLE", "GET /api/quality/samples/{sample}", says=_say_rate)
+def rate(sample: Annotated[str, "The id of a sample."]) -> None:
+    """State the error rate of a selection, from the answers of its sample."""

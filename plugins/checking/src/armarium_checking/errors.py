@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from armarium.api import Forbidden, Invalid, NotFound
+from armarium.api import Conflict, Forbidden, Invalid, NotFound
 
 unknown_layer = Invalid.saying(
     "unknown_layer", "There is no layer {layer!r} to check; the layers are: {known}."
@@ -47,4 +47,49 @@ of_a_run_alone = Forbidden.saying(
 corrects_nothing = Invalid.saying(
     "no_correction",
     "Only the verdict correct has a correction or a replacement; leave it out or say correct.",
+)
+
+nothing_to_sample = Invalid.saying(
+    "no_lines",
+    "The selection has no line with a text that may be drawn. {why}Name documents that were read, or another reader.",
+)
+unknown_selection = Invalid.saying(
+    "unknown_selection",
+    "No installed family can select by {what}; leave it out, or install the one that can.",
+)
+all_drawn = Conflict.saying(
+    "all_drawn", "Every line of the selection is in the sample already; there is none left to draw."
+)
+answered_already = Conflict.saying(
+    "answered_already",
+    "{who} answered this line already. Ask for the next line, or send replace to put your answer in its place.",
+)
+says_one_thing = Invalid.saying(
+    "one_answer", "Send the text of the line, or confirmed, or illegible: one of them, and not several."
+)
+is_blind = Invalid.saying(
+    "blind",
+    "This sample is transcribed blind, so that nothing can be confirmed; send what stands in the line.",
+)
+line_gone = Conflict.saying(
+    "line_gone",
+    "The page or the line was deleted since the sample was drawn; ask for the next line, or restore it.",
+)
+nothing_decided = Invalid.saying(
+    "nothing_decided",
+    "No proposal is accepted or rejected; name those that are errors, and those that are not.",
+)
+other_text = Conflict.saying(
+    "other_reading",
+    "Another text counts in the line {segment_id} than the one that was shown, or the word is not where the proposal says. "
+    "List the proposals again.",
+)
+overlapping = Invalid.saying(
+    "overlapping",
+    "Two accepted proposals of the line {segment_id} are about the same letters; accept one of them.",
+)
+no_correction_there = NotFound.saying(
+    "no_correction_there",
+    "No person has corrected the line {segment_id}; name a line that was corrected, or none for the newest corrections.",
+    segment_id="segment_id",
 )

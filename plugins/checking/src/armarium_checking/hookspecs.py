@@ -1,15 +1,18 @@
-"""The extension point of checking: layers, that is, what can be checked."""
+"""The extension points of checking: layers of what can be checked, selections to measure, and what speaks for a reading."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from sqlalchemy import Connection
 
 from armarium.api import JobContext, hookspec
 from armarium_reading.api import Picture
+
+if TYPE_CHECKING:
+    from armarium.api import Engine, Library
 
 
 class Target(NamedTuple):
@@ -99,4 +102,49 @@ def armarium_checking_layers() -> Sequence[Layer]:
     """State the layers of proposals that the family adds.
 
     Called once, when an engine is assembled. Of two layers of one name, that of the plugin loaded last wins.
+    """
+
+
+@hookspec
+def armarium_checking_selected(
+    engine: Engine, library: Library, conn: Connection, by: Literal["query", "hand"], value: str
+) -> Collection[str] | None:
+    """Return the documents that a search finds, or the segments attributed to a hand; None: the family knows no such
+    selection. Raises the family's refusal of a search or a hand that there is not.
+
+    Called within the step that draws a sample. The first answer that is not None wins.
+    """
+
+
+@hookspec
+def armarium_checking_taught(
+    library: Library, conn: Connection, models: Collection[str]
+) -> Mapping[str, Collection[str]]:
+    """Return, of these models and readers, the pages and segments whose text is known to have taught them, by model.
+
+    Called within the step that draws a sample: a line whose text taught the reader that is measured is never drawn. All
+    answers count.
+    """
+
+
+@hookspec
+def armarium_checking_pages_with(
+    conn: Connection, words: Sequence[str], most: int
+) -> Mapping[str, Sequence[str]] | None:
+    """Return, by each of these folded words that stands somewhere, at most *most* pages with it.
+
+    Called in the thread of a read, with the caller's connection, when lines with the same error are looked for. Without
+    an answer all texts are looked through. The first answer that is not None wins.
+    """
+
+
+@hookspec
+def armarium_checking_ink_says(
+    engine: Engine, library: Library, lines: Sequence[tuple[str, str, str]]
+) -> Mapping[str, float] | None:
+    """Return by segment how much likelier the ink is under another text than under what was read: the logarithm of the
+    ratio. *lines*: segment, what was read, the other text. Lines of which nothing is known are left out.
+
+    Called in the thread of a read for the proposals of one page of a list, so in no more than a few tenths of a second. The
+    first answer that is not None wins.
     """

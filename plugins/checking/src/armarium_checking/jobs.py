@@ -12,8 +12,8 @@ from armarium_checking import errors
 from armarium_checking.asking import ask_about_page
 from armarium_checking.hookspecs import CheckPage, Layer, PagePart
 from armarium_checking.layers import layer_named
-from armarium_checking.queries import ANSWERS, JOB_KIND
-from armarium_checking.records import CheckArgs
+from armarium_checking.queries.checks import ANSWERS, JOB_KIND
+from armarium_checking.records.checks import CheckArgs
 from armarium_reading.api import sees_pictures
 
 

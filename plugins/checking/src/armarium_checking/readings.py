@@ -18,7 +18,7 @@ from armarium_checking.agreement import Line, judge
 from armarium_checking.characters import Likelihood
 from armarium_checking.hookspecs import CheckPage, Layer, Opinion, PagePart, Proposal, Target
 from armarium_checking.ink import Ink, ink_of
-from armarium_checking.records import CheckArgs
+from armarium_checking.records.checks import CheckArgs
 from armarium_documents.api import page_image, representations, still_image
 from armarium_reading.api import cut_line
 from armarium_source_model.api import counting_readings, list_passes, reading_rule, segments

@@ -7,7 +7,7 @@ from typing import Any
 from armarium.api import Engine, Example, Library, Placement, RecipeJob
 from armarium_checking.jobs import CHECK
 from armarium_checking.layers import find_placement, layer_named
-from armarium_checking.records import CheckSettings
+from armarium_checking.records.checks import CheckSettings
 from armarium_source_model.api import sample_page
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fastapi import APIRouter, Request, Response
 
 from armarium.api import REFUSALS, CurrentLibrary, CurrentPrincipal, act, written
-from armarium_checking.records import Verdict, VerdictParams
+from armarium_checking.records.checks import Verdict, VerdictParams
 
 router = APIRouter(tags=["checking"])
 

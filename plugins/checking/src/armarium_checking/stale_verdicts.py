@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, select
 
 from armarium.api import ActionContext, Library, is_among
-from armarium_checking.records import verdicts
+from armarium_checking.records.checks import verdicts
 from armarium_documents.api import representations
 from armarium_source_model.api import StaleRow, reading_rule, segment_fingerprints, text_fingerprint
 

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select
 
 from armarium.api import Engine, ServiceError, parse_xml
 from armarium_documents.api import annotation_table, documents, pages_under
-from armarium_formats.api import PageSegment, page_of_pass
+from armarium_formats.api import PageSegment, page_of_pass, statements_about
 from armarium_source_model.api import (
     LineMaker,
     first_strong_direction,
@@ -65,6 +65,8 @@ class ReadablePage:
     is_rtl: bool = False
     language: str | None = None
     makers: list[LineMaker] = field(default_factory=list)
+    statements: list[str] = field(default_factory=list)
+    """What families state of its text as a whole, in sentences."""
 
     @property
     def lines(self) -> Iterator[Line]:
@@ -93,6 +95,7 @@ def readable_page(engine: Engine, conn: Connection, document_id: str) -> Readabl
         return page
     assembled, _ = page_of_pass(conn, document_id, pass_id, engine=engine)
     page.makers = assembled.page.makers()
+    page.statements = [said.sentence for said in statements_about(engine, conn, document_id)]
     remarks = _remarks(conn, document_id)
     page.blocks = list(_blocks(assembled.page.in_order(), assembled.rows, remarks))
     ladder = ladder_of_pass(conn, document_id, pass_id)

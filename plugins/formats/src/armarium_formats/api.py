@@ -21,6 +21,7 @@ from armarium_formats.marks import (
     MarkedText,
     ReadMarks,
     identifier_of,
+    statements_about,
 )
 from armarium_formats.models import format_imports
 from armarium_formats.numbers import count_noun, parse_unsigned
@@ -72,4 +73,5 @@ __all__ = [
     "page_of_pass",
     "parse_unsigned",
     "scratch",
+    "statements_about",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
@@ -25,6 +25,15 @@ def armarium_formats_mark_page(
 
     *segments* are those of the page by their ids in the project, *reading_ids* the reading of each. Called in the thread of
     the export, before the page is written. All answers count.
+    """
+
+
+@hookspec
+def armarium_formats_statements(conn: Connection, document_id: str) -> Sequence[Mapping[str, str]]:
+    """Return what the family states of a page's text as a whole: `about` (error rate), the `sentence`, the `date` (RFC 3339)
+    and `by` whom it was found, as every written file carries it.
+
+    Called in the thread of the export, whose connection leaves out what its person may not see. All answers count.
     """
 
 

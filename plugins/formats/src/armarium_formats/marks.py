@@ -13,8 +13,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import Connection
 
 from armarium_formats.driver import Loss, MarkWords, as_losses
-from armarium_formats.hookspecs import armarium_formats_mark_page, armarium_formats_take_marks
-from armarium_formats.page_model import FACT_KINDS, PageHand, PageModel, PageSign, TextMark
+from armarium_formats.hookspecs import (
+    armarium_formats_mark_page,
+    armarium_formats_statements,
+    armarium_formats_take_marks,
+)
+from armarium_formats.page_model import (
+    FACT_KINDS,
+    PageHand,
+    PageModel,
+    PageSign,
+    PageStatement,
+    TextMark,
+)
 
 if TYPE_CHECKING:
     from armarium.api import ActionContext, Engine
@@ -44,6 +55,12 @@ def mark_page(
     for lost in engine.points.ask(armarium_formats_mark_page, conn, page, segments, reading_ids):
         losses += lost
     return losses + drop_uncarried(page, driver)
+
+
+def statements_about(engine: Engine, conn: Connection, document_id: str) -> list[PageStatement]:
+    """Return what families state of a page's text as a whole."""
+    asked = engine.points.ask(armarium_formats_statements, conn, document_id)
+    return [PageStatement(**said) for answer in asked for said in answer]
 
 
 def drop_uncarried(page: PageModel, driver: Any) -> list[Loss]:

@@ -65,6 +65,16 @@ class PageSign:
     references: Sequence[tuple[str, str]] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class PageStatement:
+    """What a family states of the page's text as a whole, in a sentence: what it is about, when it was stated, by whom."""
+
+    about: str
+    sentence: str
+    date: str
+    by: str
+
+
 @dataclass(slots=True)
 class PageText:
     """One text of a segment. `confidence` 0 to 1; `kind` as readings have it. `maker`: who stands behind it, where
@@ -179,6 +189,7 @@ class PageModel:
     hands: dict[str, PageHand] = field(default_factory=dict)
     signs: dict[str, PageSign] = field(default_factory=dict)
     """By keys that are lawful ids of XML and stand nowhere else."""
+    statements: Sequence[PageStatement] = ()
 
     @property
     def proportion(self) -> float | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from armarium.api import hookimpl
 from armarium_documents.api import Carrier
 from armarium_paleography.actions import following, importing
-from armarium_paleography.queries import exporting, signs
+from armarium_paleography.queries import exporting, hands, signs
 
 if_asked = hookimpl(optionalhook=True)
 """For the points of families without which paleography can be loaded."""
@@ -20,6 +20,7 @@ armarium_source_model_copy_reading = hookimpl(following.copy_facts)
 armarium_source_model_merged = hookimpl(following.follow_merge)
 armarium_source_model_split = hookimpl(following.follow_split)
 armarium_formats_take_marks = if_asked(importing.take_marks)
+armarium_checking_selected = if_asked(hands.select_by_hand)
 armarium_formats_mark_page = if_asked(exporting.mark_page)
 
 

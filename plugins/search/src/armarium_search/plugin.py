@@ -12,6 +12,7 @@ from armarium_search.models import metadata, saved_searches
 from armarium_search.queries import saved_searches as saved_searches_read
 from armarium_search.queries import search as queries_search
 from armarium_search.queries.scopes import SCOPES
+from armarium_search.queries.selecting import pages_with, select_by_query
 from armarium_search.recipe_jobs import VECTORS
 from armarium_search.routes import router
 from armarium_search.stale_vectors import RestingVectors
@@ -53,6 +54,10 @@ def armarium_search_scopes() -> Sequence[Scope]:
 @hookimpl
 def armarium_source_model_rests_on_text() -> Sequence[RestsOnText]:
     return (RestingVectors(),)
+
+
+armarium_checking_selected = hookimpl(optionalhook=True)(select_by_query)
+armarium_checking_pages_with = hookimpl(optionalhook=True)(pages_with)
 
 
 @hookimpl(optionalhook=True)

@@ -2,6 +2,7 @@
 
 from armarium_source_model.cer import POLICIES as POLICIES
 from armarium_source_model.cer import CannotScore as CannotScore
+from armarium_source_model.cer import line_errors as line_errors
 from armarium_source_model.cer import normalise as normalise
 from armarium_source_model.cer import score as score
 from armarium_source_model.cer import total_rate as total_rate

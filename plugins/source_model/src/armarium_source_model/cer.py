@@ -215,6 +215,24 @@ def _normalise_all(texts: Sequence[str], policy: str, expansions: Mapping[str, s
     return [normalise(text, policy, expansions) for text in texts]
 
 
+class LineErrors(NamedTuple):
+    """The errors of one line in characters and in words, each with what the reference has of them."""
+
+    distance: int
+    characters: int
+    word_distance: int
+    words: int
+
+
+def line_errors(reference: str, hypothesis: str, policy: str = DEFAULT_POLICY) -> LineErrors:
+    """Return the errors of a line, to be added up over many; where nothing should stand, all that was read is an error."""
+    from rapidfuzz.distance import Levenshtein
+
+    one, two = normalise(reference, policy), normalise(hypothesis, policy)
+    words, read = one.split(), two.split()
+    return LineErrors(Levenshtein.distance(one, two), len(one), Levenshtein.distance(words, read), len(words))
+
+
 def word_rate(
     reference: str,
     hypothesis: str,

@@ -19,7 +19,7 @@ from armarium_training.queries import evaluation as evaluation_read
 from armarium_training.queries import reasons as reasons_read
 from armarium_training.queries import scale as scale_read
 from armarium_training.queries import training as training_read
-from armarium_training.stale_models import RestingModels
+from armarium_training.stale_models import RestingModels, taught_by
 from armarium_training.trainers import CONVERTERS, Converter, Trainer
 from armarium_training.trainers import GROUP as TRAINERS
 
@@ -59,3 +59,6 @@ def armarium_plugin() -> Plugin:
 @hookimpl
 def armarium_source_model_rests_on_text() -> Sequence[RestsOnText]:
     return (RestingModels(),)
+
+
+armarium_checking_taught = hookimpl(optionalhook=True)(taught_by)

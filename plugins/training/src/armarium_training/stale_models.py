@@ -1,17 +1,36 @@
-"""What in training depends on text: models of the project that were trained on lines whose text has changed since."""
+"""What models of the project were trained on: the lines whose text has changed since, and those that a fair measure leaves out."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy import Connection
 
 from armarium.api import ActionContext, Library
 from armarium_source_model.api import StaleRow, reading_rule, segment_fingerprints
-from armarium_training.cards import cards_in
+from armarium_training.cards import CARD, cards_in
 from armarium_training.line_sets import FINGERPRINT
+from armarium_training.relatives import Relatives
 
 WHY = "The model was trained on this line with another text; train it again to use the present one."
+
+
+def taught_by(library: Library, conn: Connection, models: Collection[str]) -> Mapping[str, Collection[str]]:
+    """Return what taught each of *models* that was trained here: the lines on its card, and the pages that show the same
+    writing as one of theirs (a copy, what was cut from it).
+    """
+    found: dict[str, set[str]] = {}
+    relatives = Relatives(conn)
+    for place in cards_in(library.models):
+        names = {place.model_id, place.path.name.removesuffix(CARD)} & set(models)
+        if not names:
+            continue
+        taught = _list_taught(place.card.get("training_set"))
+        pages = {page for page, _ in taught}
+        lines = {line for _, texts in taught for line in texts}
+        for name in names:
+            found[name] = lines | (relatives.of(pages) - pages)
+    return found
 
 
 class RestingModels:

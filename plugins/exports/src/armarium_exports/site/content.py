@@ -244,7 +244,7 @@ def page_data(
         "direction": "rtl" if page.is_rtl else "ltr",
         "blocks": blocks,
         "notes": notes,
-        "made": words_of_sum(page.makers),
+        "made": " ".join(filter(None, (words_of_sum(page.makers), *page.statements))),
     }
     return data, page.makers, shown
 

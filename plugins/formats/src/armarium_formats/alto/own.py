@@ -21,7 +21,9 @@ EXPORT = "armarium_export"
 """The id of the processing step that every export of ours states."""
 MADE = "armarium_made_"
 """What the ids of the steps that say who stands behind a line's text begin with."""
-OUR_STEPS = (EXPORT, MADE)
+STATED = "armarium_stated_"
+"""What the ids of the steps begin with by which a family states something of the text."""
+OUR_STEPS = (EXPORT, MADE, STATED)
 """What the ids of our processing steps begin with; each export states them anew."""
 
 NAMESPACE = "urn:armarium:kept"

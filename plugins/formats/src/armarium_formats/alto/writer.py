@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from armarium_formats.alto.arrangement import Block, arrange, holds_text
 from armarium_formats.alto.line_writer import Textlines
-from armarium_formats.alto.own import EXPORT, MADE, clean_extras, write_tag
+from armarium_formats.alto.own import EXPORT, MADE, STATED, clean_extras, write_tag
 from armarium_formats.alto.profile import NAMESPACE, SPACES, VERSION, XLINK, schema
 from armarium_formats.alto.reader_state import DIRECTIONS
 from armarium_formats.alto.tags import kind_in
@@ -118,6 +118,13 @@ class _File(Textlines):
             f"<processingSoftware>{software}</processingSoftware></Processing>"
         )
         steps += self._making_steps()
+        for number, said in enumerate(self.page.statements, 1):
+            steps.append(
+                f'<Processing ID="{self.ids.take(f"{STATED}{number}")}"><processingCategory>other</processingCategory>'
+                f"<processingDateTime>{text_of(said.date)}</processingDateTime>"
+                f"<processingAgency>{text_of(said.by)}</processingAgency>"
+                f"<processingStepDescription>{text_of(f'{said.about}: {said.sentence}')}</processingStepDescription></Processing>"
+            )
         if not self.page.image:
             self.lose("the image's name", "the page names no image; programs that read ALTO look for one")
         name = f"<fileName>{text_of(self.page.image)}</fileName>" if self.page.image else ""

@@ -15,7 +15,7 @@ from armarium_formats.numbers import parse_unsigned
 from armarium_formats.page_model import PageModel, PageSegment, Point
 from armarium_formats.pagexml.dialects import holds_segments, modernise, respell, usual_tags
 from armarium_formats.pagexml.keeping import Keeper, points_of
-from armarium_formats.pagexml.marking import CUSTOM, MADE, READINGS, read_marks, said_in
+from armarium_formats.pagexml.marking import CUSTOM, MADE, READINGS, STATED, read_marks, said_in
 from armarium_formats.pagexml.order_reader import read_order
 from armarium_formats.pagexml.text_reader import read_text, sort_texts
 from armarium_formats.pagexml.vocabulary import (
@@ -171,7 +171,7 @@ class _Reading:
             name = local_name(str(child.tag))
             if name in ("Creator", "Created", "LastChange") and not len(child):
                 kept[name] = (child.text or "").strip()
-            elif name != "MetadataItem" or child.get("name") != READINGS:
+            elif name != "MetadataItem" or not (child.get("name") or "").startswith((READINGS, STATED)):
                 fragments += self.keeper.element("Metadata", child, attributes)
         self.keeper.attach("Metadata", kept, attributes, fragments)
         return kept

@@ -20,7 +20,7 @@ from armarium_formats.markup.identities import Identities
 from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText, Point, kept_by
 from armarium_formats.pagexml.arrangement import arrange, outline_of, says_furniture, tag_of
 from armarium_formats.pagexml.keeping import IDS, user_attribute
-from armarium_formats.pagexml.marking import READINGS, with_marks
+from armarium_formats.pagexml.marking import READINGS, STATED, with_marks
 from armarium_formats.pagexml.profile import NAMESPACE, children_of, schema
 from armarium_formats.pagexml.vocabulary import (
     DIRECTION_NAMES,
@@ -376,6 +376,14 @@ class _Writing:
         items = slots.get("MetadataItem", "")
         if made := words_of_sum(self.page.makers()):
             items += f'<MetadataItem type="other" name="{READINGS}" value="{attribute_of(made)}"/>'
+        for said in self.page.statements:
+            about = {
+                "type": "other",
+                "name": f"{STATED}{said.about}",
+                "value": said.sentence,
+                "date": said.date,
+            }
+            items += f"<MetadataItem{attributes_of(about)}/>"
         if creator != self.context.creator and step not in items:
             items += step
         body = "".join(

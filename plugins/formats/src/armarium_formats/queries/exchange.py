@@ -17,7 +17,7 @@ from armarium_formats.catalogue import drivers, writer
 from armarium_formats.driver import WriteContext
 from armarium_formats.errors import NoPageSize, not_of_a_file, order_of_other_pass, schema_invalid
 from armarium_formats.left_out import losses_beside
-from armarium_formats.marks import mark_page
+from armarium_formats.marks import mark_page, statements_about
 from armarium_formats.models import format_imports
 from armarium_formats.opening import NO_SHAPES
 from armarium_source_model.api import (
@@ -195,6 +195,7 @@ def export(
         elsewhere = None if basis == "named" else notice_of_text_elsewhere(conn, document_id, pass_id)
         beside = losses_beside(conn, document_id, pass_id, reading_kind, assembled, driver.name)
         assembled.state_makers(line_makers(engine, conn, assembled.counting))
+        assembled.page.statements = statements_about(engine, conn, document_id)
         beside += mark_page(engine, conn, assembled.page, assembled.rows, assembled.reading_of, driver)
     page = assembled.page
     page.image = page.image or frame.image

@@ -40,6 +40,8 @@ _BLANKS = re.compile(r"\s+")
 
 MADE = re.compile(r'<respStmt xml:id="made-[^"<>]*+"><resp>[^<>]*+</resp><name>[^<>]*+</name></respStmt>')
 """A statement of an export on who stands behind texts; stated anew by the next one."""
+STATED = re.compile(r'<editorialDecl n="stated-[^"<>]*+"><p>[^<>]*+</p></editorialDecl>')
+"""What an export says that families state of the text; stated anew by the next one."""
 MAKER = "made-"
 """What the ids of these begin with."""
 
@@ -105,6 +107,18 @@ class Declarations:
                 for maker, lines in self.makers.most_common()
             )
             header = _put(header, ("</titleStmt>", made))
+        if self.page.statements:
+            said = "".join(
+                f'<editorialDecl n="stated-{number}"><p>{text_of(f"{one.about}: {one.sentence}")}</p></editorialDecl>'
+                for number, one in enumerate(self.page.statements, 1)
+            )
+            header = _put(
+                header,
+                ("</encodingDesc>", said),
+                ("<profileDesc", f"<encodingDesc>{said}</encodingDesc>"),
+                ("<revisionDesc", f"<encodingDesc>{said}</encodingDesc>"),
+                ("</teiHeader>", f"<encodingDesc>{said}</encodingDesc>"),
+            )
         return header
 
     def responsible(self, segment: PageSegment) -> dict[str, str]:

@@ -15,7 +15,7 @@ from armarium_formats.page_model import PageModel, PageSegment, PageText, kept_b
 from armarium_formats.points import require_countable, shapes_of
 from armarium_formats.tei.facts import declare
 from armarium_formats.tei.keeping import attributes, keep, name_of
-from armarium_formats.tei.marking import MADE
+from armarium_formats.tei.marking import MADE, STATED
 from armarium_formats.tei.surfaces import Page, Surfaces
 from armarium_formats.tei.vocabulary import NAMESPACE, ROOTS, XML, language_of
 from armarium_formats.tei.walking import Walk
@@ -146,7 +146,7 @@ def _finish_pages(root: etree._Element, surfaces: Surfaces, walk: Walk) -> list[
         extras = {key: value for key, value in page.extras.items() if value}
         kept: Counter[str] = Counter(page.notes.kept)
         if headers:
-            extras["header"] = MADE.sub("", headers[0])
+            extras["header"] = STATED.sub("", MADE.sub("", headers[0]))
             kept["element TEI/teiHeader"] += 1
         if others:
             extras["beside"] = others

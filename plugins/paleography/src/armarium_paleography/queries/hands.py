@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Annotated, Any
 
 from fastapi import Query
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
-from armarium.api import is_among, query
+from armarium.api import Engine, Library, is_among, query
 from armarium_paleography.queries.live_segments import Limit, Offset, list_rows, live, live_ids, stands
 from armarium_paleography.records.hands import (
     Attribution,
@@ -42,6 +43,17 @@ def hands_of_segment(conn: Connection, segment_id: str) -> dict[str, Any]:
     here = is_among(a.segment_id, live_ids(conn, segment_id))
     items = ATTRIBUTIONS.all(conn, live(attributions), here, stands(attributions), order=(a.created_at, a.id))
     return {"segment_id": segment_id, "items": items, "count": len(items)}
+
+
+def select_by_hand(
+    engine: Engine, library: Library, conn: Connection, by: str, value: str
+) -> Collection[str] | None:
+    """Return the segments that a live judgement gives to a hand; None where it is not asked by a hand."""
+    if by != "hand":
+        return None
+    HANDS.require(conn, value)
+    a = attributions.c
+    return conn.execute(select(a.segment_id).where(a.hand_id == value, live(attributions))).scalars().all()
 
 
 @query("/api/hands/{hand_id}/attributions", summary="Everything in one hand", answer=Attributions)

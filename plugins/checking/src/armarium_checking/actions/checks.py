@@ -11,8 +11,8 @@ from armarium.api import ActionContext, Example, Route, action, cancel_with_undo
 from armarium_checking import errors
 from armarium_checking.hookspecs import Layer, Target
 from armarium_checking.layers import find_placement, layer_named
-from armarium_checking.queries import JOB_KIND, read_run
-from armarium_checking.records import (
+from armarium_checking.queries.checks import JOB_KIND, read_run
+from armarium_checking.records.checks import (
     CancelParams,
     CheckArgs,
     RunParams,

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select
 
 from armarium.api import is_among, query, require_job
 from armarium_checking.errors import unknown_run
-from armarium_checking.records import Run, Verdict, Verdicts, verdicts
+from armarium_checking.records.checks import Run, Verdict, Verdicts, verdicts
 
 JOB_KIND = "check"
 ANSWERS = ("confirm", "correct", "reject", "unanswered")

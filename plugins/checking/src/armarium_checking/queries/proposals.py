@@ -1,0 +1,333 @@
+"""Lines that probably contain an error that was corrected elsewhere: the confusion in its context, and the words of the
+project.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, NamedTuple
+
+import orjson
+from fastapi import Query
+from sqlalchemy import Connection
+
+from armarium.api import Engine, Library, json_text, query, raw_of
+from armarium_checking import errors
+from armarium_checking.hookspecs import armarium_checking_ink_says, armarium_checking_pages_with
+from armarium_checking.misreadings import (
+    FEWEST_LETTERS,
+    Confusion,
+    Evidence,
+    Experience,
+    WordChange,
+    as_probability,
+    mendings_of,
+    word_changes,
+    words_in,
+)
+from armarium_checking.queries.checks import confirmed_by_persons
+from armarium_checking.records.proposals import Proposals, rejections
+from armarium_documents.api import representations
+from armarium_source_model.api import counting_of_segments, fold_letters, fold_lines, page_texts, page_words
+
+UNDECIDED = "newest-machine-unchosen"
+"""Why a text counts that no person wrote or chose."""
+NEWEST = 300
+"""How many corrections, the newest, are the experience by which proposals are weighed."""
+LEAST = 0.5
+"""How probable a proposal is, where nothing else is asked: below, most are wrong."""
+TRIED = 2
+"""Of how many places of one misreading a person is asked before the others are offered."""
+ASKED = 12
+"""How many of them are followed where no line is named."""
+MOST_PAIRS = 200
+"""How many pairs of words are weighed for one answer."""
+MOST_PAGES = 30
+"""How many pages with a word are looked at; a word on as many is common."""
+LOOKED_AT = 120
+"""How many pages are opened for one answer."""
+
+_CORRECTIONS = f"""
+SELECT c.segment_id, o.content, c.content FROM {representations} c
+JOIN {representations} o ON o.id = c.corrects_representation_id
+WHERE c.corrects_representation_id > '' AND c.kind = 'transcription' AND c.provenance_kind = 'human' AND NOT c.retracted AND c.segment_id IS NOT NULL
+{{which}} ORDER BY c.created_at DESC, c.id DESC LIMIT {{most}}
+"""
+_PAIRS = f"""
+SELECT w.word, x.word FROM {page_words} w JOIN {page_words} x ON x.word = trim(replace(' ' || w.word || ' ', ?1, ?2))
+WHERE instr(w.word, ?3) AND instr(' ' || w.word || ' ', ?1) AND x.word <> w.word
+"""
+_SCANNED = f"SELECT document_id FROM {page_texts} WHERE instr(' ' || words || ' ', ?) LIMIT ?"
+_TEXTS = (
+    f"SELECT document_id, text, spans FROM {page_texts} WHERE document_id IN (SELECT value FROM json_each(?))"
+)
+_SURE = f"SELECT id, confidence FROM {representations} WHERE id IN (SELECT value FROM json_each(?))"
+_REJECTED = f"SELECT segment_id, read, proposed FROM {rejections}"
+
+
+class _Pair(NamedTuple):
+    """Folded words: one as it is read, and what it is if a confusion happened in it."""
+
+    read: str
+    meant: str
+    confusion: Confusion | None
+    is_word: bool
+    """Whether it is the corrected word itself."""
+    segment_id: str
+    change: WordChange
+
+
+@query("/api/check/proposals", summary="Lines that probably contain an error that was corrected elsewhere",
+       answer=Proposals, counts_withheld=False)  # fmt: skip
+def list_proposals(
+    conn: Connection,
+    engine: Engine,
+    library: Library,
+    segment_id: Annotated[
+        str | None, Query(description="The corrected line; default: the newest corrections")
+    ] = None,
+    least: Annotated[float, Query(ge=0, le=1, description="Only proposals at least as probable")] = LEAST,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    offset: Annotated[int, Query(ge=0, le=10_000)] = 0,
+) -> dict[str, Any]:
+    """The best first. Lines that a person wrote or confirmed, and what was rejected, are not offered; of a misreading that was
+    corrected once, a few are, and the others once one of these was accepted.
+    """
+    raw = raw_of(conn)
+    newest = newest_corrections(conn)
+    followed = newest[:ASKED]
+    if segment_id is not None:
+        own = _CORRECTIONS.format(which="AND c.segment_id = ?", most=1)
+        followed = raw.execute(own, (segment_id,)).fetchall()
+        if not followed:
+            raise errors.no_correction_there(segment_id)
+    experience = Experience((old, new) for _, old, new in newest)
+    pages = PagesOfWords(engine, conn)
+    pairs = _weighed_pairs(raw, pages, followed, experience)
+    found = _in_lines(conn, pages, pairs, experience, {line for line, *_ in followed})
+    found = [one for one in found if one["probability"] >= least]
+    found.sort(key=lambda one: (-one["probability"], one["segment_id"], one["char_start"]))
+    found = list(_tried_first(found, experience))
+    part = found[offset : offset + limit]
+    _ask_the_ink(engine, library, part)
+    return {"items": part, "count": len(part), "more": len(found) > offset + len(part)}
+
+
+def _tried_first(found: Sequence[dict[str, Any]], experience: Experience) -> Iterator[dict[str, Any]]:
+    """Yield the proposals, but of a word that was corrected once only a few: the others once one of these was accepted."""
+    shown: Counter[WordChange] = Counter()
+    for one in found:
+        change = WordChange(one["read"], one["proposed"])
+        shown[change] += 1
+        if shown[change] <= TRIED or experience.pairs[change] > 1:
+            yield one
+
+
+def newest_corrections(conn: Connection) -> list[Any]:
+    """Return the newest corrections by persons: line, what was read, what they wrote."""
+    return raw_of(conn).execute(_CORRECTIONS.format(which="", most=NEWEST)).fetchall()
+
+
+class PagesOfWords:
+    """On which pages words stand, as the caller sees them; asked once for each word."""
+
+    def __init__(self, engine: Engine, conn: Connection) -> None:
+        self._engine, self._conn = engine, conn
+        self._known: dict[str, Sequence[str]] = {}
+
+    def of(self, words: Sequence[str]) -> Mapping[str, Sequence[str]]:
+        """Return the pages of each of *words*, at most `MOST_PAGES`."""
+        new = [word for word in dict.fromkeys(words) if word not in self._known]
+        if new:
+            found = self._engine.points.ask_first(armarium_checking_pages_with, self._conn, new, MOST_PAGES)
+            if found is None:
+                raw = raw_of(self._conn)
+                found = {
+                    word: [row[0] for row in raw.execute(_SCANNED, (f" {word} ", MOST_PAGES))] for word in new
+                }
+            self._known |= {word: found.get(word, ()) for word in new}
+        return self._known
+
+
+def _weighed_pairs(
+    raw: Any, pages: PagesOfWords, followed: Sequence[Any], experience: Experience
+) -> list[tuple[float, _Pair]]:
+    """Return the pairs of words that the corrections lead to, the likeliest first: those that were corrected themselves, and
+    words in which the same confusion leads to a word that stands elsewhere.
+    """
+    found: dict[tuple[str, str, Any], _Pair] = {}
+    for line, old, new in followed:
+        for change in word_changes(old, new):
+            wrong, right = fold_letters(change.wrong), fold_letters(change.right)
+            for pair in _pairs_of(raw, line, change, wrong, right):
+                found.setdefault((pair.read, pair.meant, pair.confusion), pair)
+    ordered = sorted(found.values(), key=lambda one: (not one.is_word, one.read, one.meant))
+    weighed: list[tuple[float, _Pair]] = []
+    for first in range(0, len(ordered), MOST_PAIRS):
+        some = ordered[first : first + MOST_PAIRS]
+        there = pages.of([word for pair in some for word in (pair.read, pair.meant)])
+        for pair in some:
+            if there[pair.read] and (pair.is_word or there[pair.meant]):
+                change = pair.change
+                evidence = _evidence(pair, there, experience, change.wrong, change.right, None, 0)
+                weighed.append((evidence.odds(), pair))
+        if len(weighed) >= MOST_PAIRS:
+            break
+    return sorted(weighed[:MOST_PAIRS], key=lambda one: -one[0])
+
+
+def _evidence(
+    pair: _Pair,
+    there: Mapping[str, Sequence[str]],
+    experience: Experience,
+    word: str,
+    proposed: str,
+    confidence: float | None,
+    rejected: int,
+) -> Evidence:
+    wrong, right = experience.times_seen(pair.confusion)
+    return Evidence(
+        wrong=wrong,
+        right=right,
+        same_word=experience.pairs[WordChange(word, proposed)] > 0,
+        as_read=len(there[pair.read]),
+        as_meant=len(there[pair.meant]),
+        written_as_read=experience.written[word],
+        written_as_meant=experience.written[proposed],
+        confidence=confidence,
+        rejected=rejected,
+        raises=word.lower() == proposed.lower() and word[:1].islower(),
+        is_plain=pair.read == pair.meant,
+        length=len(word),
+    )
+
+
+def _pairs_of(raw: Any, line: str, change: WordChange, wrong: str, right: str) -> Iterator[_Pair]:
+    confusions = change.confusions()
+    if wrong and " " not in wrong:
+        # The corrected word itself, more than any context.
+        yield _Pair(wrong, right, confusions[0] if confusions else None, True, line, change)
+    for confusion in confusions:
+        read, meant = fold_letters(confusion.read), fold_letters(confusion.meant)
+        if read == meant or " " in read or " " in meant:
+            continue
+        before, after = fold_letters(confusion.before) or " ", fold_letters(confusion.after) or " "
+        sought = before + read + after
+        for word, other in raw.execute(_PAIRS, (sought, before + meant + after, sought.strip())):
+            yield _Pair(word, other, confusion, False, line, change)
+
+
+def _in_lines(
+    conn: Connection,
+    pages: PagesOfWords,
+    pairs: Sequence[tuple[float, _Pair]],
+    experience: Experience,
+    corrected: set[str],
+) -> list[dict[str, Any]]:
+    """Return the places of the pairs in lines whose text no person has decided."""
+    by_word: dict[str, list[_Pair]] = defaultdict(list)
+    wanted: dict[str, None] = {}
+    for _, pair in pairs:
+        by_word[pair.read].append(pair)
+        if len(wanted) < LOOKED_AT:
+            wanted.update(dict.fromkeys(pages.of((pair.read,))[pair.read]))
+    raw = raw_of(conn)
+    places: list[tuple[str, str, int, int, str, str, _Pair]] = []
+    folded: dict[str, str] = {}
+    for document_id, text, spans in raw.execute(_TEXTS, (json_text(list(wanted)),)):
+        placed = orjson.loads(spans)
+        # Most lines have none of the words: they are folded all at once, and not parted into words as they are written.
+        plain = fold_lines([text[start:end] for _, start, end in placed])
+        for (segment_id, start, end), words in zip(placed, plain, strict=True):
+            if segment_id in corrected or by_word.keys().isdisjoint(words.split()):
+                continue
+            for word, first, last in words_in(text[start:end]):
+                if len(word) < FEWEST_LETTERS:
+                    continue
+                known = folded.get(word)
+                if known is None:
+                    known = folded[word] = fold_letters(word)
+                for pair in by_word.get(known, ()):
+                    proposed = _mend_word(word, pair)
+                    if proposed is not None and proposed != word:
+                        places.append((document_id, segment_id, first, last, word, proposed, pair))
+                        break
+    return _offers_of(conn, places, pages, experience)
+
+
+def _mend_word(word: str, pair: _Pair) -> str | None:
+    """Return what stands there if *word*, as it is written, is the pair's misreading."""
+    if word == pair.change.wrong:
+        return pair.change.right
+    if pair.confusion is None:
+        return None
+    return next(
+        (other for other in mendings_of(word, pair.confusion) if fold_letters(other) == pair.meant), None
+    )
+
+
+def _offers_of(
+    conn: Connection,
+    places: Sequence[tuple[str, str, int, int, str, str, _Pair]],
+    pages: PagesOfWords,
+    experience: Experience,
+) -> list[dict[str, Any]]:
+    counting = counting_of_segments(conn, {place[1] for place in places})
+    open_ones = {line: one for line, one in counting.items() if one.basis == UNDECIDED}
+    confirmed = confirmed_by_persons(conn, [one.representation_id for one in open_ones.values()])
+    raw = raw_of(conn)
+    ids = json_text([one.representation_id for one in open_ones.values()])
+    sure: dict[str, float | None] = dict(raw.execute(_SURE, (ids,)).fetchall())
+    rejected = set(raw.execute(_REJECTED).fetchall())
+    times = Counter((read, proposed) for _, read, proposed in rejected)
+    found = []
+    for document_id, segment_id, first, last, word, proposed, pair in places:
+        shown = open_ones.get(segment_id)
+        if shown is None or shown.representation_id in confirmed or shown.text[first:last] != word:
+            continue
+        if (segment_id, word, proposed) in rejected:
+            continue
+        there = pages.of((pair.read, pair.meant))
+        evidence = _evidence(
+            pair, there, experience, word, proposed, sure.get(shown.representation_id), times[word, proposed]
+        )
+        found.append(
+            {
+                "document_id": document_id,
+                "segment_id": segment_id,
+                "reading_id": shown.representation_id,
+                "char_start": first,
+                "char_end": last,
+                "read": word,
+                "proposed": proposed,
+                "text": shown.text,
+                "probability": as_probability(evidence.odds()),
+                "picture": f"/api/segments/{segment_id}/picture",
+                "corrected_segment_id": pair.segment_id,
+                "wrong": pair.change.wrong,
+                "right": pair.change.right,
+            }
+        )
+    return found
+
+
+def _ask_the_ink(engine: Engine, library: Library, items: list[dict[str, Any]]) -> None:
+    """Weigh the proposals of one page of the list by what the ink says, where a family can tell, and put them in order."""
+    import math
+
+    lines = [
+        (
+            one["segment_id"],
+            one["text"],
+            one["text"][: one["char_start"]] + one["proposed"] + one["text"][one["char_end"] :],
+        )
+        for one in items
+    ]
+    said = engine.points.ask_first(armarium_checking_ink_says, engine, library, lines) if lines else None
+    if said:
+        for one in items:
+            likely = min(1 - 1e-9, max(1e-9, one["probability"]))
+            odds = math.log(likely / (1 - likely)) + said.get(one["segment_id"], 0.0)
+            one["probability"] = as_probability(odds)
+        items.sort(key=lambda one: -one["probability"])

@@ -1,0 +1,208 @@
+"""After a correction, other lines with the same error are proposed; a person decides about many in one step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from checking_project import MACHINE, CheckingProject
+
+from armarium.api import Conflict, Forbidden, Invalid
+from armarium_checking.misreadings import Confusion, WordChange, mendings_of, word_changes
+
+READ = [
+    "the lamcl of the king",
+    "a hancl in the sand",
+    "all the lamcl and the hand",
+    "the clear sound of it",
+    "by my hancl and seal",
+    "the land of the hand",
+]
+RIGHT = "the land of the king"
+
+
+@pytest.fixture
+def lines(project: CheckingProject) -> list[str]:
+    """Six lines that a reader read, in which it took a d for cl several times."""
+    page, pass_id, made = project.page([0.5] * len(READ))
+    project.read(page, pass_id, made, READ, "one")
+    return made
+
+
+def correct(project: CheckingProject, line: str, text: str) -> dict[str, Any]:
+    answer = project.client.post(f"/api/segments/{line}/correct", json={"text": text})
+    assert answer.status_code == 200, answer.text
+    told: dict[str, Any] = answer.json()
+    return told
+
+
+def proposals(project: CheckingProject, **query: Any) -> list[dict[str, Any]]:
+    answer = project.client.get("/api/check/proposals", params=query)
+    assert answer.status_code == 200, answer.text
+    items: list[dict[str, Any]] = answer.json()["items"]
+    return items
+
+
+def item(proposal: dict[str, Any]) -> dict[str, Any]:
+    names = ("segment_id", "reading_id", "char_start", "char_end", "read", "proposed")
+    return {name: proposal[name] for name in names}
+
+
+def words_of(found: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    return [(one["read"], one["proposed"]) for one in found]
+
+
+def test_a_confusion_is_named_with_its_letters_before_and_after() -> None:
+    (change,) = word_changes("in the hancl of", "in the hand of")
+    assert change == WordChange("hancl", "hand")
+    assert change.confusions() == [Confusion("cl", "d", "n", " ")]
+    assert list(mendings_of("sancl", change.confusions()[0])) == ["sand"]
+    assert list(mendings_of("clans", Confusion("cl", "d", " ", "a"))) == ["dans"]
+    assert list(mendings_of("clear", change.confusions()[0])) == []
+
+
+def test_letters_are_not_parted_from_the_marks_on_them() -> None:
+    (change,) = word_changes("itaq\u0303 ore", "itaq\u0304 ore")
+    assert change.confusions() == [Confusion("q\u0303", "q\u0304", "a", " ")]
+    assert word_changes("de la rue", "dela rue") == []
+    assert WordChange("abcdefgh", "stuvwxyz").confusions() == []
+
+
+def test_the_corrected_word_and_words_with_the_same_confusion_are_proposed(
+    project: CheckingProject, lines: list[str]
+) -> None:
+    correct(project, lines[1], "a hand in the sand")
+    found = proposals(project, segment_id=lines[1])
+    assert words_of(found) == [("hancl", "hand")]
+    assert found[0]["segment_id"] == lines[4]
+    assert found[0]["picture"] == f"/api/segments/{lines[4]}/picture"
+    assert (found[0]["wrong"], found[0]["right"]) == ("hancl", "hand")
+    correct(project, lines[0], RIGHT)
+    everywhere = proposals(project)
+    assert sorted(words_of(everywhere)) == [("hancl", "hand"), ("lamcl", "land")]
+    probabilities = [one["probability"] for one in everywhere]
+    assert probabilities == sorted(probabilities, reverse=True)
+    # A word that is as it should be is not proposed for having the letters.
+    assert "clear" not in {one["read"] for one in everywhere}
+
+
+def test_another_word_is_proposed_where_the_confusion_leads_to_a_word_that_is_known(
+    project: CheckingProject, lines: list[str]
+) -> None:
+    page, pass_id, made = project.page([0.5] * 2)
+    project.read(page, pass_id, made, ["white sancl here", "the sand there"], "one")
+    correct(project, lines[1], "a hand in the sand")
+    found = proposals(project, segment_id=lines[1])
+    assert ("sancl", "sand") in words_of(found)
+
+
+def test_many_are_accepted_and_rejected_in_one_step_and_undone_in_one(
+    project: CheckingProject, lines: list[str]
+) -> None:
+    correct(project, lines[1], "a hand in the sand")
+    correct(project, lines[0], RIGHT)
+    found = {one["read"]: one for one in proposals(project)}
+    body = {"accepted": [item(found["lamcl"])], "rejected": [item(found["hancl"])]}
+    answer = project.client.post("/api/check/proposals", json=body)
+    assert answer.status_code == 200, answer.text
+    texts = project.client.get(f"/api/segments/{lines[2]}/readings").json()["items"]
+    assert "all the land and the hand" in {one["content"] for one in texts}
+    # What was rejected is not offered again, what was accepted is right now.
+    assert proposals(project) == []
+    undone = project.client.post(f"/api/actions/audit/{answer.json()['audit_id']}/undo")
+    assert undone.status_code == 200
+    assert len(proposals(project)) == 2
+
+
+def test_a_line_that_a_person_wrote_is_not_proposed(project: CheckingProject, lines: list[str]) -> None:
+    correct(project, lines[4], "by my hancl and seal!")
+    correct(project, lines[1], "a hand in the sand")
+    assert proposals(project, segment_id=lines[1]) == []
+
+
+def test_a_proposal_for_a_text_that_is_another_by_now_changes_nothing(
+    project: CheckingProject, lines: list[str]
+) -> None:
+    correct(project, lines[1], "a hand in the sand")
+    (found,) = proposals(project)
+    correct(project, lines[4], "by my hand and sea")
+    for name in ("accepted", "rejected"):
+        with pytest.raises(Conflict, match="List the proposals again"):
+            project.do("proposal.decide", {name: [item(found)]})
+    with pytest.raises(Invalid, match="No proposal is accepted or rejected"):
+        project.do("proposal.decide", {})
+    with pytest.raises(Forbidden):
+        project.do("proposal.decide", {"accepted": [item(found)]}, MACHINE)
+
+
+def test_two_proposals_about_the_same_letters_are_not_both_accepted(
+    project: CheckingProject, lines: list[str]
+) -> None:
+    correct(project, lines[1], "a hand in the sand")
+    (found,) = proposals(project)
+    with pytest.raises(Invalid, match="about the same letters"):
+        project.do("proposal.decide", {"accepted": [item(found), {**item(found), "proposed": "hound"}]})
+
+
+def test_a_line_that_nobody_corrected_has_no_proposals(project: CheckingProject, lines: list[str]) -> None:
+    answer = project.client.get("/api/check/proposals", params={"segment_id": lines[0]})
+    assert answer.status_code == 404
+    assert "No person has corrected the line" in answer.json()["detail"]
+    assert proposals(project) == []
+
+
+def test_words_on_withheld_pages_are_neither_proposed_nor_lead_to_proposals(
+    project: CheckingProject, lines: list[str]
+) -> None:
+    hidden, pass_id, made = project.page([0.5] * 2)
+    project.read(hidden, pass_id, made, ["a hancl there", "the sand there"], "one")
+    page, pass_id, made = project.page([0.5])
+    project.read(page, pass_id, made, ["white sancl here"], "one")
+    correct(project, lines[1], "a hand in a box")
+    project.do("rights.set", {"target_kind": "document", "target_id": hidden, "restricted": True})
+    token = project.client.post("/api/tokens", json={"name": "an editor", "role": "editor"}).json()["token"]
+    asked = {"params": {"segment_id": lines[1], "least": 0}, "headers": {"Authorization": f"Bearer {token}"}}
+    seen = project.client.get("/api/check/proposals", **asked).json()["items"]
+    assert hidden not in {one["document_id"] for one in seen}
+    # "sand" stands on the page that may not be seen, and nowhere else.
+    assert ("sancl", "sand") not in words_of(seen)
+    assert ("sancl", "sand") in words_of(proposals(project, segment_id=lines[1], least=0))
+
+
+def test_lines_are_listed_in_the_order_in_which_a_correction_helps(
+    project: CheckingProject,
+) -> None:
+    page, pass_id, made = project.page([0.5] * 4)
+    sure = [0.99, 0.5, 0.98, 0.97]
+    texts = ["in nomine domini amen", "in nomine donini anen", "anno domini primo", "actum est hoc"]
+    readings = [
+        {"segment_id": line, "text": text, "confidence": one}
+        for line, text, one in zip(made, texts, sure, strict=True)
+    ]
+    taken = {"document_id": page, "pass_id": pass_id, "provider": "one", "model": "one", "readings": readings}
+    project.do("reading.take", taken, MACHINE)
+    listed = project.client.get("/api/disputed").json()["items"]
+    assert listed[0]["segment_id"] == made[1]
+    # Where another reader reads something else, it comes sooner than where only one was less sure.
+    project.read(page, pass_id, [made[2]], ["arma donum prima nocte"], "two")
+    project.read(page, pass_id, [made[2]], [texts[2]], "one")
+    order = [
+        one["segment_id"]
+        for one in project.client.get("/api/disputed", params={"scope_id": page}).json()["items"]
+    ]
+    assert order.index(made[2]) < order.index(made[3])
+    correct(project, made[1], texts[0])
+    left = project.client.get("/api/disputed").json()["items"]
+    assert made[1] not in {one["segment_id"] for one in left}
+    assert project.client.get("/api/disputed", params={"scope_id": "none"}).status_code == 404
+
+
+def test_a_rare_word_one_confusion_from_a_known_one_is_named(project: CheckingProject) -> None:
+    for _ in range(2):
+        page, pass_id, made = project.page([0.5])
+        project.read(page, pass_id, made, ["the hand here"], "one")
+    page, pass_id, made = project.page([0.5] * 2)
+    project.read(page, pass_id, made, ["my hancl there", "the lancl"], "one")
+    correct(project, made[1], "the land")
+    listed = project.client.get("/api/disputed").json()["items"]
+    assert {one["segment_id"]: one["rare"] for one in listed}[made[0]] == ["hancl"]
