@@ -67,8 +67,10 @@ from armarium.history.capture import make_permanent as make_permanent
 from armarium.history.capture import purging as purging
 from armarium.history.capture import versions as versions
 from armarium.history.locks import refuse_locked as refuse_locked
+from armarium.history.audit import verify_chain as verify_chain
 from armarium.history.moments import Moment as Moment
 from armarium.history.moments import find_moment as find_moment
+from armarium.history.moments import moment_read as moment_read
 from armarium.history.moments import reading_as_of as reading_as_of
 from armarium.history.schema import alter_tracked as alter_tracked
 from armarium.history.visibility import Rights as Rights

@@ -14,7 +14,7 @@ from armarium.history.as_of import Past
 from armarium.history.audit import GENESIS
 from armarium.ids import is_id, now, parse_timestamp, timestamp
 from armarium.store.database import Database, raw_of
-from armarium.store.moments import reading
+from armarium.store.moments import past_of, reading
 
 LONGEST = 40
 """Characters of the longest id or time."""
@@ -92,6 +92,13 @@ def _time(asked: str) -> str:
     return found[1]
 
 
+def moment_read(db: Database, conn: Connection) -> Moment:
+    """Return the moment that *conn*, lent by *db*, shows: that of `reading_as_of`, else now."""
+    past = past_of(db)
+    named = past.named if isinstance(past, Past) else None
+    return named if isinstance(named, Moment) else find_moment(conn)
+
+
 @contextmanager
 def reading_as_of(
     db: Database, asked: str | Moment, documents: Collection[str] | None = None
@@ -102,5 +109,5 @@ def reading_as_of(
     else:
         with db.read() as conn:
             moment = find_moment(conn, asked)
-    with reading(Past(db, moment.seq, documents)):
+    with reading(Past(db, moment.seq, documents, moment)):
         yield moment

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
+from armarium_formats.citing import NAME as AS_OF
 from armarium_formats.driver import MarkWords, WriteContext, WrittenPage, as_losses
 from armarium_formats.markup.fragments import (
     attribute_of,
@@ -376,6 +377,10 @@ class _Writing:
         items = slots.get("MetadataItem", "")
         if made := words_of_sum(self.page.makers()):
             items += f'<MetadataItem type="other" name="{READINGS}" value="{attribute_of(made)}"/>'
+        if self.context.citation:
+            items += (
+                f'<MetadataItem type="other" name="{AS_OF}" value="{attribute_of(self.context.citation)}"/>'
+            )
         if creator != self.context.creator and step not in items:
             items += step
         body = "".join(

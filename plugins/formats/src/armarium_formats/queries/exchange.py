@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Connection, Row, select
 
-from armarium.api import NotFound, json_text, now, plain_name, raw_of
+from armarium.api import NotFound, json_text, moment_read, now, plain_name, raw_of
 from armarium_documents.api import PICTURE_SUFFIXES, renditions, require_document
 from armarium_formats.assembling import AssembledPage, assemble, assemble_provisional
 from armarium_formats.catalogue import drivers, writer
+from armarium_formats.citing import PageCitation
 from armarium_formats.driver import WriteContext
 from armarium_formats.errors import NoPageSize, not_of_a_file, order_of_other_pass, schema_invalid
 from armarium_formats.left_out import losses_beside
@@ -143,9 +144,10 @@ def export(
     order_id: str | None = None,
     reading_kind: str = "transcription",
     created: str | None = None,
+    cites: bool = True,
 ) -> dict[str, Any]:
     """Export a page as `{format, filename, content, choices, losses}`; *created* is the time it states,
-    default now.
+    default now. *cites*: the file says of which page at which step it is a copy, where its format has a place for that.
 
     Default pass: that of the order named, else the one the page is read by. Default order: the as-written one
     of the pass, else the file's own, else that of the boxes. Raises NotFound for an unknown format, document,
@@ -154,7 +156,9 @@ def export(
     """
     driver = writer(engine, format_name)
     with library.db.read() as conn:
+        moment = moment_read(library.db, conn)
         document = require_document(conn, document_id)
+        chosen = {"pass_id": pass_id, "order_id": order_id, "reading_kind": reading_kind}
         if reading_kind not in (known := reading_kind_keys(conn)):
             raise UnknownKind(reading_kind, known)
         rule = reading_rule(conn)
@@ -207,7 +211,12 @@ def export(
         )
     if elsewhere is not None and reading_kind == "transcription":
         notes.append(elsewhere)
-    written = driver.write(page, WriteContext(created=created or now(), creator=_creator()))
+    created = created or now()
+    asked = tuple((name, one) for name, one in chosen.items() if one not in (None, "transcription"))
+    cited = PageCitation(
+        library.uuid, document_id, moment.audit_id, moment.digest, driver.name, created, asked
+    )
+    written = driver.write(page, WriteContext(created, _creator(), cited.line() if cites else ""))
     problems = driver.validate(written.content) if driver.validated else []
     if problems:
         raise schema_invalid(driver.label, problems[0], problems)
@@ -224,6 +233,7 @@ def export(
             "order_name": AS_WRITTEN if order is None else order.name,
             "reading_kind": reading_kind,
             "segment_count": assembled.segment_count,
+            "as_of": moment.answer(),
             "made": sum_makers(page.makers()),
             "notes": notes,
         },
