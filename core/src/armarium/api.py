@@ -63,11 +63,13 @@ from armarium.guard.named_paths import PackagePath as PackagePath
 from armarium.guard.named_paths import RecipePath as RecipePath
 from armarium.guard.named_paths import ShownPath as ShownPath
 from armarium.history import audit
+from armarium.history.as_of import is_shadowed as is_shadowed
+from armarium.history.as_of import steps_since as steps_since
+from armarium.history.audit import verify_chain as verify_chain
 from armarium.history.capture import make_permanent as make_permanent
 from armarium.history.capture import purging as purging
 from armarium.history.capture import versions as versions
 from armarium.history.locks import refuse_locked as refuse_locked
-from armarium.history.audit import verify_chain as verify_chain
 from armarium.history.moments import Moment as Moment
 from armarium.history.moments import find_moment as find_moment
 from armarium.history.moments import moment_read as moment_read

@@ -15,7 +15,7 @@ are always read as they are; what Empty Trash removed left no image.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -340,6 +340,12 @@ def _is_limited(raw: sqlite3.Connection) -> bool:
     return there is not None
 
 
+def is_shadowed(conn: Connection, table: Table) -> bool:
+    """Return whether *conn* shows a view instead of *table*, of which a statement can name no index."""
+    asked = "SELECT 1 FROM sqlite_temp_schema WHERE name = ?"
+    return raw_of(conn).execute(asked, (table.name,)).fetchone() is not None
+
+
 def places_of(raw: sqlite3.Connection, table: Table, ids: Sequence[str]) -> list[str]:
     """Return the documents on which rows of *table* lie or once lay."""
     document, (key,) = quote_name(rules_of(table).document or ""), map(quote_name, key_columns(table))
@@ -348,3 +354,27 @@ def places_of(raw: sqlite3.Connection, table: Table, ids: Sequence[str]) -> list
     now, then = (quote_name(name) for name in (table.name, history_name(table)))
     found = [row[0] for row in raw.execute(asked.format(document, now, key, document), (listed,))]
     return found or [row[0] for row in raw.execute(asked.format(document, then, key, document), (listed,))]
+
+
+def steps_since(conn: Connection, seq: int, rows: Iterable[tuple[Table, str, Sequence[str]]]) -> list[int]:
+    """Return the steps after *seq* that touched rows of a table whose column (of its key, or one that never changes) has
+    one of the ids, oldest first: of the rows and steps that *conn* shows.
+    """
+    raw, found = raw_of(conn), set[int]()
+    for table, column, ids in rows:
+        history, name = quote_name(history_name(table)), quote_name(table.name)
+        among = f"{quote_name(column)} IN (SELECT value FROM json_each(?))"
+        if column in key_columns(table):
+            asked = f"SELECT DISTINCT h.audit_seq FROM {history} h WHERE h.audit_seq > ? AND h.{among}"
+            found |= {row[0] for row in raw.execute(asked, (seq, json_text(list(ids))))}
+            continue
+        # Images of inserts and most updates hold only the key: theirs are found by the rows that are there.
+        by_row = (
+            f"SELECT DISTINCT h.audit_seq FROM {name} m JOIN {history} h ON {same_key(table, 'h', 'm')}"
+            f" WHERE m.{among} AND h.audit_seq > ?"
+        )
+        found |= {row[0] for row in raw.execute(by_row, (json_text(list(ids)), seq))}
+        gone = f"SELECT DISTINCT h.audit_seq FROM {history} h WHERE h.seq >= ? AND h.{among}"
+        if (newest := newest_steps(raw, [table])[0]) is not None and newest > seq:
+            found |= {row[0] for row in raw.execute(gone, (seq_after(raw, table, seq), json_text(list(ids))))}
+    return sorted(found)
