@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from armarium.api import Library, Moment
+
 SCHEME = "service:export/"
 NAME = "as of"
 """What a field of metadata that holds the line is called."""
@@ -35,8 +37,13 @@ class PageCitation:
         """Return it as it stands in a file."""
         stated = {"digest": self.digest, "format": self.format, "created": self.created, **dict(self.choices)}
         return f"{SCHEME}{self.library}/{self.document}@{self.step}" + "".join(
-            f";{name}={value}" for name, value in stated.items()
+            f";{name}={value}" for name, value in stated.items() if value
         )
+
+
+def cite_page(library: Library, document_id: str, moment: Moment, format_name: str) -> str:
+    """Return the line for a file of a page that itself has no place for it."""
+    return PageCitation(library.uuid, document_id, moment.audit_id, moment.digest, format_name, "").line()
 
 
 def find_citations(text: str) -> Iterator[PageCitation]:

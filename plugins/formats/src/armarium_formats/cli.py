@@ -141,6 +141,9 @@ def export(
         str | None, "--order: For a single page: the reading order; default: as written."
     ] = None,
     kind: Annotated[str | None, "The kind of readings; default: transcription."] = None,
+    as_of: Annotated[
+        str | None, "--as-of: As they were after a step (its id), or at a time (2026-11-27T21:30:00Z)."
+    ] = None,
 ) -> None:
     """Write pages to files, one a page, and say what the format could not carry. Of several pages those without a pass are
     left out and named."""
@@ -154,6 +157,8 @@ def export(
     }
     if kind is not None:
         choices["reading_kind"] = kind
+    if as_of is not None:
+        choices["as_of"] = as_of
     lost: list[dict[str, Any]] = []
     left_out: list[dict[str, Any]] = []
 

@@ -147,6 +147,7 @@ def _named(engine: Engine, library: Library, name: str, data: bytes, asked: Veri
 
 def _as_of(engine: Engine, library: Library, cited: PageCitation) -> tuple[str, str]:
     """Return the page as it was, and the digest of the log up to that step."""
+    chosen = dict(cited.choices)
     with reading_past(library, cited.step, [cited.document]) as moment:
         made = export(
             engine,
@@ -154,7 +155,9 @@ def _as_of(engine: Engine, library: Library, cited: PageCitation) -> tuple[str, 
             cited.document,
             cited.format,
             created=cited.created or None,
-            **dict(cited.choices),
+            pass_id=chosen.get("pass_id"),
+            order_id=chosen.get("order_id"),
+            reading_kind=chosen.get("reading_kind", "transcription"),
         )
     return str(made["content"]), moment.digest
 
@@ -192,18 +195,17 @@ def _of_segment(segment: PageSegment, copy: PageSegment) -> Iterator[tuple[str, 
         if was != is_:
             called = {"points": "outline"}.get(what, what)
             yield f"{called} of a {segment.kind}", *_narrowed(was, is_)
-    further = (
-        [(one.kind, one.text) for one in segment.texts[1:]],
-        [(one.kind, one.text) for one in copy.texts[1:]],
-    )
-    if further[0] != further[1]:
-        yield f"further text of a {segment.kind}", *further
-    marks = [
-        [(one.kind, one.start, one.end) for text in each.texts for one in text.marks]
-        for each in (segment, copy)
-    ]
-    if marks[0] != marks[1]:
-        yield f"marks of a {segment.kind}", *marks
+    for what, values in (("further text", _further_texts), ("marks", _marks)):
+        if values(segment) != values(copy):
+            yield f"{what} of a {segment.kind}", values(segment), values(copy)
+
+
+def _further_texts(segment: PageSegment) -> list[tuple[object, ...]]:
+    return [(text.kind, text.text) for text in segment.texts[1:]]
+
+
+def _marks(segment: PageSegment) -> list[tuple[object, ...]]:
+    return [(mark.kind, mark.start, mark.end) for text in segment.texts for mark in text.marks]
 
 
 def _narrowed(was: object, is_: object) -> tuple[object, object]:
