@@ -66,7 +66,7 @@ class Past:
             yield
             return
         rows = self.db.visibility.rows if self.db.visibility is not None and _is_limited(raw) else None
-        laid = _Laid(raw)
+        laid = _Overlay(raw)
         if self.documents is None or rows is not None:
             for table, since in later.items():
                 self._lay_view(laid, table, rows_then(table, since), rows)
@@ -116,7 +116,7 @@ class Past:
         step = f"(SELECT a.id FROM main.audit a WHERE a.id = l.audit_id AND a.seq <= {self.seq})"
         return f"SELECT l.* FROM main.{quote_name(table.name)} l WHERE l.audit_id = {step}"
 
-    def _lay_view(self, laid: _Laid, table: Table, selected: str, rows: VisibleRows | None) -> None:
+    def _lay_view(self, laid: _Overlay, table: Table, selected: str, rows: VisibleRows | None) -> None:
         """Make a view of a table's rows as the SQL given selects them; with *rows*, of those its caller may see."""
         if rows is None or table.name not in rows.conditions:
             laid.view(table, selected)
@@ -145,7 +145,7 @@ def _tables_of(schema: Schema, rights: str | None) -> tuple[list[Table], list[Ta
     )
 
 
-class _Laid:
+class _Overlay:
     """What is laid over the tables in one transaction."""
 
     def __init__(self, raw: sqlite3.Connection) -> None:
@@ -234,7 +234,7 @@ def _with_what_they_lie_in(
     return [row[0] for row in rows]
 
 
-def _collect(raw: sqlite3.Connection, laid: _Laid, table: Table, since: int, listed: str) -> None:
+def _collect(raw: sqlite3.Connection, laid: _Overlay, table: Table, since: int, listed: str) -> None:
     """Shadow *table*, if a later step touched any of its rows on the documents *listed*, by these rows as they were."""
     document, name = quote_name(rules_of(table).document or ""), quote_name(table.name)
     history, key_names = f"main.{quote_name(history_name(table))}", key_columns(table)

@@ -5,7 +5,7 @@ of steps up to that one, so that anybody with the project can check it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from armarium.api import Library, Moment
@@ -41,9 +41,19 @@ class PageCitation:
         )
 
 
-def cite_page(library: Library, document_id: str, moment: Moment, format_name: str) -> str:
-    """Return the line for a file of a page that itself has no place for it."""
-    return PageCitation(library.uuid, document_id, moment.audit_id, moment.digest, format_name, "").line()
+def cite_page(
+    library: Library,
+    document_id: str,
+    moment: Moment,
+    format_name: str,
+    created: str = "",
+    choices: Mapping[str, str | None] | None = None,
+) -> str:
+    """Return the line for a file of a page, made at *created* by *choices* of pass, order and kind of reading."""
+    stated = (choices or {}).items()
+    chosen = tuple((name, one) for name, one in stated if one is not None and one != "transcription")
+    step, digest = moment.audit_id, moment.digest
+    return PageCitation(library.uuid, document_id, step, digest, format_name, created, chosen).line()
 
 
 def find_citations(text: str) -> Iterator[PageCitation]:

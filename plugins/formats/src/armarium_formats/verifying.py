@@ -94,7 +94,7 @@ def _verify(
     if not cited and name in beside:
         cited = [beside[name]]
     if asked.document_id is not None and (asked.as_of is not None or not cited):
-        cited = [_named(engine, library, name, data, asked)]
+        cited = [_cite_as_told(engine, library, name, data, asked)]
     if not cited:
         return _says("unnamed", no_past_named(name).detail)
     for one in cited:
@@ -135,7 +135,9 @@ def _verify(
     return {**_says("differs", why, cited[0]), "differences": differences[:MOST_DIFFERENCES]}
 
 
-def _named(engine: Engine, library: Library, name: str, data: bytes, asked: VerifyFile) -> PageCitation:
+def _cite_as_told(
+    engine: Engine, library: Library, name: str, data: bytes, asked: VerifyFile
+) -> PageCitation:
     """Return what the caller says that a file is a copy of."""
     with library.db.read() as conn:
         moment = find_moment(conn, asked.as_of)
@@ -194,7 +196,7 @@ def _of_segment(segment: PageSegment, copy: PageSegment) -> Iterator[tuple[str, 
         was, is_ = getattr(segment, what), getattr(copy, what)
         if was != is_:
             called = {"points": "outline"}.get(what, what)
-            yield f"{called} of a {segment.kind}", *_narrowed(was, is_)
+            yield f"{called} of a {segment.kind}", *_narrow(was, is_)
     for what, values in (("further text", _further_texts), ("marks", _marks)):
         if values(segment) != values(copy):
             yield f"{what} of a {segment.kind}", values(segment), values(copy)
@@ -208,7 +210,7 @@ def _marks(segment: PageSegment) -> list[tuple[object, ...]]:
     return [(mark.kind, mark.start, mark.end) for text in segment.texts for mark in text.marks]
 
 
-def _narrowed(was: object, is_: object) -> tuple[object, object]:
+def _narrow(was: object, is_: object) -> tuple[object, object]:
     """Return of two outlines of as many points only the points that differ."""
     if isinstance(was, list) and isinstance(is_, list) and len(was) == len(is_):
         pairs = [(one, other) for one, other in zip(was, is_, strict=True) if one != other]

@@ -14,7 +14,7 @@ from armarium.api import NotFound, json_text, moment_read, now, plain_name, raw_
 from armarium_documents.api import PICTURE_SUFFIXES, renditions, require_document
 from armarium_formats.assembling import AssembledPage, assemble, assemble_provisional
 from armarium_formats.catalogue import drivers, writer
-from armarium_formats.citing import PageCitation
+from armarium_formats.citing import cite_page
 from armarium_formats.driver import WriteContext
 from armarium_formats.errors import NoPageSize, not_of_a_file, order_of_other_pass, schema_invalid
 from armarium_formats.left_out import losses_beside
@@ -146,8 +146,8 @@ def export(
     created: str | None = None,
     cites: bool = True,
 ) -> dict[str, Any]:
-    """Export a page as `{format, filename, content, choices, losses}`; *created* is the time it states,
-    default now. *cites*: the file says of which page at which step it is a copy, where its format has a place for that.
+    """Export a page as `{format, filename, content, choices, losses}`; *created* is the time it states, default now.
+    *cites*: the file says of which page at which step it is a copy, where its format has a place for that.
 
     Default pass: that of the order named, else the one the page is read by. Default order: the as-written one
     of the pass, else the file's own, else that of the boxes. Raises NotFound for an unknown format, document,
@@ -212,11 +212,8 @@ def export(
     if elsewhere is not None and reading_kind == "transcription":
         notes.append(elsewhere)
     created = created or now()
-    asked = tuple((name, one) for name, one in chosen.items() if one not in (None, "transcription"))
-    cited = PageCitation(
-        library.uuid, document_id, moment.audit_id, moment.digest, driver.name, created, asked
-    )
-    written = driver.write(page, WriteContext(created, _creator(), cited.line() if cites else ""))
+    cited = cite_page(library, document_id, moment, driver.name, created, chosen) if cites else ""
+    written = driver.write(page, WriteContext(created, _creator(), cited))
     problems = driver.validate(written.content) if driver.validated else []
     if problems:
         raise schema_invalid(driver.label, problems[0], problems)
@@ -376,18 +373,11 @@ def _frame(
             f"The imported file's page had {imported.page_width} x {imported.page_height} pixels; this one "
             f"uses those of the page's image, {size[0]} x {size[1]}."
         )
-    known = PurePath(name).suffix.lower() in {
-        ".jpg",
-        ".jpeg",
-        ".png",
-        ".tif",
-        ".tiff",
-        ".webp",
-        ".jp2",
-        ".gif",
-        ".bmp",
-    }
+    known = PurePath(name).suffix.lower() in _PICTURE_NAMES
     return _Frame(size, name if known else name + _EXTENSIONS.get(chosen.mime_type, "")), notes
+
+
+_PICTURE_NAMES = frozenset([".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp", ".jp2", ".gif", ".bmp"])
 
 
 def _creator() -> str:

@@ -97,14 +97,11 @@ class _Writing:
 
     def _header(self) -> str:
         kept = self.kept.get("header")
-        cited = f"<!-- {self.context.citation} -->" if self.context.citation else ""
-        if kept:
-            kept = without_citations(self.ids.settle(kept) or kept)
-            # A comment: the header is somebody else's, whose names and order of elements stay as they are.
-            before, end, after = kept.rpartition("</")
+        cited = f"<!-- {self.context.citation} -->" * bool(self.context.citation)
+        if kept:  # A comment leaves names and order of elements as somebody else wrote them.
+            before, end, after = without_citations(self.ids.settle(kept) or kept).rpartition("</")
             return f"  {before}{cited}{end}{after}"
-        title = text_of(self.image or "A page")
-        creator = text_of(self.context.creator)
+        title, creator = text_of(self.image or "A page"), text_of(self.context.creator)
         if not self.image:
             self.lose("the image's name", "the page names no image, so the header and the surface have none")
         return (

@@ -231,7 +231,7 @@ def _results(
     facts = {row[0]: row[1:] for row in rows}
     with _as_of(asked, ids) as then:
         texts = texts_of_pages(then, ids)
-        results = _excerpted(then, page, lists, facts, texts)
+        results = _with_excerpts(then, page, lists, facts, texts)
         add_boxes(then, results)
     return results
 
@@ -248,7 +248,7 @@ def _as_of(asked: SearchQuestion, ids: list[str]) -> Iterator[SearchQuestion]:
         yield replace(asked, conn=past, partial=frozenset(ids))
 
 
-def _excerpted(
+def _with_excerpts(
     asked: SearchQuestion,
     page: list[Candidate],
     lists: dict[str, list[Hit]],
