@@ -40,8 +40,8 @@ _INDEXED = 100
 """Rows of a table from which the collected ones get its indexes: fewer are found as fast without."""
 
 Row = list[object]
-_NEWEST = "armarium_newest_steps"
-"""What `newest_steps` answered a connection is kept with it under this name, with the version of the file as it saw it."""
+_LATER = "armarium_touched_later"
+"""Under this name a connection keeps what it was last answered, with the version of the file as it saw it and the step."""
 
 
 @dataclass(frozen=True)
@@ -99,18 +99,19 @@ class Past:
         """Return the tables that a later step touched, parents first, each with the first row of its history that is of
         such a step.
         """
-        tables = _tables_of(self.db.schema, self.db.visibility and self.db.visibility.kept_by)[0]
         # Fixes the snapshot, of which the version then is; asking every history again is most of a small read.
         raw.execute("SELECT 1 FROM main.sqlite_schema LIMIT 1").fetchone()
-        (version,) = raw.execute("PRAGMA main.data_version").fetchone()
-        known = conn.info.get(_NEWEST)
-        if known is None or known[0] != version:
-            known = conn.info[_NEWEST] = version, newest_steps(raw, tables)
-        return {
-            table: seq_after(raw, table, self.seq)
-            for table, newest in zip(tables, known[1], strict=True)
-            if newest is not None and newest > self.seq
-        }
+        of = (*raw.execute("PRAGMA main.data_version").fetchone(), self.seq)
+        known: tuple[object, dict[Table, int]] | None = conn.info.get(_LATER)
+        if known is None or known[0] != of:
+            tables = _tables_of(self.db.schema, self.db.visibility and self.db.visibility.kept_by)[0]
+            later = {
+                table: seq_after(raw, table, self.seq)
+                for table, newest in zip(tables, newest_steps(raw, tables), strict=True)
+                if newest is not None and newest > self.seq
+            }
+            known = conn.info[_LATER] = of, later
+        return known[1]
 
     def _notes_then(self, table: Table) -> str:
         step = f"(SELECT a.id FROM main.audit a WHERE a.id = l.audit_id AND a.seq <= {self.seq})"
