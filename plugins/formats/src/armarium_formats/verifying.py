@@ -131,7 +131,7 @@ def _verify(
     if not differences:
         why = "It says what the project said at that step; only its bytes are written otherwise."
         return _says("same meaning", why, cited[0])
-    why = f"It is not what the project said at that step: {len(differences)} of its values differ."
+    why = f"It is not what the project said at that step. Values that differ: {len(differences)}."
     return {**_says("differs", why, cited[0]), "differences": differences[:MOST_DIFFERENCES]}
 
 
