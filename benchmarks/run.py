@@ -37,6 +37,7 @@ SCRIPTS = (
     "segments",
     "segment_growth",
     "many_pages",
+    "past_reads",
     "alto_export",
     "iiif_tile",
     "command_line",

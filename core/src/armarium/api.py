@@ -13,6 +13,7 @@ from armarium.actions import Step as Step
 from armarium.actions import action as action
 from armarium.actions import actions_in as actions_in
 from armarium.actions.conducting import Conductor as Conductor
+from armarium.actions.query import AsOf as AsOf
 from armarium.actions.query import queries_in as queries_in
 from armarium.actions.query import query as query
 from armarium.actions.rights import refuse_bound as refuse_bound
@@ -62,10 +63,17 @@ from armarium.guard.named_paths import PackagePath as PackagePath
 from armarium.guard.named_paths import RecipePath as RecipePath
 from armarium.guard.named_paths import ShownPath as ShownPath
 from armarium.history import audit
+from armarium.history.as_of import is_shadowed as is_shadowed
+from armarium.history.as_of import steps_since as steps_since
+from armarium.history.audit import verify_chain as verify_chain
 from armarium.history.capture import make_permanent as make_permanent
 from armarium.history.capture import purging as purging
 from armarium.history.capture import versions as versions
 from armarium.history.locks import refuse_locked as refuse_locked
+from armarium.history.moments import Moment as Moment
+from armarium.history.moments import find_moment as find_moment
+from armarium.history.moments import moment_read as moment_read
+from armarium.history.moments import reading_as_of as reading_as_of
 from armarium.history.schema import alter_tracked as alter_tracked
 from armarium.history.visibility import Rights as Rights
 from armarium.history.visibility import Use as Use
@@ -181,6 +189,8 @@ from armarium.web.http import OptionalLibrary as OptionalLibrary
 from armarium.web.http import act as act
 from armarium.web.http import json_response as json_response
 from armarium.web.http import takes_upload as takes_upload
+from armarium.web.past_answers import AskedAsOf as AskedAsOf
+from armarium.web.past_answers import reading_past as reading_past
 from armarium.web.stored_files import STORED_FILE as STORED_FILE
 from armarium.web.stored_files import stored_file as stored_file
 from armarium_worker import replacing as replacing

@@ -211,7 +211,7 @@ class Engine:
                 for item in plugin.withheld_along
             ]
             library.db.visibility = Visibility(
-                library.db, library.schema, keeps.rights if works else None, along
+                library.db, library.schema, keeps.rights if works else None, along, keeps.name
             )
         self.jobs.attach(library)
 

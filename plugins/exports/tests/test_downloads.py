@@ -5,10 +5,13 @@ from __future__ import annotations
 import io
 import os
 import zipfile
+from pathlib import Path
 from typing import Any
 
 import pytest
 from exports_desk import Desk
+
+from armarium.api import find_moment
 
 
 def save(desk: Desk, **body: Any) -> tuple[dict[str, Any], bytes]:
@@ -117,3 +120,43 @@ def test_a_request_that_says_too_little_is_refused(desk: Desk) -> None:
     empty = desk.box("Empty")
     refused = desk.post("/api/export/downloads", 422, what="files", scope_ids=[empty])
     assert refused["code"] == "nothing_to_export"
+
+
+@pytest.mark.parametrize("format_name", ["pagexml", "alto", "tei", "plain-text"])
+def test_a_zip_of_a_past_step_says_what_the_project_said_and_is_verified(
+    desk: Desk, tmp_path: Path, format_name: str
+) -> None:
+    box = desk.box("Letters")
+    first = desk.page(box, "1.png", ["Dear Sir", "I am well"])
+    desk.page(box, "2.png", ["Farewell"])
+    with desk.library.db.read() as conn:
+        step = find_moment(conn).audit_id
+        line = conn.exec_driver_sql(
+            "SELECT id FROM segment WHERE kind = 'line' AND document_id = ?", (first,)
+        )
+        line_id = line.scalars().first()
+    desk.post(f"/api/segments/{line_id}/correct", text="Dear Madam")
+    made, content = save(desk, what="files", format=format_name, scope_ids=[box], as_of=step)
+    assert made["as_of"]["step"] == step
+    assert b"Madam" not in b"".join(_members(content).values())
+    file = tmp_path / "renamed.zip"
+    file.write_bytes(content)
+    verified = desk.client.post("/api/formats/verify", json={"path": str(file)}).json()
+    assert (verified["count"], verified["is_same"]) == (2, True), verified
+    edited = {name: data.replace(b"Farewell", b"Farewall") for name, data in _members(content).items()}
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, data in edited.items():
+            archive.writestr(name, data)
+    verified = desk.client.post("/api/formats/verify", json={"path": str(file)}).json()
+    assert [one["in_file"] for item in verified["items"] for one in item["differences"]] == ["Farewall"]
+
+
+def test_only_files_are_exported_of_the_past(desk: Desk) -> None:
+    given = {"what": "jsonl", "as_of": "2026-01-01"}
+    refused = desk.client.post("/api/export/downloads", json=given)
+    assert (refused.status_code, refused.json()["code"]) == (422, "only_files_of_the_past")
+
+
+def _members(content: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}

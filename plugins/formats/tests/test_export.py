@@ -94,6 +94,8 @@ def test_an_export_states_which_pass_and_order_it_used(
     assert made["format"] == "pagexml"
     assert made["filename"] == "0001.xml"
     assert made["losses"] == []
+    # Of the step, `test_past_exports` tells more.
+    assert made["choices"].pop("as_of").keys() == {"step", "at", "digest"}
     assert made["choices"] == {
         "document_id": page_document,
         "pass_id": pass_id,

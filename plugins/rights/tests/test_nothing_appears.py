@@ -61,6 +61,16 @@ def requests(project: RestrictedProject, page: Page) -> Iterator[str]:
             for name, value in zip(named, chosen, strict=True):
                 filled = filled.replace(f"{{{name}}}", value)
             yield from _with_query(filled, operations["get"], page)
+            if any(one["name"] == "as_of" for one in operations["get"].get("parameters", ())):
+                yield from (f"{filled}?as_of={step}" for step in past_steps(project))
+
+
+def past_steps(project: RestrictedProject) -> list[str]:
+    """Return steps of the time before anything was restricted: one at which lines were as they were read, and the last."""
+    steps = [
+        row[0] for row in project.rows("SELECT id FROM audit WHERE action_name <> 'rights.set' ORDER BY seq")
+    ]
+    return [steps[-8], steps[-1]]
 
 
 def _with_query(path: str, operation: dict[str, Any], page: Page) -> Iterator[str]:

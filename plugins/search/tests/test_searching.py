@@ -427,3 +427,15 @@ def test_every_flag_of_documents_is_a_filter(client: Any, flag: str) -> None:
     for value, document_id in ids.items():
         found = client.post("/api/search", json={"query": "name:Wills", "filters": {flag: value}}).json()
         assert [one["document_id"] for one in found["results"]] == [document_id]
+
+
+def test_hits_show_the_text_of_a_past_step(desk: SearchDesk) -> None:
+    page = desk.page("lorem ipsum", "dolor sit")
+    step = desk.rows("SELECT id FROM audit ORDER BY seq DESC LIMIT 1")[0][0]
+    desk.correct(page.lines[1], "lorem dolor")
+    (now,) = desk.ask("lorem")["results"]
+    (then,) = desk.ask("lorem", as_of=step)["results"]
+    assert [line["text"] for line in now["transcript_excerpts"]] == ["lorem ipsum", "lorem dolor"]
+    assert [line["text"] for line in then["transcript_excerpts"]] == ["lorem ipsum"]
+    assert "sit" in desk.ask("dolor", as_of=step)["results"][0]["content_preview"]
+    assert desk.expect_refusal(404, "lorem", as_of="0" * 32)

@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel
+from sqlalchemy import Table
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,6 +31,18 @@ class Query:
     """
     counts_withheld: bool = True
     """Whether its list says how many items are withheld: not where their number tells what is written on withheld pages."""
+    as_of: AsOf | None = None
+    """Where it also answers of a past moment (`as_of=`): what it then reads."""
+
+
+@dataclass(frozen=True)
+class AsOf:
+    """What a query reads when it is asked of a past moment: the page that a parameter names, or names a row of."""
+
+    parameter: str | None = None
+    """The parameter; None: it reads the whole project."""
+    table: Table | None = None
+    """The table of the row; None: the parameter is the page's own id."""
 
 
 def query(
@@ -42,18 +55,20 @@ def query(
     method: Literal["GET", "POST"] = "GET",
     prepare: Callable[..., Mapping[str, Any] | None] | None = None,
     counts_withheld: bool = True,
+    as_of: AsOf | None = None,
 ) -> Callable[[F], F]:
     """Decorate a function of a connection and named parameters so that it is also a GET of *path*.
 
     The plugin includes it among its `queries` (`queries_in`). *name* is the operation id, by default the function's name. *refusals* are
     the statuses besides those of every route. POST is for questions too long for an address, and writes nothing either.
     A parameter of type `Library`, `Engine` or `Principal` receives the project, the engine or the caller. *prepare* is
-    called before, without a connection, and may replace parameters. *counts_withheld* as in `Query`.
+    called before, without a connection, and may replace parameters. *counts_withheld* as in `Query`. With *as_of* the
+    route has a parameter of that name, a step's id or a time, and the connection then shows the project as it was.
     """
 
     def mark(function: F) -> F:
         called = name or function.__name__
-        stated = Query(path, summary, answer, refusals, called, method, prepare, counts_withheld)
+        stated = Query(path, summary, answer, refusals, called, method, prepare, counts_withheld, as_of)
         function.query = stated  # type: ignore[attr-defined]
         return function
 

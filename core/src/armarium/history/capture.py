@@ -94,7 +94,21 @@ def history_ddl(table: Table) -> list[str]:
         f"CREATE TABLE IF NOT EXISTS {name} (seq INTEGER PRIMARY KEY, audit_seq INTEGER, op TEXT,"
         f" kept TEXT, {', '.join(columns)})",
         f"CREATE INDEX IF NOT EXISTS {quote_name('ix_' + history_name(table) + '_key')} ON {name} ({keys})",
+        *history_index_ddl(table),
     ]
+
+
+def history_index_ddl(table: Table) -> list[str]:
+    """Return the statement that indexes *table*'s history by the document that rows were deleted or moved from.
+
+    Images of inserts and of most updates do not hold it and are not in the index.
+    """
+    document, name = rules_of(table).document, quote_name(history_name(table))
+    if document is None or document in key_columns(table):
+        return []
+    column = quote_name(document)
+    called = quote_name(f"ix_{history_name(table)}_document")
+    return [f"CREATE INDEX IF NOT EXISTS {called} ON {name} ({column}) WHERE {column} IS NOT NULL"]
 
 
 @lru_cache(maxsize=1024)

@@ -27,22 +27,22 @@ def same_key(table: Table, left: str, right: str) -> str:
     return " AND ".join(f"{left}.{quote_name(k)} = {right}.{quote_name(k)}" for k in key_columns(table))
 
 
-def image_before(table: Table, column: str, alias: str) -> str:
+def image_before(table: Table, column: str, alias: str, of: str = "") -> str:
     """SQL for the value of *column* before history row *alias*: its own, else of the next image that holds it, else the
-    live one.
+    live one. *of*: the database of both tables with a dot, where their names alone would mean others.
     """
     name = quote_name(column)
     one = table.c[column]
     if one.primary_key:
         return f"{alias}.{name}"
     later = (
-        f"FROM {quote_name(history_name(table))} x WHERE {same_key(table, 'x', alias)} "
+        f"FROM {of}{quote_name(history_name(table))} x WHERE {same_key(table, 'x', alias)} "
         f"AND x.seq > {alias}.seq AND {holds(one, 'x')}"
     )
     return (
         f"CASE WHEN {holds(one, alias)} THEN {alias}.{name} "
         f"WHEN EXISTS (SELECT 1 {later}) THEN (SELECT x.{name} {later} ORDER BY x.seq LIMIT 1) "
-        f"ELSE (SELECT l.{name} FROM {quote_name(table.name)} l WHERE {same_key(table, 'l', alias)}) END"
+        f"ELSE (SELECT l.{name} FROM {of}{quote_name(table.name)} l WHERE {same_key(table, 'l', alias)}) END"
     )
 
 

@@ -284,6 +284,9 @@ class Schema:
                 conn.exec_driver_sql(f"DROP TRIGGER {capture.quote_name(name)}")
             with _blaming(self._trigger_homes.get(name, "library")):
                 conn.exec_driver_sql(statement)
+        for table in self.tracked:
+            for statement in capture.history_index_ddl(table):
+                conn.exec_driver_sql(statement)
 
     @cached_property
     def triggers(self) -> dict[str, str]:

@@ -64,10 +64,27 @@ def _select_tables(raw: sqlite3.Connection, tables: Sequence[Table], audit_seq: 
     ]
 
 
+def newest_steps(raw: sqlite3.Connection, tables: Sequence[Table]) -> list[int | None]:
+    """Return the last step that touched each of *tables*, whatever *raw* shows of them; None: no step did."""
+    if not tables:
+        return []
+    asked = _newest_steps(tuple(table.name for table in tables), "main.")
+    return list(raw.execute(asked).fetchone())
+
+
+def seq_after(raw: sqlite3.Connection, table: Table, audit_seq: int) -> int:
+    """Return the first row of *table*'s history that a step after *audit_seq* wrote; there is one."""
+    name = f"main.{quote_name(history_name(table))}"
+    newest = raw.execute(f"SELECT seq, audit_seq FROM {name} ORDER BY seq DESC LIMIT 1").fetchone()
+    return _first_of(raw, name, audit_seq + 1, newest)[0]
+
+
 @cache
-def _newest_steps(tables: tuple[str, ...]) -> str:
-    newest = "(SELECT IFNULL(audit_seq, {}) FROM {} ORDER BY seq DESC LIMIT 1)"
-    return f"SELECT {', '.join(newest.format(_NO_STEP, quote_name(history_name(name))) for name in tables)}"
+def _newest_steps(tables: tuple[str, ...], of: str = "") -> str:
+    newest = "(SELECT IFNULL(audit_seq, {}) FROM {}{} ORDER BY seq DESC LIMIT 1)"
+    return (
+        f"SELECT {', '.join(newest.format(_NO_STEP, of, quote_name(history_name(name))) for name in tables)}"
+    )
 
 
 def _span(raw: sqlite3.Connection, name: str, audit_seq: int) -> tuple[int, int] | None:

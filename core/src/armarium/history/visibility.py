@@ -118,6 +118,8 @@ class Visibility:
     """None where the plugin that keeps the records does not work in this project: then only owners see anything."""
     along: Sequence[WithheldAlong] = ()
     """What families say is withheld with the documents it rests on."""
+    kept_by: str | None = None
+    """The plugin that keeps the rights records."""
     _without: int = field(default=-1, init=False)
 
     def __post_init__(self) -> None:
@@ -207,6 +209,16 @@ class Visibility:
         with self.read(principal) as conn:
             return self.rows.is_partial(raw_of(conn), wanted)
 
+    def shows_part_itself(self, principal: Principal, ids: Iterable[str]) -> bool:
+        """As `shows_part`, of pages that are themselves laid out in parts: not of the folders above one."""
+        wanted = [one for one in ids if "\0" not in one]
+        parts = self.rows.parts
+        if not wanted or parts is None or not self.limits(principal):
+            return False
+        with self.read(principal) as conn:
+            raw = raw_of(conn)
+            return any(holds_parts(raw, parts, one) and self.rows.is_partial(raw, [one]) for one in wanted)
+
     def refuse_step(self, raw: sqlite3.Connection, audit_seq: int, principal: Principal) -> None:
         """Refuse the step *audit_seq*, open or past, where it touched what *principal* may not see."""
         if self.limits(principal) and self.find_hidden(principal, self._ids_touched(raw, audit_seq)):
@@ -267,6 +279,13 @@ class Visibility:
                 if self.rights.has_any(raw_of(conn)):
                     found |= self.rights.reasons(conn, [one for one in ids if one not in found], use)
         return found
+
+
+def holds_parts(raw: sqlite3.Connection, parts: Table, node: str) -> bool:
+    """Return whether there are rows of *parts* on the page *node*, whoever may see them."""
+    page, name = quote_name(rules_of(parts).document or ""), quote_name(parts.name)
+    found = raw.execute(f"SELECT 1 FROM main.{name} WHERE {page} = ? LIMIT 1", (node,)).fetchone()
+    return found is not None
 
 
 def texts_in(value: Any) -> Iterator[str]:

@@ -48,6 +48,8 @@ class VisibleRows:
         self.tree = None if schema.locks is None else schema.locks.tree
         self._shows_jobs = _OF_MANY[0] in schema.by_name
         self._covered: dict[str, Table] = {}
+        self.conditions: dict[str, list[str]] = {}
+        """By table, when a row of it, called `m`, is visible."""
         self._views = list(self._make())
         self._asked = [
             (
@@ -180,10 +182,7 @@ class VisibleRows:
         listed = _id_list(ids)
         of_parts = ""
         if self.parts is not None:
-            page, (own,) = (
-                quote_name(rules_of(self.parts).document or ""),
-                map(quote_name, key_columns(self.parts)),
-            )
+            page, own = map(quote_name, (rules_of(self.parts).document or "", *key_columns(self.parts)))
             of_parts = (
                 f" OR id IN (SELECT s.{page} FROM json_each(?1) j"
                 f" JOIN main.{quote_name(self.parts.name)} s ON s.{own} = j.value)"
@@ -204,7 +203,8 @@ class VisibleRows:
             if not conditions and rules.whole is None:
                 continue
             self._covered[table.name] = table
-            yield _view(table, table.name, [*conditions, *_whole_rows(table, rules.whole)], rules.whole)
+            self.conditions[table.name] = [*conditions, *_whole_rows(table, rules.whole)]
+            yield _view(table, table.name, self.conditions[table.name], rules.whole)
             if rules.kind == "tracked":
                 yield _history_view(table, rules.whole)
         yield f"CREATE TEMP VIEW {IDS} AS {' UNION ALL '.join(self._withheld_ids()) or 'SELECT NULL AS id WHERE 0'}"

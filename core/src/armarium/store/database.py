@@ -9,7 +9,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +22,7 @@ from armarium.errors import Conflict, Unavailable, left_out
 from armarium.principals import caller
 from armarium.store.database_errors import as_refusal, writer_busy
 from armarium.store.durable import flush_commits, flush_path
+from armarium.store.moments import past_of
 from armarium.store.readers import Readers
 from armarium.store.write_queue import WriterQueue
 
@@ -152,16 +153,20 @@ class Database:
     def read(self) -> Iterator[Connection]:
         """Lend a query-only connection that sees one snapshot from its first query to the end of the block.
 
-        Within a request or a job it shows what its caller may see.
+        Within a request or a job it shows what its caller may see; within `moments.reading`, the rows of that moment.
         """
         asks = None if self.visibility is None else caller()
+        past = past_of(self)
         if asks is None or self.visibility is None or not self.visibility.limits(asks.principal):
-            with self.read_all() as conn:
+            with self.read_all() as conn, nullcontext() if past is None else past.lay(conn):
                 yield conn
             return
         asks.limited = True
         try:
-            with self.visibility.read(asks.principal) as conn:
+            with (
+                self.visibility.read(asks.principal) as conn,
+                nullcontext() if past is None else past.lay(conn),
+            ):
                 yield conn
         except (StatementError, sqlite3.Error) as error:
             raise as_refusal(error, self.path, self._why_missed()) from error

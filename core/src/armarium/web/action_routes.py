@@ -33,6 +33,7 @@ from armarium.web.http import (
     json_response,
 )
 from armarium.web.openapi import operation_id
+from armarium.web.past_answers import AskedAsOf, past_answer
 
 
 def body_of(found: Action[Any]) -> type[BaseModel] | None:
@@ -136,8 +137,12 @@ def _query_endpoint(function: Callable[..., Any]) -> Any:
         params = {name: value for name, value in given.items() if name in own}
         if prepare is not None:
             params |= prepare(**{name: given[name] for name in prepared}) or {}
-        with library.db.read() as conn:
-            return json_response(function(conn, **params))
+        asked = given.get("as_of")
+        if query is None or query.as_of is None or asked is None:
+            with library.db.read() as conn:
+                return json_response(function(conn, **params))
+        with past_answer(library, asked, query.as_of, params) as headers, library.db.read() as conn:
+            return json_response(function(conn, **params), headers=headers)
 
     parameters = [
         Parameter(name, Parameter.KEYWORD_ONLY, annotation=INJECTED[name])
@@ -148,6 +153,8 @@ def _query_endpoint(function: Callable[..., Any]) -> Any:
         one.replace(kind=Parameter.KEYWORD_ONLY, annotation=asked.get(hints[one.name], hints[one.name]))
         for one in taken
     ]
+    if query is not None and query.as_of is not None:
+        parameters.append(Parameter("as_of", Parameter.KEYWORD_ONLY, annotation=AskedAsOf, default=None))
     endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     endpoint.tells_withheld = query is None or query.counts_withheld  # type: ignore[attr-defined]
     return endpoint

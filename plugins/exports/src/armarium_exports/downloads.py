@@ -9,6 +9,7 @@ import tempfile
 import time
 import zipfile
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -25,8 +26,10 @@ from armarium.api import (
     Principal,
     ServiceError,
     find_withheld,
+    moment_read,
     new_id,
     plain_name,
+    reading_past,
 )
 from armarium_documents.api import documents
 from armarium_exports.bundles import write_jsonl, write_parquet
@@ -35,6 +38,7 @@ from armarium_exports.errors import (
     download_withheld,
     nothing_to_export,
     one_scope,
+    only_files_of_the_past,
     receiver_needed,
 )
 from armarium_exports.pages import units_of
@@ -55,12 +59,20 @@ from armarium_exports.records import (
 from armarium_exports.rendering.units import RenderedUnit, check_format, ending_of, render
 from armarium_exports.selection import select_documents
 from armarium_exports.site.writing import write_site
+from armarium_formats.api import PastMoment, cite_page
 from armarium_source_model.api import MadeLines, join_made
 
 KEPT_FOR = 3600.0
 """Seconds for which a prepared file can be saved."""
 _ABOUT = "about.json"
-_NOTHING: dict[str, Any] = {"records": None, "made": [], "losses": [], "left_out": [], "problems": []}
+_NOTHING: dict[str, Any] = {
+    "records": None,
+    "as_of": None,
+    "made": [],
+    "losses": [],
+    "left_out": [],
+    "problems": [],
+}
 """What not every export has to say."""
 
 
@@ -77,6 +89,12 @@ class DownloadParams(Params):
     line_pictures: Annotated[bool, Field(description="parquet: also the picture of each line")] = False
     site_title: Annotated[str | None, Field(min_length=1, max_length=500)] = None
     include_unreviewed: Annotated[bool, Field(description="site: also what nobody has reviewed")] = False
+    as_of: Annotated[
+        str | None,
+        Field(
+            min_length=1, max_length=40, description="files: as they were after a step (its id), or at a time"
+        ),
+    ] = None
     _written: dict[str, Any] | None = PrivateAttr(default=None)
 
 
@@ -93,6 +111,9 @@ class PreparedExport(Message):
     size_bytes: int
     pages: int
     records: int | None
+    as_of: Annotated[
+        PastMoment | None, Field(description="files: the step at which they say what the project said")
+    ]
     made: list[MadeLines]
     losses: list[LostInFiles]
     left_out: list[LeftOut]
@@ -102,6 +123,8 @@ class PreparedExport(Message):
 
 def prepare(engine: Engine, library: Library, principal: Principal, p: DownloadParams) -> dict[str, Any]:
     """Write what is asked for as one file within the project's own folder; return what it is and what was lost."""
+    if p.as_of is not None and p.what != "files":
+        raise only_files_of_the_past(p.what)
     folder = _folder(library)
     _remove_old(folder)
     with tempfile.TemporaryDirectory(prefix="armarium-export-") as workplace:
@@ -168,15 +191,24 @@ def _files(
     engine: Engine, library: Library, principal: Principal, p: DownloadParams, place: Path
 ) -> dict[str, Any]:
     check_format(engine, p.format, p.per)
+    with nullcontext() if p.as_of is None else reading_past(library, p.as_of, None):
+        return _write_files(engine, library, principal, p, place)
+
+
+def _write_files(
+    engine: Engine, library: Library, principal: Principal, p: DownloadParams, place: Path
+) -> dict[str, Any]:
     ending = ending_of(engine, p.format)
     with library.db.read() as conn:
         units = units_of(conn, p.per, p.scope_ids or None)
+        moment = moment_read(library.db, conn)
     barred = find_withheld(
         library, principal, {one for unit in units for one in (unit.id, *unit.page_ids)}, "export"
     )
     left_out: list[dict[str, str]] = []
     parts: list[RenderedUnit] = []
     taken: set[str] = set()
+    cited: list[tuple[str, str]] = []
     place.mkdir()
     for unit in units:
         pages = tuple(page_id for page_id in unit.page_ids if page_id not in barred)
@@ -187,14 +219,19 @@ def _files(
         except ServiceError as refusal:
             left_out.append({"document_id": unit.id, "why": refusal.detail})
             continue
-        (place / _free_name(plain_name(Path(unit.title).stem or unit.title), ending, taken)).write_bytes(
-            part.content
-        )
+        name = _free_name(plain_name(Path(unit.title).stem or unit.title), ending, taken)
+        (place / name).write_bytes(part.content)
         parts.append(part)
+        if p.per == "page":
+            cited.append((name, cite_page(library, unit.id, moment, p.format)))
     if not parts:
         raise nothing_to_export()
+    if len(cited) > 1 and p.format == "plain-text":
+        # A text has no place for it: the files beside it say of what they are copies.
+        (place / "as-of.txt").write_text("".join(f"{name}\t{line}\n" for name, line in cited))
     return {
         "pages": len(parts),
+        "as_of": moment.answer(),
         "made": join_made(part.made for part in parts),
         "losses": _sum_losses(part.losses for part in parts),
         "left_out": left_out,

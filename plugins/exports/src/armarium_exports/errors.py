@@ -80,3 +80,8 @@ download_gone = NotFound.saying(
 download_withheld = Forbidden.saying(
     "download_withheld", "Something in this file has been withheld since it was made. Have it made again."
 )
+
+only_files_of_the_past = Invalid.saying(
+    "only_files_of_the_past",
+    "An export of the kind {what} is made of the project as it is; files (what: files) can be made as of a past step.",
+)

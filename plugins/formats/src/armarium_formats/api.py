@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from armarium_formats.batches.disk import scratch
 from armarium_formats.catalogue import file_ending, kept_driver
+from armarium_formats.citing import cite_page
 from armarium_formats.driver import (
     Format,
     FormatDriver,
@@ -39,6 +40,7 @@ from armarium_formats.page_model import (
 )
 from armarium_formats.queries.exchange import export as export_page
 from armarium_formats.queries.exchange import page_of_pass
+from armarium_formats.schemas.exchange import PastMoment
 from armarium_formats.taken_pages import TakenPage
 
 __all__ = [
@@ -54,6 +56,7 @@ __all__ = [
     "PageSegment",
     "PageSign",
     "PageText",
+    "PastMoment",
     "Point",
     "ReadContext",
     "ReadMarks",
@@ -63,6 +66,7 @@ __all__ = [
     "WriteContext",
     "WrittenPage",
     "as_losses",
+    "cite_page",
     "count_noun",
     "export_page",
     "file_ending",

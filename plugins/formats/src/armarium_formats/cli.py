@@ -99,6 +99,33 @@ def _print_check(found: dict[str, Any]) -> None:
         typer.echo(f"  written as {one['format']}: {f'loses {lost}' if lost else 'loses nothing'}.")
 
 
+@commands.asks(
+    "verify export/0001.xml", "POST /api/formats/verify", says=lambda found: _print_verified(found)
+)
+def verify(
+    path: Annotated[str, "FILE: An exported file, or a ZIP of several.", BY_PATH],
+    document_id: Annotated[
+        str | None, "--page: The page, where the file does not name it (plain text).", BY_ID
+    ] = None,
+    as_of: Annotated[str | None, "--as-of: The step or time, where the file does not name it."] = None,
+) -> None:
+    """Say whether an exported file is what the project said at the step it names, and if not, where it differs."""
+
+
+def _print_verified(found: dict[str, Any]) -> None:
+    for one in found["items"]:
+        typer.echo(f"{one['name']}: {one['verdict']}. {one['sentence']}")
+        if one["step"]:
+            typer.echo(f"  page {one['document_id']}, step {one['step']}, {one['format']}")
+        for each in one["differences"]:
+            where = f"page {each['page']}" + (f", line {each['line']}" if each["line"] else "")
+            typer.echo(f"  {where}: {each['what']}: {each['then']!r} then, {each['in_file']!r} in the file")
+    if found["log_fault"]:
+        typer.echo(f"The log of steps was changed: {found['log_fault']}", err=True)
+    if not found["is_same"]:
+        raise typer.Exit(1)
+
+
 @commands.example("export --format plain-text --out export")
 def export(
     ids: Scope = None,
@@ -114,6 +141,9 @@ def export(
         str | None, "--order: For a single page: the reading order; default: as written."
     ] = None,
     kind: Annotated[str | None, "The kind of readings; default: transcription."] = None,
+    as_of: Annotated[
+        str | None, "--as-of: As they were after a step (its id), or at a time (2026-11-27T21:30:00Z)."
+    ] = None,
 ) -> None:
     """Write pages to files, one a page, and say what the format could not carry. Of several pages those without a pass are
     left out and named."""
@@ -127,6 +157,8 @@ def export(
     }
     if kind is not None:
         choices["reading_kind"] = kind
+    if as_of is not None:
+        choices["as_of"] = as_of
     lost: list[dict[str, Any]] = []
     left_out: list[dict[str, Any]] = []
 

@@ -24,10 +24,13 @@ class ReadContext:
 
 @dataclass(frozen=True, slots=True)
 class WriteContext:
-    """Who writes and when: `created` is RFC 3339 in UTC, `creator` the program's name and version."""
+    """Who writes and when: `created` is RFC 3339 in UTC, `creator` the program's name and version. `citation` is a line
+    that says of which page at which step the file is a copy; a format that has a place for it states it.
+    """
 
     created: str = "1970-01-01T00:00:00.000Z"
     creator: str = "Armarium"
+    citation: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,3 +125,9 @@ def already_here(refused: list[dict[str, str]]) -> Conflict:
         code="already_here",
         refused=refused[:1000],
     )
+
+
+no_past_named = Invalid.saying(
+    "no_past_named",
+    "{name} does not say of which page at which step it is a copy; name the page, and the step if it is not today's.",
+)

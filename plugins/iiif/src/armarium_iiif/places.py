@@ -12,22 +12,27 @@ LEVEL = "http://iiif.io/api/image/3/level2.json"
 
 
 class Places(NamedTuple):
-    """Addresses under *base*, the engine's address without a trailing slash."""
+    """Addresses under *base*, the engine's address without a trailing slash; of texts as of the step *as_of*."""
 
     base: str
+    as_of: str | None = None
+
+    @property
+    def _then(self) -> str:
+        return "" if self.as_of is None else f"?as_of={self.as_of}"
 
     def manifest(self, document_id: str) -> str:
-        return f"{self.base}/api/iiif/manifest/{document_id}"
+        return f"{self.base}/api/iiif/manifest/{document_id}{self._then}"
 
     def range(self, manifest_id: str, document_id: str) -> str:
         return f"{self.manifest(manifest_id)}#range-{document_id}"
 
     def canvas(self, document_id: str) -> str:
-        return f"{self.base}/api/iiif/canvas/{document_id}"
+        return f"{self.base}/api/iiif/canvas/{document_id}{self._then}"
 
     def lines(self, document_id: str) -> str:
         # The doubled word is the specification's own.
-        return f"{self.base}/api/iiif/iiif/lines/{document_id}"
+        return f"{self.base}/api/iiif/iiif/lines/{document_id}{self._then}"
 
     def image(self, identifier: str) -> str:
         return f"{self.base}/api/iiif/image/{identifier}"

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, File, Form, Path, Request, Response, UploadFile
 from starlette.responses import RedirectResponse
 
-from armarium.api import REFUSALS, CurrentEngine, act, json_response, written
+from armarium.api import (
+    REFUSALS,
+    AskedAsOf,
+    CurrentEngine,
+    Library,
+    act,
+    json_response,
+    reading_past,
+    written,
+)
 from armarium_iiif import image_service
 from armarium_iiif.errors import ManifestTooLarge
 from armarium_iiif.manifest_reader import MAX_BYTES
@@ -26,8 +36,22 @@ _READ: dict[int | str, dict[str, Any]] = {200: _LD, **REFUSALS(404, 409)}
 _Part = Annotated[str, Path(max_length=200)]
 
 
-def _places(request: Request) -> Places:
-    return Places(str(request.base_url).rstrip("/"))
+def _places(request: Request, as_of: str | None = None) -> Places:
+    return Places(str(request.base_url).rstrip("/"), as_of)
+
+
+def _read(
+    request: Request,
+    library: Library,
+    as_of: str | None,
+    read: Callable[[Library, Places, str], Any],
+    node: str,
+) -> Response:
+    """Answer what *read* says of a node, now or as of a step, which the addresses in the answer then name too."""
+    if as_of is None:
+        return _answer_linked(request, read(library, _places(request), node), PRESENTATION)
+    with reading_past(library, as_of, None if read is presentation.manifest else [node]) as moment:
+        return _answer_linked(request, read(library, _places(request, moment.audit_id), node), PRESENTATION)
 
 
 def _answer_linked(
@@ -46,8 +70,8 @@ def _answer_linked(
     response_model=LinesPage,
     responses=_READ,
 )
-def read_lines(request: Request, library: IiifLibrary, document_id: str) -> Response:
-    return _answer_linked(request, lines.lines_page(library, _places(request), document_id), PRESENTATION)
+def read_lines(request: Request, library: IiifLibrary, document_id: str, as_of: AskedAsOf = None) -> Response:
+    return _read(request, library, as_of, lines.lines_page, document_id)
 
 
 @router.get(
@@ -56,8 +80,10 @@ def read_lines(request: Request, library: IiifLibrary, document_id: str) -> Resp
     response_model=IiifCanvas,
     responses=_READ,
 )
-def read_canvas(request: Request, library: IiifLibrary, document_id: str) -> Response:
-    return _answer_linked(request, presentation.canvas(library, _places(request), document_id), PRESENTATION)
+def read_canvas(
+    request: Request, library: IiifLibrary, document_id: str, as_of: AskedAsOf = None
+) -> Response:
+    return _read(request, library, as_of, presentation.canvas, document_id)
 
 
 @router.get(
@@ -66,10 +92,10 @@ def read_canvas(request: Request, library: IiifLibrary, document_id: str) -> Res
     response_model=IiifManifest,
     responses=_READ,
 )
-def read_manifest(request: Request, library: IiifLibrary, document_id: str) -> Response:
-    return _answer_linked(
-        request, presentation.manifest(library, _places(request), document_id), PRESENTATION
-    )
+def read_manifest(
+    request: Request, library: IiifLibrary, document_id: str, as_of: AskedAsOf = None
+) -> Response:
+    return _read(request, library, as_of, presentation.manifest, document_id)
 
 
 @router.get(

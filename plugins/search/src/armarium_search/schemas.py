@@ -64,6 +64,13 @@ class SearchParams(Params):
         ),
     ] = False
     highlight_results: bool = True
+    as_of: Annotated[
+        Word | None,
+        Field(
+            description="A step or a time: pages are found by what they say now, and shown as they were then; of a page "
+            "of which a part is restricted now, nothing is shown"
+        ),
+    ] = None
     compile: Annotated[bool, Field(description="Let a model turn the sentence into a query and filters")] = (
         False
     )

@@ -94,7 +94,7 @@ def mark_of(engine: Engine, library: Library, document_id: str, format_name: str
     """
     stated = now()
     try:
-        made = export_page(engine, library, document_id, format_name, created=stated)
+        made = export_page(engine, library, document_id, format_name, created=stated, cites=False)
     except ServiceError:
         return None
     return _mark(made["content"], stated)
@@ -250,7 +250,7 @@ class Writer:
     ) -> Draft | None:
         stated = now()
         try:
-            made = export_page(self.engine, self.library, document_id, format_name, created=stated)
+            made = export_page(self.engine, self.library, document_id, format_name, created=stated, cites=False)
         except NotFound:
             return None  # a page that nobody has read yet
         except ServiceError as refusal:

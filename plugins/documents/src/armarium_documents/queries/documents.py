@@ -10,7 +10,7 @@ import orjson
 from fastapi import Query
 from sqlalchemy import Boolean, Connection
 
-from armarium.api import HIDDEN, Engine, Json, paged, query, raw_of
+from armarium.api import HIDDEN, AsOf, Engine, Json, paged, query, raw_of
 from armarium_documents.errors import unknown_document
 from armarium_documents.hookspecs import armarium_documents_entity_count
 from armarium_documents.models import documents
@@ -125,6 +125,7 @@ Offset = Annotated[int, Query(ge=0, le=2**62)]
     summary="The children of a folder, or what is at the top",
     answer=paged(Document),
     refusals=(404, 409, 422),
+    as_of=AsOf(),
 )
 def list_documents(
     conn: Connection,

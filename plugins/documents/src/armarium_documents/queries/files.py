@@ -10,7 +10,7 @@ from typing import Annotated, Any, NamedTuple
 from fastapi import Query
 from sqlalchemy import Connection, case, select
 
-from armarium.api import Library, Rows, paged, query
+from armarium.api import AsOf, Library, Rows, paged, query
 from armarium_documents.errors import (
     no_picture,
     no_recording,
@@ -277,6 +277,7 @@ def artifact(conn: Connection, artifact_id: str) -> dict[str, Any]:
     summary="A document's representations, oldest first",
     answer=list[Representation],
     refusals=(404, 409),
+    as_of=AsOf("document_id"),
 )
 def list_representations(conn: Connection, document_id: str) -> list[dict[str, Any]]:
     """Return the representations; NotFound for an unknown document."""

@@ -112,9 +112,11 @@ class _File(Textlines):
         when = f"<processingDateTime>{self.context.created}</processingDateTime>"
         if not schema().fits("date", self.context.created):
             when = ""
+        cited = text_of(self.context.citation)
+        settings = f"<processingStepSettings>{cited}</processingStepSettings>" if cited else ""
         steps.append(
             f'<Processing ID="{self.ids.take(EXPORT)}"><processingCategory>contentModification</processingCategory>{when}'
-            f"<processingStepDescription>export</processingStepDescription>"
+            f"<processingStepDescription>export</processingStepDescription>{settings}"
             f"<processingSoftware>{software}</processingSoftware></Processing>"
         )
         steps += self._making_steps()

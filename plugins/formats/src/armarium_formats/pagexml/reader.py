@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from armarium.api import Invalid, parse_xml
+from armarium_formats.citing import NAME as AS_OF
 from armarium_formats.decoding import head_of
 from armarium_formats.kinds import is_furniture
 from armarium_formats.markup.fragments import local_name
@@ -171,7 +172,9 @@ class _Reading:
             name = local_name(str(child.tag))
             if name in ("Creator", "Created", "LastChange") and not len(child):
                 kept[name] = (child.text or "").strip()
-            elif name != "MetadataItem" or not (child.get("name") or "").startswith((READINGS, STATED)):
+            elif name != "MetadataItem" or not (child.get("name") or "").startswith(
+                (READINGS, STATED, AS_OF)
+            ):
                 fragments += self.keeper.element("Metadata", child, attributes)
         self.keeper.attach("Metadata", kept, attributes, fragments)
         return kept

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
+from armarium_formats.citing import NAME as AS_OF
 from armarium_formats.driver import MarkWords, WriteContext, WrittenPage, as_losses
 from armarium_formats.markup.fragments import (
     attribute_of,
@@ -376,14 +377,13 @@ class _Writing:
         items = slots.get("MetadataItem", "")
         if made := words_of_sum(self.page.makers()):
             items += f'<MetadataItem type="other" name="{READINGS}" value="{attribute_of(made)}"/>'
-        for said in self.page.statements:
-            about = {
-                "type": "other",
-                "name": f"{STATED}{said.about}",
-                "value": said.sentence,
-                "date": said.date,
-            }
-            items += f"<MetadataItem{attributes_of(about)}/>"
+        notes = [
+            {"name": f"{STATED}{note.about}", "value": note.sentence, "date": note.date}
+            for note in self.page.statements
+        ]
+        if self.context.citation:
+            notes.append({"name": AS_OF, "value": self.context.citation})
+        items += "".join(f"<MetadataItem{attributes_of({'type': 'other', **note})}/>" for note in notes)
         if creator != self.context.creator and step not in items:
             items += step
         body = "".join(

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Connection, Row, select
 
-from armarium.api import NotFound, json_text, now, plain_name, raw_of
+from armarium.api import NotFound, json_text, moment_read, now, plain_name, raw_of
 from armarium_documents.api import PICTURE_SUFFIXES, renditions, require_document
 from armarium_formats.assembling import AssembledPage, assemble, assemble_provisional
 from armarium_formats.catalogue import drivers, writer
+from armarium_formats.citing import cite_page
 from armarium_formats.driver import WriteContext
 from armarium_formats.errors import NoPageSize, not_of_a_file, order_of_other_pass, schema_invalid
 from armarium_formats.left_out import losses_beside
@@ -143,9 +144,10 @@ def export(
     order_id: str | None = None,
     reading_kind: str = "transcription",
     created: str | None = None,
+    cites: bool = True,
 ) -> dict[str, Any]:
-    """Export a page as `{format, filename, content, choices, losses}`; *created* is the time it states,
-    default now.
+    """Export a page as `{format, filename, content, choices, losses}`; *created* is the time it states, default now.
+    *cites*: the file says of which page at which step it is a copy, where its format has a place for that.
 
     Default pass: that of the order named, else the one the page is read by. Default order: the as-written one
     of the pass, else the file's own, else that of the boxes. Raises NotFound for an unknown format, document,
@@ -154,7 +156,9 @@ def export(
     """
     driver = writer(engine, format_name)
     with library.db.read() as conn:
+        moment = moment_read(library.db, conn)
         document = require_document(conn, document_id)
+        chosen = {"pass_id": pass_id, "order_id": order_id, "reading_kind": reading_kind}
         if reading_kind not in (known := reading_kind_keys(conn)):
             raise UnknownKind(reading_kind, known)
         rule = reading_rule(conn)
@@ -208,7 +212,9 @@ def export(
         )
     if elsewhere is not None and reading_kind == "transcription":
         notes.append(elsewhere)
-    written = driver.write(page, WriteContext(created=created or now(), creator=_creator()))
+    created = created or now()
+    cited = cite_page(library, document_id, moment, driver.name, created, chosen) if cites else ""
+    written = driver.write(page, WriteContext(created, _creator(), cited))
     problems = driver.validate(written.content) if driver.validated else []
     if problems:
         raise schema_invalid(driver.label, problems[0], problems)
@@ -225,6 +231,7 @@ def export(
             "order_name": AS_WRITTEN if order is None else order.name,
             "reading_kind": reading_kind,
             "segment_count": assembled.segment_count,
+            "as_of": moment.answer(),
             "made": sum_makers(page.makers()),
             "notes": notes,
         },
@@ -367,18 +374,11 @@ def _frame(
             f"The imported file's page had {imported.page_width} x {imported.page_height} pixels; this one "
             f"uses those of the page's image, {size[0]} x {size[1]}."
         )
-    known = PurePath(name).suffix.lower() in {
-        ".jpg",
-        ".jpeg",
-        ".png",
-        ".tif",
-        ".tiff",
-        ".webp",
-        ".jp2",
-        ".gif",
-        ".bmp",
-    }
+    known = PurePath(name).suffix.lower() in _PICTURE_NAMES
     return _Frame(size, name if known else name + _EXTENSIONS.get(chosen.mime_type, "")), notes
+
+
+_PICTURE_NAMES = frozenset([".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp", ".jp2", ".gif", ".bmp"])
 
 
 def _creator() -> str:

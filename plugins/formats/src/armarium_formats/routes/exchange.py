@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Annotated, Any
 
 from fastapi import APIRouter, File, Form, Query, Request, Response, UploadFile
@@ -10,10 +11,12 @@ from starlette.responses import FileResponse
 from armarium.api import (
     REFUSALS,
     STORED_FILE,
+    AskedAsOf,
     CurrentEngine,
     CurrentLibrary,
     act,
     json_response,
+    reading_past,
     stored_file,
     written,
 )
@@ -22,6 +25,8 @@ from armarium_formats.opening import MAX_COMPANION_BYTES, MAX_FILE_BYTES
 from armarium_formats.queries import exchange as queries
 from armarium_formats.queries.mets import original_mets as original_of_mets
 from armarium_formats.schemas.exchange import CheckedFile, CheckFile, Exported, FormatList, Imported
+from armarium_formats.schemas.verifying import VerifiedFile, VerifyFile
+from armarium_formats.verifying import verify_on_disk
 
 router = APIRouter(tags=["formats"])
 
@@ -50,6 +55,16 @@ def list_formats(engine: CurrentEngine) -> Response:
 )
 def check_file(engine: CurrentEngine, body: CheckFile) -> Response:
     return json_response(check_on_disk(engine, body.path, asked=body.format))
+
+
+@router.post(
+    "/api/formats/verify",
+    summary="Whether an exported file is what the project said at the step it names, and where not",
+    response_model=VerifiedFile,
+    responses=REFUSALS(404),
+)
+def verify_file(engine: CurrentEngine, library: CurrentLibrary, body: VerifyFile) -> Response:
+    return json_response(verify_on_disk(engine, library, body))
 
 
 @router.post(
@@ -113,18 +128,20 @@ def export(
     pass_id: str | None = None,
     order_id: str | None = None,
     reading_kind: Annotated[str, Query(max_length=100)] = "transcription",
+    as_of: AskedAsOf = None,
 ) -> Response:
-    return json_response(
-        queries.export(
-            engine,
-            library,
-            doc_id,
-            format_name,
-            pass_id=pass_id,
-            order_id=order_id,
-            reading_kind=reading_kind,
+    with reading_past(library, as_of, [doc_id]) if as_of is not None else nullcontext():
+        return json_response(
+            queries.export(
+                engine,
+                library,
+                doc_id,
+                format_name,
+                pass_id=pass_id,
+                order_id=order_id,
+                reading_kind=reading_kind,
+            )
         )
-    )
 
 
 @router.get(

@@ -133,6 +133,14 @@ class LossOut(Message):
     why: str
 
 
+class PastMoment(Message):
+    """A project after a step: the step's id and time, and the digest of the log of steps up to it."""
+
+    step: str
+    at: str
+    digest: str
+
+
 class Choices(Message):
     """What was exported, and by which rule it was chosen."""
 
@@ -144,6 +152,9 @@ class Choices(Message):
     order_name: str
     reading_kind: str
     segment_count: int
+    as_of: Annotated[
+        PastMoment, Field(description="The step the file says what the project said at, and the log's digest")
+    ]
     made: Annotated[
         list[MadeLines], Field(description="Who stands behind the lines: persons, machines, files")
     ]

@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
+from armarium_formats.citing import without_citations
 from armarium_formats.driver import MarkWords, WriteContext, WrittenPage, as_losses
 from armarium_formats.markup.fragments import attributes_of, element, lawful, text_of
 from armarium_formats.markup.identities import Identities
@@ -96,10 +97,11 @@ class _Writing:
 
     def _header(self) -> str:
         kept = self.kept.get("header")
-        if kept:
-            return "  " + (self.ids.settle(kept) or kept)
-        title = text_of(self.image or "A page")
-        creator = text_of(self.context.creator)
+        cited = f"<!-- {self.context.citation} -->" * bool(self.context.citation)
+        if kept:  # A comment leaves names and order of elements as somebody else wrote them.
+            before, end, after = without_citations(self.ids.settle(kept) or kept).rpartition("</")
+            return f"  {before}{cited}{end}{after}"
+        title, creator = text_of(self.image or "A page"), text_of(self.context.creator)
         if not self.image:
             self.lose("the image's name", "the page names no image, so the header and the surface have none")
         return (
@@ -108,7 +110,7 @@ class _Writing:
             f"      <sourceDesc><p>{title}</p></sourceDesc>\n    </fileDesc>\n"
             "    <encodingDesc><projectDesc><p>One page: its zones in the facsimile, its lines in the text, "
             "each pointing at its zone.</p></projectDesc></encodingDesc>\n"
-            f'    <revisionDesc><change when="{text_of(self.context.created)}">Exported by {creator}.</change>'
+            f'    <revisionDesc><change when="{text_of(self.context.created)}">Exported by {creator}.</change>{cited}'
             "</revisionDesc>\n  </teiHeader>"
         )
 

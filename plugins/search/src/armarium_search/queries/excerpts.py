@@ -47,16 +47,19 @@ class PageText:
 
 
 def texts_of_pages(asked: SearchQuestion, ids: Sequence[str]) -> dict[str, PageText]:
-    """Return the texts of those of the documents *ids* that have one."""
+    """Return the texts of those of the documents *ids* that have one: those kept, and of `asked.partial` as its connection
+    shows them.
+    """
     found: dict[str, PageText] = {}
+    partial = asked.partial or frozenset()
     rows = asked.rows(
         f"SELECT document_id, text, spans FROM {page_texts} WHERE document_id IN (SELECT value FROM json_each(:ids))",
-        ids=orjson.dumps(list(ids)).decode(),
+        ids=orjson.dumps([one for one in ids if one not in partial]).decode(),
     )
     for document_id, text, spans in rows:
         found[document_id] = PageText.of(text, orjson.loads(spans))
     for document_id in ids:
-        if asked.partial and document_id in asked.partial:
+        if document_id in partial:
             seen = visible_text(asked, document_id)[0]
             if seen is not None and seen.text:
                 spans = [(span.segment_id, span.char_start, span.char_end) for span in seen.assembled.spans]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 import orjson
 from sqlalchemy import Connection
 
-from armarium.api import Engine, Library, Principal, query
+from armarium.api import Engine, Library, Principal, query, reading_past
 from armarium_documents.api import artifacts, count_withheld, documents
 from armarium_search.compiling import CompiledQuery, prepare_query
 from armarium_search.contributions import ENTITY_SCOPES, kinds_of, scopes_of
@@ -226,12 +229,38 @@ def _results(
         ids=orjson.dumps(ids).decode(),
     )
     facts = {row[0]: row[1:] for row in rows}
-    texts = texts_of_pages(asked, ids)
+    with _as_of(asked, ids) as then:
+        texts = texts_of_pages(then, ids)
+        results = _with_excerpts(then, page, lists, facts, texts)
+        add_boxes(then, results)
+    return results
+
+
+@contextmanager
+def _as_of(asked: SearchQuestion, ids: list[str]) -> Iterator[SearchQuestion]:
+    """Yield the question for what is shown of the pages found: as of the step asked for, of pages that are shown whole."""
+    as_of, partial = asked.params.as_of, asked.partial or frozenset()
+    if as_of is None:
+        yield asked
+        return
+    whole = [one for one in ids if one not in partial]
+    with reading_past(asked.library, as_of, whole), asked.library.db.read() as past:
+        yield replace(asked, conn=past, partial=frozenset(ids))
+
+
+def _with_excerpts(
+    asked: SearchQuestion,
+    page: list[Candidate],
+    lists: dict[str, list[Hit]],
+    facts: dict[str, Any],
+    texts: dict[str, PageText],
+) -> list[dict[str, Any]]:
     results = []
     for candidate in page:
         name, doc_type, file_type, parent_name, number, label, content, _ = facts[candidate.document_id]
         lines: list[dict[str, Any]] = []
         highlights: list[str] = []
+        content = content if asked.params.as_of is None else None
         preview = (content or "")[:PREVIEW]
         if candidate.document_id in texts:
             lines, highlights, preview = excerpts(
@@ -248,7 +277,7 @@ def _results(
             "page_label": label,
             "matched_via": _word_for_way(asked, candidate),
         }
-        if candidate.beside is not None:
+        if candidate.beside is not None and asked.params.as_of is None:
             preview = candidate.beside[1].text or preview
             metadata |= candidate.beside[1].metadata
         results.append(
@@ -263,7 +292,6 @@ def _results(
                 "kg_entity_ids": _resting(lists.get("entities", ()), candidate.document_id),
             }
         )
-    add_boxes(asked, results)
     return results
 
 

@@ -28,6 +28,7 @@ from armarium_documents.commandline import DOCUMENT, Scope, document_id, pages_o
 commands = Commands(Topic.lines)
 
 Page = Annotated[str, "The page by name, path or id (armarium ls shows them).", DOCUMENT]
+AsOf = Annotated[str | None, "--as-of: As it was after a step (its id), or at a time (2026-11-27T21:30:00Z)."]
 _BASES = {
     "chosen": "chosen",
     "human-touched": "a person worked on it",
@@ -56,6 +57,7 @@ def text(
     order: Annotated[
         str | None, "--order ID: In this reading order instead of that of the boxes; one page only."
     ] = None,
+    as_of: AsOf = None,
 ) -> None:
     """Print the text of pages and recordings, derived from the counting readings."""
     with project_session() as session:
@@ -69,6 +71,7 @@ def text(
             "pass_id": of_pass,
             "order": order,
             "confidence": confidence or None,
+            "as_of": as_of,
         }
         found = [
             {
@@ -198,6 +201,7 @@ def segments(
     area: Annotated[
         str | None, "--area X,Y,W,H: Only what touches this area, in fractions of the picture."
     ] = None,
+    as_of: AsOf = None,
 ) -> None:
     """List the regions, lines and words of a page."""
 

@@ -7,10 +7,11 @@ from typing import Annotated, Any
 from fastapi import Query
 from sqlalchemy import Connection
 
-from armarium.api import Invalid, Library, NotFound, query
+from armarium.api import AsOf, Invalid, Library, NotFound, query
 from armarium_documents.api import require_document
 from armarium_source_model.errors import PROVISIONAL, unknown_segment
 from armarium_source_model.geometry import validate_rect
+from armarium_source_model.models import segments
 from armarium_source_model.queries.forwarding import follow, home_of_taken_back
 from armarium_source_model.queries.legacy import narrow_segments, old_geometry_of, old_pass, old_segment
 from armarium_source_model.queries.passes import (
@@ -51,6 +52,7 @@ def parse_area(text: str | None) -> Area | None:
     "/api/segments/document/{doc_id}",
     summary="The passes and segments of a page",
     answer=SegmentListResponse,
+    as_of=AsOf("doc_id"),
 )
 def list_of_page(
     conn: Connection,
@@ -84,7 +86,12 @@ def _page_of_pass(conn: Connection, pass_id: str) -> str:
     return str(get_pass(conn, pass_id).document_id)
 
 
-@query("/api/segments/{segment_id}", summary="One segment", answer=SegmentView)
+@query(
+    "/api/segments/{segment_id}",
+    summary="One segment",
+    answer=SegmentView,
+    as_of=AsOf("segment_id", segments),
+)
 def read_segment(conn: Connection, segment_id: str) -> dict[str, Any]:
     """Return the live row; if the id was merged, split or deleted, what became of it."""
     if segment_id.startswith(PROVISIONAL):
@@ -127,7 +134,12 @@ def read_versions(conn: Connection, segment_id: str) -> dict[str, Any]:
     return {"segment_id": segment_id, "items": items, "count": len(items)}
 
 
-@query("/api/segments/{segment_id}/readings", summary="The readings of a segment", answer=ReadingList)
+@query(
+    "/api/segments/{segment_id}/readings",
+    summary="The readings of a segment",
+    answer=ReadingList,
+    as_of=AsOf("segment_id", segments),
+)
 def read_readings(conn: Connection, segment_id: str, kind: str | None = None) -> dict[str, Any]:
     """Return all readings, including retracted ones, and the one that counts for each kind."""
     if segment_id.startswith(PROVISIONAL):
@@ -142,6 +154,7 @@ def read_readings(conn: Connection, segment_id: str, kind: str | None = None) ->
     summary="The text of a page",
     answer=PageText,
     refusals=(404, 409),
+    as_of=AsOf("document_id"),
 )
 def read_text(
     conn: Connection,

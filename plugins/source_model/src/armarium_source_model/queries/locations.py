@@ -6,11 +6,13 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from armarium.api import Engine, Invalid, Library, NotFound, query
+from armarium.api import AsOf, Engine, Invalid, Library, NotFound, moment_read, query
 from armarium_documents.api import ARTIFACTS, documents, lineage, require_document
 from armarium_source_model.errors import refuse_provisional, unknown_segment
 from armarium_source_model.geometry import validate_rect
 from armarium_source_model.hookspecs import armarium_source_model_locators
+from armarium_source_model.models import segments
+from armarium_source_model.queries.citations import past_of_citation
 from armarium_source_model.queries.forwarding import follow, home_of_taken_back
 from armarium_source_model.queries.segments import find_segment, get_segment
 from armarium_source_model.schemas.joins import LocationOut, LocationRequest, Reference
@@ -18,15 +20,25 @@ from armarium_source_model.schemas.joins import LocationOut, LocationRequest, Re
 SCHEME = "service:segment/"
 
 
-@query("/api/segments/{segment_id}/reference", summary="The citation of a segment", answer=Reference)
+@query(
+    "/api/segments/{segment_id}/reference",
+    summary="The citation of a segment",
+    answer=Reference,
+    as_of=AsOf("segment_id", segments),
+)
 def reference(conn: Connection, library: Library, segment_id: str) -> dict[str, Any]:
-    """Return a string to print in a footnote; computed on request, not stored."""
+    """Return a string to print in a footnote; computed on request, not stored. `dated_reference` also names the step, so
+    that it leads to what the segment says now even when it says something else one day.
+    """
     refuse_provisional(segment_id)
     row = get_segment(conn, segment_id)
+    cited, moment = f"{SCHEME}{library.uuid}/{row.document_id}/{segment_id}", moment_read(library.db, conn)
     return {
-        "reference": f"{SCHEME}{library.uuid}/{row.document_id}/{segment_id}",
+        "reference": cited,
+        "dated_reference": f"{cited}@{moment.audit_id}",
         "segment_id": segment_id,
         "library_uuid": library.uuid,
+        "as_of": moment.answer(),
     }
 
 
@@ -39,7 +51,7 @@ def _segment_named(library: Library, text: str, document_id: str | None) -> tupl
     parts = text.removeprefix(SCHEME).split("/")
     if not text.startswith(SCHEME) or len(parts) != 3 or not all(parts):
         raise Invalid(
-            f"{text[:120]} is not a citation of a segment, which has the form {SCHEME}<library>/<document>/<segment>.",
+            f"{text[:120]} is not a citation of a segment, which has the form {SCHEME}<library>/<document>/<segment>, with @<step> or without.",
             code="bad_reference",
         )
     uuid, cited_document, segment_id = parts
@@ -65,7 +77,9 @@ _disagrees = Invalid.saying(
 def resolve_location(
     conn: Connection, engine: Engine, library: Library, asked: LocationRequest
 ) -> dict[str, Any]:
-    """Return where an id or a citation leads now, following the forwarding of segments."""
+    """Return where an id or a citation leads now, following the forwarding of segments. Of a citation with `@<step>`, or
+    with `asOf`, also the text then, the text now, and the steps that changed it in between.
+    """
     given = [asked.documentId, asked.segmentId, asked.artifactId, asked.annotationId, asked.claimId]
     if not any(given):
         raise Invalid("Name at least one id: documentId, segmentId, artifactId, annotationId or claimId.")
@@ -99,7 +113,10 @@ def resolve_location(
     trail: list[dict[str, Any]] = []
     live: list[str] = []
     resolved: str | None = None
+    as_of = asked.asOf
     if segment_id is not None:
+        segment_id, _, step = segment_id.partition("@")
+        as_of = step or as_of
         segment_id, cited = _segment_named(library, segment_id, found["documentId"])
         refuse_provisional(segment_id)
         trail, live = follow(conn, segment_id)
@@ -121,7 +138,13 @@ def resolve_location(
             found["anchor"] = segment.anchor
     require_document(conn, found["documentId"])
     anchor = found["anchor"] or {}
+    past = (
+        {"asOf": None, "textThen": None, "textNow": None, "changedBy": []}
+        if segment_id is None or as_of is None
+        else past_of_citation(conn, library, found["documentId"], segment_id, live, as_of)
+    )
     return {
+        **past,
         "documentId": found["documentId"],
         "pageId": anchor.get("page_id") or _page_of(conn, found["documentId"]),
         "path": [{"id": one, "name": name} for one, name in lineage(conn, found["documentId"])],

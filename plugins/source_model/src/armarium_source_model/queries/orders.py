@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, func, select
 
-from armarium.api import Invalid, NotFound, Rows, query
+from armarium.api import AsOf, Invalid, NotFound, Rows, query
 from armarium_documents.api import documents, representations, require_document
 from armarium_source_model.errors import OrderDeleted, unknown_entry, unknown_order
 from armarium_source_model.models import order_entries, reading_orders
@@ -68,6 +68,7 @@ def written_order(conn: Connection, pass_id: str) -> Row[Any] | None:
     "/api/reading-orders/document/{document_id}",
     summary="The reading orders of a page",
     answer=OrderList,
+    as_of=AsOf("document_id"),
 )
 def list_orders(conn: Connection, document_id: str, include_deleted: bool = False) -> dict[str, Any]:
     """List the orders, the as-written one first."""
@@ -102,6 +103,7 @@ def entry_of_segment(conn: Connection, order_id: str, segment_id: str) -> Row[An
     summary="One level of an order",
     answer=EntryList,
     refusals=(404, 409),
+    as_of=AsOf("order_id", reading_orders),
 )
 def list_entries(conn: Connection, order_id: str, parent_entry_id: str | None = None) -> dict[str, Any]:
     """List the top level, or the children of parent_entry_id."""

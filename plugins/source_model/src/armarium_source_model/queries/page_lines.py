@@ -9,7 +9,7 @@ import orjson
 from fastapi import Query
 from sqlalchemy import Connection, Row
 
-from armarium.api import Engine, Library, query
+from armarium.api import AsOf, Engine, Library, query
 from armarium_source_model.makers import LineMaker, line_makers
 from armarium_source_model.order import Shape
 from armarium_source_model.queries.legacy import old_geometry_of
@@ -55,6 +55,7 @@ FROM (SELECT * FROM segment WHERE pass_id = ? AND deleted_at IS NULL ORDER BY id
     summary="The lines of a page in reading order, read and unread",
     answer=PageLines,
     refusals=(404, 409),
+    as_of=AsOf("document_id"),
 )
 def read_page_lines(
     conn: Connection,
@@ -268,6 +269,7 @@ def _add_entries(conn: Connection, order: Row[Any], lines: Iterable[dict[str, An
     summary="The outlines of a page's segments",
     answer=PageShapes,
     refusals=(404, 409),
+    as_of=AsOf("document_id"),
 )
 def read_page_shapes(
     conn: Connection, library: Library, document_id: str, pass_id: str | None = None

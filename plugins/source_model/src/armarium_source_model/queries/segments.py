@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import orjson
 from sqlalchemy import Connection, Row, select
 
-from armarium.api import Rows, list_steps, versions
+from armarium.api import Rows, is_shadowed, list_steps, versions
 from armarium_source_model.counting import ReadingRule
 from armarium_source_model.errors import unknown_segment
 from armarium_source_model.models import segments
@@ -69,7 +69,8 @@ def list_segments(
     if area is not None:
         x, y, w, h = area
         # Without the hint, SQLite reads the page's rows in order instead of comparing boxes in the index.
-        found_in = "segment s INDEXED BY ix_segment_area"
+        if not is_shadowed(conn, segments):
+            found_in = "segment s INDEXED BY ix_segment_area"
         where.append(
             "s.bbox_x <= :right AND s.bbox_x + s.bbox_w >= :left AND s.bbox_y <= :bottom AND s.bbox_y + s.bbox_h >= :top"
         )

@@ -109,8 +109,28 @@ class Carried(Message):
     not_carried: list[NotCarriedItem]
 
 
+class MomentOut(Message):
+    """A project after a step: the step's id and time, and the digest of the log of steps up to it."""
+
+    step: str
+    at: str
+    digest: str
+
+
+class ChangingStep(Message):
+    """A step that changed what is cited; `undone`: it is no longer in effect."""
+
+    audit_id: str
+    action: str
+    actor: str
+    at: str
+    undone: bool
+
+
 class Reference(Message):
     reference: str
+    dated_reference: str
+    as_of: MomentOut
     segment_id: str
     library_uuid: str
 
@@ -126,6 +146,10 @@ class LocationRequest(Params):
     charStart: Count | None = None
     charEnd: Count | None = None
     anchor: SourceAnchor | None = None
+    asOf: Annotated[
+        str | None,
+        Field(min_length=1, max_length=40, description="A step or a time, where the citation names no step"),
+    ] = None
 
 
 class PathStep(Message):
@@ -145,3 +169,7 @@ class LocationOut(Message):
     resolvedSegmentId: str | None
     segmentForwarding: list[ForwardingOut]
     segmentDeleted: bool
+    asOf: MomentOut | None
+    textThen: Annotated[str | None, Field(description="null: the segment was not there then")]
+    textNow: Annotated[str | None, Field(description="Of all parts the segment lives in; null: of none")]
+    changedBy: list[ChangingStep]
