@@ -18,6 +18,7 @@ from .errors import (
     WorkerTimeout,
 )
 from .frames import MAX_BINARY, MAX_JSON, Frame, read_frame, write_frame
+from .graphemes import graphemes
 from .passages import PassageEmbedder
 from .reading import ModelFile, OfferedModel, Reader, RemoteFile, Runtime
 from .server import Call, Handler, WorkerContext, serve
@@ -56,6 +57,7 @@ __all__ = [
     "WorkerRefused",
     "WorkerStopped",
     "WorkerTimeout",
+    "graphemes",
     "no_room",
     "read_frame",
     "serve",

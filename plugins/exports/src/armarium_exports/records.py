@@ -30,7 +30,12 @@ Id = Annotated[str, Field(min_length=1, max_length=200)]
 KeptFormat = Annotated[
     str,
     Field(min_length=1, max_length=100),
-    WithJsonSchema({"enum": ["word", "markdown", "plain-text", "alto", "pagexml", "tei"], "type": "string"}),
+    WithJsonSchema(
+        {
+            "enum": ["word", "markdown", "plain-text", "alto", "hocr", "pagexml", "pdf", "tei"],
+            "type": "string",
+        }
+    ),
 ]
 """The interface names what this release writes; a format driver that is installed beside it adds its own."""
 Per = Literal["page", "document"]

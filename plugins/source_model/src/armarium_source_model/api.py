@@ -45,6 +45,13 @@ from armarium_source_model.hookspecs import armarium_source_model_link_ends as a
 from armarium_source_model.hookspecs import (
     armarium_source_model_rests_on_text as armarium_source_model_rests_on_text,
 )
+from armarium_source_model.letters import Frame as Frame
+from armarium_source_model.letters import LetterPlace as LetterPlace
+from armarium_source_model.letters import LetterPlaces as LetterPlaces
+from armarium_source_model.letters import PlacedWord as PlacedWord
+from armarium_source_model.letters import frame_of as frame_of
+from armarium_source_model.letters import runs_down as runs_down
+from armarium_source_model.letters import share_out as share_out
 from armarium_source_model.makers import LineMaker as LineMaker
 from armarium_source_model.makers import confirmed_lines as confirmed_lines
 from armarium_source_model.makers import join_made as join_made
