@@ -182,14 +182,15 @@ def _files(
         pages = tuple(page_id for page_id in unit.page_ids if page_id not in barred)
         if unit.id in barred or not pages:
             continue
+        name = _free_name(plain_name(Path(unit.title).stem or unit.title), ending, taken)
         try:
-            part = render(engine, library, replace(unit, page_ids=pages), p.format)
+            with (place / name).open("wb") as file:
+                part = render(engine, library, replace(unit, page_ids=pages), p.format, file)
         except ServiceError as refusal:
+            (place / name).unlink()
+            taken.discard(name.removesuffix(ending).casefold())
             left_out.append({"document_id": unit.id, "why": refusal.detail})
             continue
-        (place / _free_name(plain_name(Path(unit.title).stem or unit.title), ending, taken)).write_bytes(
-            part.content
-        )
         parts.append(part)
     if not parts:
         raise nothing_to_export()
@@ -251,6 +252,7 @@ _WRITERS = {"files": _files, "jsonl": _records, "parquet": _records, "receiver":
 _MEDIA = {
     ".zip": "application/zip",
     ".jsonl": "application/x-ndjson",
+    ".pdf": "application/pdf",
     ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     ".md": "text/markdown; charset=utf-8",
     ".txt": "text/plain; charset=utf-8",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 from armarium_formats.alto.strings import split_line
 from armarium_formats.page_model import PageModel, PageSegment, Point
-from armarium_formats.shapes import Box, bounds, box_around, corners
+from armarium_formats.shapes import Box, bounds, box_around, corners, line_height
 from armarium_source_model.api import Frame, frame_of, runs_down, share_out
 
 
@@ -74,3 +75,49 @@ def _corners_of(word: PageSegment, down: bool) -> tuple[Point, Point, Point, Poi
         left, top, right, bottom = bounds(word.points)
         return (left, top), (right, top), (right, bottom), (left, bottom)
     return frame.point(0, 0), frame.point(1, 0), frame.point(1, 1), frame.point(0, 1)
+
+
+def words_of_page(page: PageModel) -> tuple[list[WordOfLine], int]:
+    """Return the words of a page in reading order, and how many of its texts have no place on it."""
+    height = cache(lambda: line_height(page, (page.width, page.height)))
+    words: list[WordOfLine] = []
+    unplaced = 0
+    within: set[int] = set()
+    for segment in page.in_order():
+        if id(segment) in within:
+            continue
+        if segment.kind == "region":
+            placed = _words_of_text(segment, page) if segment.text and not segment.children else None
+        else:
+            line = segment
+            if segment.kind == "word":  # in no line
+                line = PageSegment("", "line", points=segment.points, children=[segment])
+            within.update(id(child) for child in segment.walk())
+            placed = words_of_line(line, page, height)[0] if _says_something(line) else None
+        if placed is not None:
+            words += placed
+            unplaced += not placed
+    return words, unplaced
+
+
+def _says_something(line: PageSegment) -> bool:
+    return bool(line.text.strip()) or any(word.text.strip() for word in line.children)
+
+
+def _words_of_text(region: PageSegment, page: PageModel) -> list[WordOfLine]:
+    """Return the words of a region that has a text and no lines: each line of the text has its share of the region."""
+    rows = [row for row in region.text.split("\n") if row.strip()]
+    if not region.points:
+        return []
+    left, top, right, bottom = bounds(region.points)
+    high = (bottom - top) / max(1, len(rows))
+    found: list[WordOfLine] = []
+    for at, row in enumerate(rows):
+        box = (left, top + at * high, right, top + (at + 1) * high)
+        frame = frame_of(corners(box), ())
+        if frame is not None:
+            found += [
+                WordOfLine(one.text, one.corners, is_estimate=True)
+                for one in share_out(frame, row).words(row)
+            ]
+    return found
