@@ -22,7 +22,7 @@ from .graphemes import graphemes
 from .passages import PassageEmbedder
 from .reading import ModelFile, OfferedModel, Reader, RemoteFile, Runtime
 from .server import Call, Handler, WorkerContext, serve
-from .shapes import FoundLine, LineReading, LineShape, Page, Point, ReadLine
+from .shapes import FoundLine, LinePlaces, LineReading, LineShape, Page, Point, ReadLine
 from .speech import SpokenLine, Transcriber, Transcript
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "FoundLine",
     "Frame",
     "Handler",
+    "LinePlaces",
     "LineReading",
     "LineShape",
     "ModelFile",

@@ -7,7 +7,7 @@ from functools import cache
 from typing import NamedTuple
 
 from armarium_formats.alto.strings import split_line
-from armarium_formats.page_model import PageModel, PageSegment, Point
+from armarium_formats.page_model import PageModel, PageSegment, PageText, Point
 from armarium_formats.shapes import Box, bounds, box_around, corners, line_height
 from armarium_source_model.api import Frame, frame_of, runs_down, share_out
 
@@ -75,6 +75,23 @@ def _corners_of(word: PageSegment, down: bool) -> tuple[Point, Point, Point, Poi
         left, top, right, bottom = bounds(word.points)
         return (left, top), (right, top), (right, bottom), (left, bottom)
     return frame.point(0, 0), frame.point(1, 0), frame.point(1, 1), frame.point(0, 1)
+
+
+def give_words(page: PageModel) -> None:
+    """Give each line without words those whose place a reader stated, as segments of it."""
+    for line in page.of_kind("line"):
+        text = line.texts[0] if line.texts else None
+        if line.children or text is None or text.places is None:
+            continue
+        line.children = [
+            PageSegment(
+                f"{line.id}-w{number}",
+                "word",
+                points=[(round(x, 2), round(y, 2)) for x, y in one.corners],
+                texts=[PageText(one.text, None if one.probability is None else round(one.probability, 4))],
+            )
+            for number, one in enumerate(text.places.words(text.text), 1)
+        ]
 
 
 def words_of_page(page: PageModel) -> tuple[list[WordOfLine], int]:

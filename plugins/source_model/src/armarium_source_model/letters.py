@@ -173,19 +173,8 @@ def _width(letter: str) -> float:
     return 1.5 if letter[0] in _WIDE else 1.0
 
 
-def packed(places: LetterPlaces) -> dict[str, Any]:
-    """Return places as JSON: whole numbers of ten-thousandths, five for each letter."""
-    numbers = [
-        -1 if value is None else round(10_000 * value) for letter in places.letters for value in letter
-    ]
-    others = {
-        str(at): [[one, round(sure, 4)] for one, sure in some] for at, some in sorted(places.others.items())
-    }
-    return {"letters": numbers, "others": others}
-
-
-def unpacked(frame: Sequence[float], stored: Mapping[str, Any]) -> LetterPlaces:
-    """Return the places that `packed` made."""
+def unpacked_places(frame: Sequence[float], stored: Mapping[str, Any]) -> LetterPlaces:
+    """Return places from JSON: of each letter five whole numbers of ten-thousandths, -1 for no probability."""
     numbers = [None if value < 0 else value / 10_000 for value in stored["letters"]]
     letters = [LetterPlace(*numbers[at : at + 5]) for at in range(0, len(numbers), 5)]
     others = {int(at): [(one, sure) for one, sure in some] for at, some in stored["others"].items()}

@@ -20,6 +20,7 @@ from armarium_formats.left_out import losses_beside
 from armarium_formats.marks import mark_page
 from armarium_formats.models import format_imports
 from armarium_formats.opening import NO_SHAPES
+from armarium_formats.placed_words import give_words
 from armarium_source_model.api import (
     IS_PROVISIONAL,
     UnknownKind,
@@ -207,6 +208,8 @@ def export(
         )
     if elsewhere is not None and reading_kind == "transcription":
         notes.append(elsewhere)
+    if getattr(driver, "places_words", False):
+        give_words(page)
     written = driver.write(page, WriteContext(created=created or now(), creator=_creator()))
     problems = driver.validate(written.content) if driver.validated else []
     if problems:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row, select
 from armarium.api import json_text, raw_of
 from armarium_documents.api import ModelsAsked
 from armarium_reading.models import episodes
-from armarium_source_model.api import get_pass, ladder_of_pass, segments_of
+from armarium_source_model.api import SegmentRow, get_pass, ladder_of_pass, segments_of
 
 
 def list_episodes(
@@ -113,16 +113,26 @@ def lines_of(
     shapes: list[dict[str, Any]] = []
     ladder = ladder_of_pass(conn, get_pass(conn, pass_id).document_id, pass_id)
     for row in segments_of(conn, pass_id, "line"):
-        x, y, w, h = row.anchor["rect"]
-        shape: dict[str, Any] = {"rect": [x * width, y * height, w * width, h * height]}
-        for name, points in (("polygon", row.anchor.get("polygon")), ("baseline", row.baseline)):
-            if points:
-                shape[name] = _in_pixels(points, width, height)
-        if direction := ladder.value("direction", row.id):
-            shape["direction"] = direction
         ids.append(row.id)
-        shapes.append(shape)
+        shapes.append(_shape_of(row, ladder.value("direction", row.id), width, height))
     return ids, shapes
+
+
+def shape_in_pixels(conn: Connection, row: SegmentRow, width: int, height: int) -> dict[str, Any]:
+    """Return the shape of one segment as `lines_of` does."""
+    direction = ladder_of_pass(conn, row.document_id, row.pass_id).value("direction", row.id)
+    return _shape_of(row, direction, width, height)
+
+
+def _shape_of(row: SegmentRow, direction: str | None, width: int, height: int) -> dict[str, Any]:
+    x, y, w, h = row.anchor["rect"]
+    shape: dict[str, Any] = {"rect": [x * width, y * height, w * width, h * height]}
+    for name, points in (("polygon", row.anchor.get("polygon")), ("baseline", row.baseline)):
+        if points:
+            shape[name] = _in_pixels(points, width, height)
+    if direction:
+        shape["direction"] = direction
+    return shape
 
 
 def _in_pixels(points: Sequence[Sequence[float]], width: int, height: int) -> list[list[float]]:
