@@ -203,7 +203,7 @@ def test_undo_takes_the_places_back_with_the_reading(page: Page) -> None:
 
     assert count() == 1
     with page.library.db.read() as conn:
-        step = conn.execute(select(steps.c.id).where(steps.c.action == "reading.take")).scalar_one()
+        step = conn.execute(select(steps.c.id).where(steps.c.action_name == "reading.take")).scalar_one()
     undone = page.engine.undo(page.library, [step], LOCAL_OWNER)["audit_ids"]
     assert count() == 0
     page.engine.undo(page.library, undone, LOCAL_OWNER)
