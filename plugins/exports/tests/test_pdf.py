@@ -44,7 +44,7 @@ def words_of(path: Path) -> list[tuple[str, tuple[float, ...]]]:
     return [(one[4], tuple(float(value) for value in one[:4])) for one in found]
 
 
-def pictured(
+def add_picture(
     desk: Desk, box: str, name: str, data: bytes, kind: str, size: tuple[int, int], **more: Any
 ) -> str:
     page = new_id()
@@ -126,7 +126,7 @@ def test_a_jpeg_goes_in_byte_for_byte_and_a_turned_one_is_turned(desk: Desk) -> 
     exif = Image.Exif()
     exif[0x0112] = 6  # to be turned clockwise: the left half comes to the top
     jpeg = as_file(image, "JPEG", exif=exif, quality=90)
-    pictured(desk, box, "1.jpg", jpeg, "image/jpeg", (200, 400), params={"exif_orientation": 6})
+    add_picture(desk, box, "1.jpg", jpeg, "image/jpeg", (200, 400), params={"exif_orientation": 6})
     _, path = write(desk, box)
     assert jpeg in path.read_bytes()
     with pypdfium2.PdfDocument(path) as pdf:
@@ -169,7 +169,7 @@ def test_every_kind_of_picture_looks_in_the_pdf_as_it_does_alone(
         else source.convert("I").point(lambda v: v * 257).convert("I;16")
     )
     more = {"lossless": True} if kind == "WEBP" else {"irreversible": False} if kind == "JPEG2000" else {}
-    pictured(desk, box, f"1.{kind}", as_file(image, kind, **more), mime, (256, 256))
+    add_picture(desk, box, f"1.{kind}", as_file(image, kind, **more), mime, (256, 256))
     made, path = write(desk, box)
     assert made["pages"] == 1
     with pypdfium2.PdfDocument(path) as pdf:

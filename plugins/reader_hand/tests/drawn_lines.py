@@ -29,10 +29,10 @@ def draw_line(
     return page, boxes
 
 
-def turned(
+def turn_page(
     page: Image.Image, degrees: float, points: list[tuple[float, float]]
 ) -> tuple[Image.Image, list[tuple[float, float]]]:
-    """The page turned about its middle (clockwise), and where *points* of it lie then."""
+    """The page turn_page about its middle (clockwise), and where *points* of it lie then."""
     x0, y0 = page.width / 2, page.height / 2
     cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     moved = [(x0 + cos * (x - x0) - sin * (y - y0), y0 + sin * (x - x0) + cos * (y - y0)) for x, y in points]

@@ -8,7 +8,7 @@ from statistics import median
 
 import numpy as np
 import pytest
-from drawn_lines import around, corners, draw_line, overlap, save, turned
+from drawn_lines import around, corners, draw_line, overlap, save, turn_page
 
 from armarium_reader_hand.alignment import UNKNOWN, DoesNotFit, align, classes_of, place_letters, viterbi
 from armarium_reader_hand.reader import HandReader
@@ -92,7 +92,7 @@ def test_a_text_from_right_to_left_is_found_from_the_right() -> None:
     assert [span.first for span in found.spans if span is not None] == [9, 6, 2]
 
 
-def _placed(reader: HandReader, path: Path, shape: LineShape, text: str) -> LinePlaces:
+def _places_of(reader: HandReader, path: Path, shape: LineShape, text: str) -> LinePlaces:
     page = reader.open_page(path, 10**9)
     (found,) = reader.align_lines(page, [shape], [text])
     assert isinstance(found, LinePlaces)
@@ -112,12 +112,12 @@ def test_words_are_where_they_were_drawn_on_level_and_turned_pages(
     page, boxes = draw_line(WORDS)
     outline = corners((80, 185, boxes[-1][2] + 20, 275))
     baseline = [(80.0, 252.0), (boxes[-1][2] + 20.0, 252.0)]
-    page, moved = turned(
+    page, moved = turn_page(
         page, degrees, [*outline, *baseline, *(point for box in boxes for point in corners(box))]
     )
     rect = around(moved[:4])
     shape = LineShape((rect[0], rect[1], rect[2] - rect[0], rect[3] - rect[1]), moved[:4], moved[4:6])
-    found = _placed(reader, save(page, tmp_path), shape, " ".join(WORDS))
+    found = _places_of(reader, save(page, tmp_path), shape, " ".join(WORDS))
     truth = [around(moved[6 + 4 * at : 10 + 4 * at]) for at in range(len(WORDS))]
     scores = [overlap(one, other) for one, other in zip(_boxes(found, " ".join(WORDS)), truth, strict=True)]
     assert median(scores) > 0.85, scores
@@ -129,12 +129,12 @@ def test_words_are_where_they_were_drawn_on_level_and_turned_pages(
 def test_another_text_fits_worse_than_what_is_written(reader: HandReader, tmp_path: Path) -> None:
     page, boxes = draw_line(WORDS)
     path, shape = save(page, tmp_path), LineShape((80, 185, boxes[-1][2] - 60, 90))
-    right = _placed(reader, path, shape, " ".join(WORDS))
-    wrong = _placed(reader, path, shape, "cher Monsieur je vous")
+    right = _places_of(reader, path, shape, " ".join(WORDS))
+    wrong = _places_of(reader, path, shape, "cher Monsieur je vous")
     assert right.fit is not None
     assert wrong.fit is not None
     assert right.fit > 10 * wrong.fit
-    one = _placed(reader, path, shape, "The quick brewn fox jumps")
+    one = _places_of(reader, path, shape, "The quick brewn fox jumps")
     at = "The quick br".__len__()
     letter = one.letters[at]
     assert letter[4] is not None

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from sqlalchemy import Connection, Row, delete, select
 
@@ -33,6 +33,9 @@ from armarium_exports.records import KeptJobArgs, changed_pages, kept_exports, k
 from armarium_exports.rendering.units import ending_of, render
 from armarium_exports.selection import D, list_beneath
 from armarium_source_model.api import segments
+
+if TYPE_CHECKING:
+    from io import BufferedReader
 
 JOB = "export-kept"
 IN_MEMORY = 8 << 20
@@ -186,7 +189,7 @@ def _write_pages(
     }
     there = checksum_of(path)
     content.seek(0)
-    digest = hashlib.file_digest(content, "sha256").hexdigest()
+    digest = hashlib.file_digest(cast("BufferedReader", content), "sha256").hexdigest()
     why = _in_the_way(path, there, row["checksum"])
     if why is not None and there != digest:
         return "in_the_way", row | {"in_the_way": why}

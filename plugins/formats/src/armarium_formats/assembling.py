@@ -111,7 +111,7 @@ def assemble(
     for identity, one in read.counting.items():
         stored = placed.get(one.representation_id)
         if stored is not None and is_as_read(read.segments[identity], stored):
-            parts[identity].segment.texts[0].places = stored.places.scaled(*size)
+            parts[identity].segment.texts[0].places = stored.places.in_units(*size)
     assembled = AssembledPage(
         page, len(rows), sum(1 for part in parts.values() if part.segment.texts), frames=list(frames)
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Row
 
 from armarium.api import Principal, ServiceError, find_withheld, graphemes
 from armarium_documents.api import PageImage, page_image, still_image
@@ -16,7 +16,6 @@ from armarium_reading.readers import Choice, choose
 from armarium_source_model.api import (
     Frame,
     LetterPlaces,
-    SegmentRow,
     counting_of_segment,
     counting_of_segments,
     frame_of,
@@ -57,7 +56,7 @@ class _Letter(NamedTuple):
 
 
 @dataclass
-class _Found:
+class _Places:
     """The letters of a text with their corners, in fractions of the picture; who says so, and what is to be said of it."""
 
     source: str
@@ -68,10 +67,10 @@ class _Found:
     notice: str | None = None
 
 
-class _Asked(NamedTuple):
+class _Question(NamedTuple):
     """What evidence is of: a line, its text, and the picture on which it stands, with its shape there in pixels."""
 
-    segment: SegmentRow
+    segment: Row[Any]
     representation_id: str | None
     text: str
     picture: PageImage
@@ -114,11 +113,13 @@ def evidence_of(
     """
     refuse_provisional(segment_id)
     notice = None
-    found: _Found | None = None
+    found: _Places | None = None
     with library.db.read() as conn:
-        asked = _asked(library, conn, segment_id, representation_id, text)
+        asked = _question(library, conn, segment_id, representation_id, text)
         if not asked.text.strip():
-            found = _Found("none", (), asked.frame, notice="The line has no text, so no letters stand on it.")
+            found = _Places(
+                "none", (), asked.frame, notice="The line has no text, so no letters stand on it."
+            )
         elif text is None and asked.representation_id is not None and not afresh:
             stored = stored_places(conn, [asked.representation_id]).get(asked.representation_id)
             if stored is not None and stored.rendition_id not in (None, asked.picture.rendition_id):
@@ -135,14 +136,14 @@ def evidence_of(
         withheld = find_withheld(library, principal, [asked.segment.document_id], "local-model")
         if why := withheld.get(asked.segment.document_id):
             raise evidence_withheld(why)
-        found = _aligned(engine, library, asked)
+        found = _align(engine, library, asked)
     found.notice = found.notice or notice
     return _answer(asked, found)
 
 
-def _asked(
+def _question(
     library: Library, conn: Connection, segment_id: str, representation_id: str | None, text: str | None
-) -> _Asked:
+) -> _Question:
     row = get_segment(conn, segment_id)
     if row.kind == "region":
         raise evidence_needs_line(segment_id)
@@ -157,10 +158,10 @@ def _asked(
         text = "" if reading is None else reading.content
     picture = page_image(library, conn, row.document_id)
     shape = shape_in_pixels(conn, row, picture.width, picture.height)
-    return _Asked(row, representation_id, text, picture, shape)
+    return _Question(row, representation_id, text, picture, shape)
 
 
-def _by_words(conn: Connection, asked: _Asked) -> _Found | None:
+def _by_words(conn: Connection, asked: _Question) -> _Places | None:
     """Give each letter its share of the word it belongs to; None if the line's words are not those of the text."""
     rows = [
         row
@@ -184,14 +185,14 @@ def _by_words(conn: Connection, asked: _Asked) -> _Found | None:
                 frame = frame_of(outline, (), runs_down=runs_down(outline, None, text))
                 if frame is None:
                     return None
-                share = share_out(frame.scaled(1 / width, 1 / height), text)
+                share = share_out(frame.in_units(1 / width, 1 / height), text)
                 letters += [_Letter(share.corners(at, at + 1)) for at in range(len(share.letters))]
             frame = asked.frame
-            return _Found("words", letters, None if frame is None else frame.scaled(1 / width, 1 / height))
+            return _Places("words", letters, None if frame is None else frame.in_units(1 / width, 1 / height))
     return None
 
 
-def _aligned(engine: Engine, library: Library, asked: _Asked) -> _Found:
+def _align(engine: Engine, library: Library, asked: _Question) -> _Places:
     """Align the text with the hand reader's output; shares of the line where the two have nothing in common."""
     frame, picture = asked.frame, asked.picture
     try:
@@ -211,10 +212,10 @@ def _aligned(engine: Engine, library: Library, asked: _Asked) -> _Found:
                 },
             )
     except ServiceError as refusal:
-        return _shared(asked, frame, refusal.detail)
+        return _share_of_line(asked, frame, refusal.detail)
     (told,) = answer["places"]
     if "why" in told:
-        return _shared(asked, frame, told["why"])
+        return _share_of_line(asked, frame, told["why"])
     placed = on_picture(told, picture)
     places = unpacked_places(placed["frame"], placed)
     found = _of_places("aligned", places, fit=told.get("fit"), model=choice.model_name)
@@ -224,7 +225,7 @@ def _aligned(engine: Engine, library: Library, asked: _Asked) -> _Found:
         why = (
             f"{choice.reader.label} does not know {len(letters) - known} of the text's {len(letters)} letters"
         )
-        return _shared(asked, frame, f"{why}; each has its share of the line.")
+        return _share_of_line(asked, frame, f"{why}; each has its share of the line.")
     if found.fit is not None and found.fit < POOR:
         found.notice = (
             "The text and the ink have little in common: is it the text of another line? Its letters were placed as well as "
@@ -233,10 +234,10 @@ def _aligned(engine: Engine, library: Library, asked: _Asked) -> _Found:
     return found
 
 
-def _shared(asked: _Asked, frame: Frame | None, why: str) -> _Found:
+def _share_of_line(asked: _Question, frame: Frame | None, why: str) -> _Places:
     if frame is None:
-        return _Found("none", (), None, notice=why)
-    places = share_out(frame.scaled(1 / asked.picture.width, 1 / asked.picture.height), asked.text)
+        return _Places("none", (), None, notice=why)
+    places = share_out(frame.in_units(1 / asked.picture.width, 1 / asked.picture.height), asked.text)
     found = _of_places("estimate", places)
     found.notice = why
     return found
@@ -244,15 +245,15 @@ def _shared(asked: _Asked, frame: Frame | None, why: str) -> _Found:
 
 def _of_places(
     source: str, places: LetterPlaces, *, fit: float | None = None, model: str | None = None
-) -> _Found:
+) -> _Places:
     letters = [
         _Letter(places.corners(at, at + 1), one.probability, places.others.get(at, ()))
         for at, one in enumerate(places.letters)
     ]
-    return _Found(source, letters, places.frame, fit, model)
+    return _Places(source, letters, places.frame, fit, model)
 
 
-def _answer(asked: _Asked, found: _Found) -> dict[str, Any]:
+def _answer(asked: _Question, found: _Places) -> dict[str, Any]:
     """Return the letters and words of the text with their places. Blanks are left out: nothing stands there."""
     letters: list[dict[str, Any]] = []
     words: list[dict[str, Any]] = []

@@ -36,7 +36,7 @@ class Frame(NamedTuple):
             self.y + self.along_y * length + self.across_y * height,
         )
 
-    def scaled(self, width: float, height: float) -> Frame:
+    def in_units(self, width: float, height: float) -> Frame:
         """Return it with every x multiplied by *width* and every y by *height*."""
         return Frame(*(value * (height if place % 2 else width) for place, value in enumerate(self)))
 
@@ -96,9 +96,9 @@ class LetterPlaces:
             found.append(PlacedWord("".join(letters[first:end]), first, end, self.corners(first, end), mean))
         return found
 
-    def scaled(self, width: float, height: float) -> LetterPlaces:
+    def in_units(self, width: float, height: float) -> LetterPlaces:
         """Return it with its frame in other units."""
-        return LetterPlaces(self.frame.scaled(width, height), self.letters, self.others, self.is_estimate)
+        return LetterPlaces(self.frame.in_units(width, height), self.letters, self.others, self.is_estimate)
 
 
 def _words(letters: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -173,9 +173,16 @@ def _width(letter: str) -> float:
     return 1.5 if letter[0] in _WIDE else 1.0
 
 
+def _share(stored: int) -> float | None:
+    return None if stored < 0 else stored / 10_000
+
+
 def unpacked_places(frame: Sequence[float], stored: Mapping[str, Any]) -> LetterPlaces:
     """Return places from JSON: of each letter five whole numbers of ten-thousandths, -1 for no probability."""
-    numbers = [None if value < 0 else value / 10_000 for value in stored["letters"]]
-    letters = [LetterPlace(*numbers[at : at + 5]) for at in range(0, len(numbers), 5)]
+    numbers: Sequence[int] = stored["letters"]
+    letters = []
+    for at in range(0, len(numbers), 5):
+        start, end, top, bottom = (value / 10_000 for value in numbers[at : at + 4])
+        letters.append(LetterPlace(start, end, top, bottom, _share(numbers[at + 4])))
     others = {int(at): [(one, sure) for one, sure in some] for at, some in stored["others"].items()}
     return LetterPlaces(Frame(*frame), letters, others)

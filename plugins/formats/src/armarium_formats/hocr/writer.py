@@ -72,7 +72,7 @@ class _Writing:
                 self.lose(f"what a {name} file says of the page", "hOCR has no place for it")
         if self.ids.changed:
             self.lose("ids", "XML requires unique ids that begin with a letter", self.ids.changed)
-        title = {"image": _quoted(page.image)} if page.image else {}
+        title = {"image": _in_quotes(page.image)} if page.image else {}
         if page.width and page.height:
             title["bbox"] = f"0 0 {page.width} {page.height}"
         title |= {"ppageno": "0"} | (kept.get("page") or {})
@@ -144,7 +144,7 @@ class _Writing:
         return _OF_PAGE.get(split_kind(raw)[0], "ocr_carea")
 
     def _kind(self, segment: PageSegment) -> dict[str, str]:
-        return {KIND: _quoted(segment.kind_raw)} if segment.kind_raw else {}
+        return {KIND: _in_quotes(segment.kind_raw)} if segment.kind_raw else {}
 
     def _lose_texts(self, segment: PageSegment, written: int) -> None:
         lost = len(segment.texts) - written
@@ -296,7 +296,7 @@ def _title(properties: dict[str, str]) -> str:
     return "; ".join(f"{name} {value}".strip() for name, value in properties.items()) or f"{UNPLACED} 1"
 
 
-def _quoted(value: str | None) -> str:
+def _in_quotes(value: str | None) -> str:
     return '"' + (value or "").replace('"', "'") + '"'
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row, select
 from armarium.api import json_text, raw_of
 from armarium_documents.api import ModelsAsked
 from armarium_reading.models import episodes
-from armarium_source_model.api import SegmentRow, get_pass, ladder_of_pass, segments_of
+from armarium_source_model.api import get_pass, ladder_of_pass, segments_of
 
 
 def list_episodes(
@@ -118,13 +118,13 @@ def lines_of(
     return ids, shapes
 
 
-def shape_in_pixels(conn: Connection, row: SegmentRow, width: int, height: int) -> dict[str, Any]:
+def shape_in_pixels(conn: Connection, row: Row[Any], width: int, height: int) -> dict[str, Any]:
     """Return the shape of one segment as `lines_of` does."""
     direction = ladder_of_pass(conn, row.document_id, row.pass_id).value("direction", row.id)
     return _shape_of(row, direction, width, height)
 
 
-def _shape_of(row: SegmentRow, direction: str | None, width: int, height: int) -> dict[str, Any]:
+def _shape_of(row: Row[Any], direction: str | None, width: int, height: int) -> dict[str, Any]:
     x, y, w, h = row.anchor["rect"]
     shape: dict[str, Any] = {"rect": [x * width, y * height, w * width, h * height]}
     for name, points in (("polygon", row.anchor.get("polygon")), ("baseline", row.baseline)):

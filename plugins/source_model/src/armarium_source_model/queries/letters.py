@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 from sqlalchemy import Connection, Row, select
@@ -28,10 +28,10 @@ def stored_places(conn: Connection, representation_ids: Iterable[str]) -> dict[s
     """Return the places of the letters of readings, by the reading's id; those of which nothing is said are left out."""
     table = letter_places
     rows = conn.execute(select(table).where(is_among(table.c.representation_id, list(representation_ids))))
-    return {row.representation_id: _stored(row) for row in rows}
+    return {row.representation_id: _places_in(row) for row in rows}
 
 
-def _stored(row: Row) -> StoredPlaces:  # type: ignore[type-arg]
+def _places_in(row: Row[Any]) -> StoredPlaces:
     return StoredPlaces(unpacked_places(row.frame, row.places), row.rendition_id, row.fit, row.shape)
 
 
@@ -41,6 +41,6 @@ def shape_mark(anchor: Mapping[str, object], baseline: Sequence[object] | None) 
     return f"{zlib.crc32(orjson.dumps(shape)):08x}"
 
 
-def is_as_read(row: SegmentRow, stored: StoredPlaces) -> bool:
+def is_as_read(row: SegmentRow | Row[Any], stored: StoredPlaces) -> bool:
     """Return whether a segment has the shape in which it was read."""
     return shape_mark(row.anchor, row.baseline) == stored.shape

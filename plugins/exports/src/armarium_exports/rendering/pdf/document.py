@@ -42,7 +42,7 @@ _CORE = (
 
 
 @dataclass
-class _Written:
+class _FileSoFar:
     """What is known of the file when its pages are written."""
 
     kids: list[int] = field(default_factory=list)
@@ -61,7 +61,7 @@ def write_pdf(
     them is there, or has a picture or text.
     """
     file = PdfFile(into)
-    font, written, tree = InvisibleFont(file), _Written(), file.reserve()
+    font, written, tree = InvisibleFont(file), _FileSoFar(), file.reserve()
     for page_id in unit.page_ids:
         _write_page(engine, library, page_id, file, font, written, tree)
     if not written.kids:
@@ -99,7 +99,7 @@ def _write_page(
     page_id: str,
     file: PdfFile,
     font: InvisibleFont,
-    written: _Written,
+    written: _FileSoFar,
     tree: int,
 ) -> None:
     with library.db.read() as conn:
@@ -153,7 +153,7 @@ def _picture_of(
     return page_image(library, conn, page_id), None
 
 
-def _words(page: PageModel, placed: PlacedPicture, written: _Written) -> Iterator[tuple[str, Sequence[XY]]]:
+def _words(page: PageModel, placed: PlacedPicture, written: _FileSoFar) -> Iterator[tuple[str, Sequence[XY]]]:
     """Yield the words of a page in reading order, their corners in points from its lower left corner."""
     if not page.width or not page.height:
         # Nothing of it was measured on a picture.
@@ -174,7 +174,7 @@ def _words(page: PageModel, placed: PlacedPicture, written: _Written) -> Iterato
         yield word.text, [(x * across, height - y * down) for x, y in word.corners]
 
 
-def _facts(conn: Connection, unit: Unit, written: _Written) -> dict[str, str]:
+def _facts(conn: Connection, unit: Unit, written: _FileSoFar) -> dict[str, str]:
     """Return what is said of the file: its title, what its document's description has, and who made the text."""
     d = documents.c
     stated = conn.execute(select(d.source_metadata).where(d.id == unit.id)).scalar() or {}
@@ -195,7 +195,7 @@ def _facts(conn: Connection, unit: Unit, written: _Written) -> dict[str, str]:
     return facts
 
 
-def _bookmarks(conn: Connection, unit: Unit, written: _Written) -> list[Bookmark]:
+def _bookmarks(conn: Connection, unit: Unit, written: _FileSoFar) -> list[Bookmark]:
     """Return the tree of the unit: folders and documents, and below them their pages; none for a single page."""
     if len(written.ids) < 2:
         return []

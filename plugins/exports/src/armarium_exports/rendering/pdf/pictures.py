@@ -43,7 +43,7 @@ class PlacedPicture(NamedTuple):
         }[self.orientation]  # fmt: skip
 
 
-class _Found(NamedTuple):
+class _PictureHead(NamedTuple):
     """What is said of a picture's bytes: entries of its dictionary, and its resolution, if stated."""
 
     size: tuple[int, int]
@@ -60,7 +60,7 @@ class _Found(NamedTuple):
 def place_picture(file: PdfFile, picture: PageImage, original: tuple[Path, str, int] | None) -> PlacedPicture:
     """Write the picture of a page. *original*: its file as stored, media type and EXIF orientation, if it is only turned."""
     path, kind, orientation = original or (picture.path, picture.mime_type, 1)
-    found: _Found | None = None
+    found: _PictureHead | None = None
     with path.open("rb") as source:
         if kind == "image/jpeg":
             found = _jpeg(source)
@@ -86,7 +86,7 @@ def place_picture(file: PdfFile, picture: PageImage, original: tuple[Path, str, 
     return PlacedPicture(number, orientation, (width, height), (width * scale, height * scale), why)
 
 
-def _write(file: PdfFile, source: BinaryIO, found: _Found) -> int:
+def _write(file: PdfFile, source: BinaryIO, found: _PictureHead) -> int:
     entries = {
         "Type": "/XObject",
         "Subtype": "/Image",
@@ -120,7 +120,7 @@ def _pieces(source: BinaryIO, parts: tuple[tuple[int, int], ...]) -> Iterator[by
             yield piece
 
 
-def _jpeg(source: BinaryIO) -> _Found | None:
+def _jpeg(source: BinaryIO) -> _PictureHead | None:
     """Read the head of a JPEG; None for one that PDF does not show (more than eight bits, lossless, arithmetic)."""
     profile: dict[int, bytes] = {}
     per_inch, adobe = None, False
@@ -153,10 +153,10 @@ def _jpeg(source: BinaryIO) -> _Found | None:
         # Adobe's programs store CMYK inverted.
         entries["Decode"] = "[1 0 1 0 1 0 1 0]"
     joined = b"".join(profile[number] for number in sorted(profile))
-    return _Found((width, height), entries, per_inch, _sound(joined, components), components)
+    return _PictureHead((width, height), entries, per_inch, _sound(joined, components), components)
 
 
-def _jpeg_2000(source: BinaryIO) -> _Found | None:
+def _jpeg_2000(source: BinaryIO) -> _PictureHead | None:
     """Read the head of a JPEG 2000, whose own colours count."""
     source.seek(0)
     head = source.read(4096)
@@ -166,10 +166,10 @@ def _jpeg_2000(source: BinaryIO) -> _Found | None:
     height, width, components, bits = struct.unpack(">IIHB", head[at + 4 : at + 15])
     if components not in (1, 3) or bits != 7:
         return None
-    return _Found((width, height), {"Filter": "/JPXDecode"}, None, None, components)
+    return _PictureHead((width, height), {"Filter": "/JPXDecode"}, None, None, components)
 
 
-def _png(source: BinaryIO) -> _Found | None:
+def _png(source: BinaryIO) -> _PictureHead | None:
     """Find the packed rows of a PNG, which PDF takes as they are; None if they are interlaced or transparent."""
     source.seek(8)
     parts: list[tuple[int, int]] = []
@@ -208,7 +208,7 @@ def _png(source: BinaryIO) -> _Found | None:
         "DecodeParms": parameters,
     }
     shown = 3 if kind == 3 else components
-    return _Found(
+    return _PictureHead(
         (width, height), entries, per_inch, _sound(profile or b"", shown), shown, tuple(parts), table
     )
 
