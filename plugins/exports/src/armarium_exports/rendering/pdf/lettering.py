@@ -99,6 +99,11 @@ def text_layer(words: Iterable[tuple[str, Sequence[XY]]], font: InvisibleFont) -
             parts.append(f"/F{at} {number(height)} Tf")
             # Of several fonts in one word, which only a file with 60,000 different letters has, each is set apart.
             parts.append("<" + "".join(f"{code:04x}" for one, code in codes if one == at) + "> Tj")
+        # A blank of hardly any width, or words whose boxes touch would be taken for one.
+        at, code = font.code_of(" ")
+        if at != max(one for one, _ in codes):
+            parts.append(f"/F{at} {number(height)} Tf")
+        parts.append(f"1 Tz <{code:04x}> Tj")
     return "BT 3 Tr\n" + "\n".join(parts) + "\nET" if parts else ""
 
 
