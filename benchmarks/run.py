@@ -51,6 +51,7 @@ SCRIPTS = (
     "knowing",
     "synced_folder",
     "record_exports",
+    "evidence",
     "sites",
     "finding_documents",
     "sheets",

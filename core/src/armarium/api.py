@@ -41,6 +41,7 @@ from armarium.fonts import carried_font as carried_font
 from armarium.fonts import font_faces as font_faces
 from armarium.fonts import fonts_for as fonts_for
 from armarium.fonts import is_unusual as is_unusual
+from armarium.fonts import letters_from_left as letters_from_left
 from armarium.fonts import pen_font as pen_font
 from armarium.guard import TAKEN_IMAGES as TAKEN_IMAGES
 from armarium.guard import IsClosed as IsClosed
@@ -193,6 +194,7 @@ from armarium.web.past_answers import AskedAsOf as AskedAsOf
 from armarium.web.past_answers import reading_past as reading_past
 from armarium.web.stored_files import STORED_FILE as STORED_FILE
 from armarium.web.stored_files import stored_file as stored_file
+from armarium_worker import graphemes as graphemes
 from armarium_worker import replacing as replacing
 
 steps, jobs, job_holds = audit.audit, models.job, models.job_hold

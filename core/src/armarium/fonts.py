@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from armarium_fonts import bidi, shaping
+from armarium_fonts.bidi import letters_from_left as letters_from_left
 from armarium_fonts.catalogue import BundledFont as BundledFont
 from armarium_fonts.catalogue import bundled_fonts as bundled_fonts
 from armarium_fonts.catalogue import fonts_for as fonts_for

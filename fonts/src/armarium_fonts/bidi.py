@@ -43,6 +43,11 @@ def visual_order(run_levels: Sequence[int]) -> list[int]:
     return order
 
 
+def letters_from_left(letters: Sequence[str]) -> list[int]:
+    """Return the places of *letters* in the text as they stand on the line, from left to right."""
+    return visual_order(levels(letters))
+
+
 def _level(kind: str, base: int) -> int:
     """Apply I1 and I2."""
     if kind == "R":

@@ -403,12 +403,13 @@ def test_a_killed_job_loses_no_change(desk: Desk, monkeypatch: pytest.MonkeyPatc
 def test_a_page_that_goes_while_its_file_is_put_together_is_left_out(desk: Desk) -> None:
     box = desk.box()
     page, gone = desk.page(box, "1.png", ["Dear Sir"]), "0" * 32
-    written = render(desk.engine, desk.library, Unit(box, "Box", (gone, page)), "markdown")
-    assert "Dear Sir" in written.content.decode()
+    file = io.BytesIO()
+    written = render(desk.engine, desk.library, Unit(box, "Box", (gone, page)), "markdown", file)
+    assert "Dear Sir" in file.getvalue().decode()
     assert [(one["what"], one["count"]) for one in written.losses] == [("shapes of lines", 1)]
     assert [(one["by"], one["lines"]) for one in written.made] == [("person", 1)]
     with pytest.raises(NotFound) as refused:
-        render(desk.engine, desk.library, Unit(box, "Box", (gone,)), "plain-text")
+        render(desk.engine, desk.library, Unit(box, "Box", (gone,)), "plain-text", file)
     assert refused.value.code == "no_pages"
 
 

@@ -470,7 +470,8 @@ def test_the_list_of_formats(engine: Engine) -> None:
     assert found["pagexml"]["validated"]
     assert found["pagexml"]["versions"][-1] == "2024-07-15"
     assert (found["plain-text"]["reads"], found["plain-text"]["writes"]) == (True, True)
-    for name in ("hocr", "abbyy", "yolo", "tesseract-box", "qgis-points"):
+    assert (found["hocr"]["reads"], found["hocr"]["writes"]) == (True, True)
+    for name in ("abbyy", "yolo", "tesseract-box", "qgis-points"):
         assert (found[name]["reads"], found[name]["writes"]) == (True, False)
 
 

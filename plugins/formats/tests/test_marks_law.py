@@ -40,7 +40,7 @@ WORDS = [
     "on",
 ]
 KINDS = {"person": "persName", "place": "placeName", "date": "date", "organization": "orgName"}
-FORMATS = ("pagexml", "tei", "alto", "plain-text")
+FORMATS = ("pagexml", "tei", "alto", "hocr", "plain-text")
 Token = tuple[int, str]
 """A word with a number of its own, which it keeps as long as nobody touches it."""
 

@@ -20,6 +20,7 @@ from armarium_formats.api import (
     ReadContext,
     WriteContext,
 )
+from armarium_formats.hocr.driver import Hocr
 from armarium_formats.kinds import in_page_words
 from armarium_formats.pagexml.driver import PageXml
 from armarium_formats.tei.driver import Tei
@@ -27,7 +28,12 @@ from armarium_formats.tei.driver import Tei
 MANUAL = Path(__file__).resolve().parents[3] / "docs" / "formats.md"
 NOW = WriteContext(created="2026-01-02T03:04:05.678Z", creator="Armarium test")
 BOX: list[Point] = [(10, 10), (90, 10), (90, 40), (10, 40)]
-DRIVERS: dict[str, Format] = {"→ PAGE XML": PageXml(), "→ ALTO": Alto(), "→ TEI": Tei()}
+DRIVERS: dict[str, Format] = {
+    "→ PAGE XML": PageXml(),
+    "→ ALTO": Alto(),
+    "→ TEI": Tei(),
+    "→ hOCR": Hocr(),
+}
 
 
 def page() -> PageModel:

@@ -15,7 +15,9 @@ def without_step(answer: Any, step: str) -> str:
     return str(answer.text).replace(f"?as_of={step}", "")
 
 
-@pytest.mark.parametrize("route", ["iiif/lines/{page}", "canvas/{page}", "manifest/{page}", "manifest/{folder}"])
+@pytest.mark.parametrize(
+    "route", ["iiif/lines/{page}", "canvas/{page}", "manifest/{page}", "manifest/{folder}"]
+)
 def test_what_is_published_of_a_past_step_is_what_was_published_then(
     engine: Engine, library: Library, client: TestClient, route: str
 ) -> None:

@@ -24,6 +24,7 @@ from .frames import MAX_JSON as MAX_JSON
 from .frames import Frame as Frame
 from .frames import read_frame as read_frame
 from .frames import write_frame as write_frame
+from .graphemes import graphemes as graphemes
 from .passages import PassageEmbedder as PassageEmbedder
 from .reading import ModelFile as ModelFile
 from .reading import OfferedModel as OfferedModel
@@ -35,6 +36,7 @@ from .server import Handler as Handler
 from .server import WorkerContext as WorkerContext
 from .server import serve as serve
 from .shapes import FoundLine as FoundLine
+from .shapes import LinePlaces as LinePlaces
 from .shapes import LineReading as LineReading
 from .shapes import LineShape as LineShape
 from .shapes import Page as Page

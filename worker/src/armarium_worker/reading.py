@@ -14,9 +14,9 @@ from typing import Any, ClassVar, Literal
 
 from .errors import Refused
 from .server import Handler, WorkerContext
-from .shapes import FoundLine, LineReading, LineShape, Page, ReadLine, place
+from .shapes import FoundLine, LinePlaces, LineReading, LineShape, Page, ReadLine, place
 
-Capability = Literal["find_lines", "read_lines", "read_page"]
+Capability = Literal["find_lines", "read_lines", "read_page", "align_lines"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +155,12 @@ class Reader:
         """Yield one reading for each given line, in the given order."""
         raise Refused(f"{self.label} does not read given lines; choose a reader that does.")
 
+    def align_lines(
+        self, page: Page, lines: Sequence[LineShape], texts: Sequence[str]
+    ) -> Iterable[LinePlaces | str]:
+        """Yield for each line, in order, where the letters of its text stand; a sentence where the text does not fit it."""
+        raise Refused(f"{self.label} does not say where letters stand; choose a reader that does.")
+
     def read_page(self, page: Page) -> Iterable[ReadLine]:
         """Yield the lines of a page, each with its reading; regions have an empty reading."""
         found = [placed for line in self.find_lines(page) if (placed := place(line, page)) is not None]
@@ -256,6 +262,7 @@ class Reader:
             "find_lines": service.find_lines,
             "read_lines": service.read_lines,
             "read_page": service.read_page,
+            "align_lines": service.align_lines,
         }
 
 

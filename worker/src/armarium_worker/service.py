@@ -10,7 +10,7 @@ from typing import Any
 from .errors import Refused
 from .reading import Reader
 from .server import Call, WorkerContext
-from .shapes import Page, pack_line, pack_reading, place, unpack_shape
+from .shapes import Page, pack_line, pack_places, pack_reading, place, unpack_shape
 
 
 class ReaderService:
@@ -56,6 +56,18 @@ class ReaderService:
         if len(readings) != len(shapes):
             raise ValueError(f"{self.cls.name} was given {len(shapes)} lines and read {len(readings)}")
         return self._answer(page, started, readings=readings)
+
+    def align_lines(self, call: Call) -> dict[str, Any]:
+        """Params: as read_lines, and texts[], one for each line. Result: places[], each packed, or {why} where it does not fit."""
+        reader, page = self._reader(call), self._page(call)
+        started = _clocks()
+        shapes = [unpack_shape(line) for line in call.params.get("lines", [])]
+        places: list[dict[str, Any]] = []
+        for found in reader.align_lines(page, shapes, call.params["texts"]):
+            places.append({"why": found} if isinstance(found, str) else pack_places(found))
+            call.progress(len(places), len(shapes), unit="lines")
+            call.check()
+        return self._answer(page, started, places=places)
 
     def read_page(self, call: Call) -> dict[str, Any]:
         """Params: as find_lines. Result: lines[], each with text and its confidence under `reading`."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -36,6 +36,23 @@ class FoundLine:
 
 
 @dataclass(frozen=True, slots=True)
+class LinePlaces:
+    """Where the letters of a line's text stand: one entry for each grapheme cluster (`graphemes`), in logical order.
+
+    `frame` is the area of the line, level with it, in pixels: x and y of its corner, then its side along the line (from
+    left to right as the picture is read) and its side across. Each letter has the parts of these sides, 0 to 1, between
+    which it stands: start, end, top, bottom; and its probability, None if the reader does not know the letter.
+    """
+
+    frame: tuple[float, float, float, float, float, float]
+    letters: Sequence[tuple[float, float, float, float, float | None]]
+    others: Mapping[int, Sequence[tuple[str, float]]] = field(default_factory=dict)
+    """Further letters that the reader sees, by the number of the letter, each with its probability."""
+    fit: float | None = None
+    """How well text and ink agree, 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
 class LineReading:
     """What a line says, in logical order and exactly as read; confidence 0 to 1."""
 
@@ -44,6 +61,8 @@ class LineReading:
     alternatives: tuple[tuple[str, float], ...] = ()
     """Alternative texts of the line, each with its probability, the most likely first; only where they were requested.
     """
+    places: LinePlaces | None = None
+    """Where its letters stand, for readers that know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +168,30 @@ def pack_reading(reading: LineReading) -> dict[str, Any]:
             {"text": other.encode("utf-8", "replace").decode("utf-8"), "confidence": _share(share)}
             for other, share in reading.alternatives
         ]
+    if reading.places is not None:
+        body["places"] = pack_places(reading.places)
+    return body
+
+
+def pack_places(places: LinePlaces) -> dict[str, Any]:
+    """Pack places for sending: of each letter five whole numbers of ten-thousandths, -1 for no probability."""
+    body: dict[str, Any] = {
+        "frame": [round(float(value), 2) for value in places.frame],
+        "letters": [
+            -1 if value is None else round(10_000 * _share(value))
+            for letter in places.letters
+            for value in letter
+        ],
+        "others": {
+            str(at): [
+                [other.encode("utf-8", "replace").decode("utf-8"), round(_share(sure), 4)]
+                for other, sure in some
+            ]
+            for at, some in places.others.items()
+        },
+    }
+    if places.fit is not None:
+        body["fit"] = _share(places.fit)
     return body
 
 

@@ -30,6 +30,7 @@ from armarium_exports.downloads import DownloadParams, PreparedExport, prepare
 from armarium_exports.errors import folder_kept, no_folder
 from armarium_exports.folders import KeptFolder
 from armarium_exports.keeping import JOB, note_all, queue_again
+from armarium_exports.pdf_file import write_pdf_file
 from armarium_exports.queries import kept_export, same_folder
 from armarium_exports.receivers.writing import write_for
 from armarium_exports.records import (
@@ -39,6 +40,8 @@ from armarium_exports.records import (
     KeptParams,
     ParquetParams,
     ParquetWritten,
+    PdfParams,
+    PdfWritten,
     PublishedSite,
     PublishParams,
     ReceiverParams,
@@ -122,6 +125,24 @@ def jsonl(ctx: ActionContext, p: RecordsParams) -> dict[str, Any]:
 def parquet(ctx: ActionContext, p: ParquetParams) -> dict[str, Any]:
     """Write a folder with a typed file for each record type and a manifest; objects are JSON text."""
     return _record_export(ctx, p, write_parquet)
+
+
+@action(
+    "export.pdf",
+    params=PdfParams,
+    result=PdfWritten,
+    summary="Write one searchable PDF of a document, a folder or the project to a file on this machine.",
+    route=Route("POST", "/api/export/pdf", name="export_pdf", refusals=(403, 404, 409, 503)),
+    words="Exported {target_id|the project} as PDF",
+    undoable=False,
+    example=lambda ex: {"output_path": str(ex.folder / f"{new_id()}.pdf"), "target_id": _pictured_page(ex)},
+    conduct=_write_ahead(write_pdf_file),
+)
+def pdf(ctx: ActionContext, p: PdfParams) -> dict[str, Any]:
+    """Write the pictures as they are with the text invisible behind them, each word where it stands; the tree of folders
+    becomes bookmarks. What rights withhold is left out and listed.
+    """
+    return _record_export(ctx, p, write_pdf_file)
 
 
 @action(

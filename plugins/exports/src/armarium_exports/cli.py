@@ -117,6 +117,23 @@ def site(
     """Write a site of the project that any web host can serve, as an Eleventy project."""
 
 
+def _say_pdf(written: dict[str, Any]) -> Iterator[str]:
+    yield in_words("Wrote {pages:page} to {output_path}.", written)
+    say_makers(written["made"])
+    for loss in written["losses"]:
+        typer.echo(f"  lost: {loss['count']} {loss['what']}: {loss['why']}.", err=True)
+    _say_withheld(written)
+
+
+@commands.asks("export-pdf letters.pdf --of Letters", "POST /api/export/pdf", says=_say_pdf)
+def pdf(
+    output_path: Annotated[str, "OUT: A file ending in .pdf.", BY_PATH],
+    target_id: Of = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Write one PDF that can be searched: the pictures as they are, the text invisible where it stands, folders as bookmarks."""
+
+
 @commands.example("export-for kraken Letters --out kraken")
 def export_for(
     receiver: Annotated[str, "escriptorium, transkribus, ocr-d, kraken or mets-viewer."],

@@ -214,13 +214,15 @@ def _write_files(
         pages = tuple(page_id for page_id in unit.page_ids if page_id not in barred)
         if unit.id in barred or not pages:
             continue
+        name = _free_name(plain_name(Path(unit.title).stem or unit.title), ending, taken)
         try:
-            part = render(engine, library, replace(unit, page_ids=pages), p.format)
+            with (place / name).open("wb") as file:
+                part = render(engine, library, replace(unit, page_ids=pages), p.format, file)
         except ServiceError as refusal:
+            (place / name).unlink()
+            taken.discard(name.removesuffix(ending).casefold())
             left_out.append({"document_id": unit.id, "why": refusal.detail})
             continue
-        name = _free_name(plain_name(Path(unit.title).stem or unit.title), ending, taken)
-        (place / name).write_bytes(part.content)
         parts.append(part)
         if p.per == "page":
             cited.append((name, cite_page(library, unit.id, moment, p.format)))
@@ -288,6 +290,7 @@ _WRITERS = {"files": _files, "jsonl": _records, "parquet": _records, "receiver":
 _MEDIA = {
     ".zip": "application/zip",
     ".jsonl": "application/x-ndjson",
+    ".pdf": "application/pdf",
     ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     ".md": "text/markdown; charset=utf-8",
     ".txt": "text/plain; charset=utf-8",

@@ -22,7 +22,7 @@ cannot_write = Unavailable.saying(
 )
 pages_only = Invalid.saying(
     "pages_only",
-    "{format_name} has one page per file. Keep it per page, or choose word, markdown, plain-text or tei.",
+    "{format_name} has one page per file. Keep it per page, or choose word, markdown, plain-text, pdf or tei.",
 )
 system_folder = Invalid.saying(
     "system_folder",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from sqlalchemy import Connection, Row, delete, select
 
@@ -32,7 +34,12 @@ from armarium_exports.rendering.units import ending_of, render
 from armarium_exports.selection import D, list_beneath
 from armarium_source_model.api import segments
 
+if TYPE_CHECKING:
+    from io import BufferedReader
+
 JOB = "export-kept"
+IN_MEMORY = 8 << 20
+"""Bytes: a larger file waits on disk until it is compared with the one that is there."""
 OF_ALL = frozenset({"library.set", "source_setting.set", "source_setting.clear"})
 """Actions that may change the file of every page."""
 OF_RIGHTS = frozenset({"rights.set", "rights.withdraw"})
@@ -151,10 +158,16 @@ def _write_unit(job: JobContext, work: _Work, unit: Unit) -> tuple[str, dict[str
     pages = tuple(page_id for page_id in unit.page_ids if page_id not in barred)
     if unit.id in barred or not pages:
         return "withheld", None
+    with tempfile.SpooledTemporaryFile(IN_MEMORY) as content:
+        return _write_pages(job, work, Unit(unit.id, unit.title, pages), cast("BinaryIO", content))
+
+
+def _write_pages(
+    job: JobContext, work: _Work, unit: Unit, content: BinaryIO
+) -> tuple[str, dict[str, Any] | None]:
     before = work.files.get(unit.id)
     try:
-        unit = Unit(unit.id, unit.title, pages)
-        content = render(job.engine, job.library, unit, work.kept.format).content
+        render(job.engine, job.library, unit, work.kept.format, content)
     except NotFound:
         return "nothing_to_write", None
     except ServiceError as refusal:
@@ -175,14 +188,16 @@ def _write_unit(job: JobContext, work: _Work, unit: Unit) -> tuple[str, dict[str
         "in_the_way": None,
     }
     there = checksum_of(path)
-    digest = hashlib.sha256(content).hexdigest()
+    content.seek(0)
+    digest = hashlib.file_digest(cast("BufferedReader", content), "sha256").hexdigest()
     why = _in_the_way(path, there, row["checksum"])
     if why is not None and there != digest:
         return "in_the_way", row | {"in_the_way": why}
     if there == digest:
         return "unchanged", row | {"checksum": digest, "written_at": row["written_at"] or now()}
+    content.seek(0)
     with whole_file(path) as file:
-        file.write(content)
+        shutil.copyfileobj(content, file)
     return "written", row | {"checksum": digest, "written_at": now()}
 
 

@@ -239,9 +239,9 @@ class Unit:
 
 
 def units_of(conn: Connection, per: str, scope_ids: Sequence[str] | None = None) -> list[Unit]:
-    """Return pages in reading order, each alone or grouped by document.
+    """Return pages in reading order, each alone or grouped by document or folder.
 
-    A document is the outermost group or file above a page below the nearest folder; a page directly in a
+    A folder is what *scope_ids* names, else each node at the top of the project. A document is the outermost group or file above a page below the nearest folder; a page directly in a
     folder is a document of its own.
     """
     d = documents.c
@@ -251,6 +251,10 @@ def units_of(conn: Connection, per: str, scope_ids: Sequence[str] | None = None)
     pages = pages_under(conn, scope_ids)
     rows = conn.execute(select(d.id, d.name, d.parent_id, d.doc_type).where(d.deleted_at.is_(None)))
     nodes = {row.id: row for row in rows}
+    if per == "folder":
+        return [
+            Unit(one, nodes[one].name, tuple(pages_under(conn, [one]))) for one in scope_ids if one in nodes
+        ]
     if per == "page":
         return [Unit(page, nodes[page].name, (page,)) for page in pages if page in nodes]
     gathered: dict[str, list[str]] = {}

@@ -30,10 +30,15 @@ Id = Annotated[str, Field(min_length=1, max_length=200)]
 KeptFormat = Annotated[
     str,
     Field(min_length=1, max_length=100),
-    WithJsonSchema({"enum": ["word", "markdown", "plain-text", "alto", "pagexml", "tei"], "type": "string"}),
+    WithJsonSchema(
+        {
+            "enum": ["word", "markdown", "plain-text", "alto", "hocr", "pagexml", "pdf", "tei"],
+            "type": "string",
+        }
+    ),
 ]
 """The interface names what this release writes; a format driver that is installed beside it adds its own."""
-Per = Literal["page", "document"]
+Per = Literal["page", "document", "folder"]
 MANY = 10_000
 
 
@@ -89,6 +94,12 @@ class ReceiverParams(_Written):
     scope_ids: Annotated[list[Id], Field(min_length=1, max_length=MANY)]
 
 
+class PdfParams(_Written):
+    """A searchable PDF of a document or folder with everything below it, or of the project."""
+
+    target_id: Annotated[Id | None, Field(description="Left out: the whole project")] = None
+
+
 class KeepParams(Params):
     folder: Annotated[KeptFolder, Field(description="Full path of a folder outside the project")]
     format: KeptFormat
@@ -117,6 +128,19 @@ class RecordsWritten(_Answer):
     claim_count: int
     bytes_written: int
     record_counts: Annotated[dict[str, int], Field(description="How many records of each type were written")]
+
+
+class LostInFile(Message):
+    what: str
+    count: int
+    why: str
+
+
+class PdfWritten(_Answer):
+    pages: int
+    bytes_written: int
+    made: list[MadeLines]
+    losses: list[LostInFile]
 
 
 class ParquetWritten(RecordsWritten):

@@ -38,8 +38,10 @@ from armarium_formats.page_model import (
     SegmentKind,
     TextMark,
 )
+from armarium_formats.placed_words import WordOfLine, words_of_page
 from armarium_formats.queries.exchange import export as export_page
 from armarium_formats.queries.exchange import page_of_pass
+from armarium_formats.queries.placed import page_to_place
 from armarium_formats.schemas.exchange import PastMoment
 from armarium_formats.taken_pages import TakenPage
 
@@ -63,6 +65,7 @@ __all__ = [
     "SegmentKind",
     "TakenPage",
     "TextMark",
+    "WordOfLine",
     "WriteContext",
     "WrittenPage",
     "as_losses",
@@ -75,7 +78,9 @@ __all__ = [
     "keep_models",
     "kept_driver",
     "page_of_pass",
+    "page_to_place",
     "parse_unsigned",
     "scratch",
     "statements_about",
+    "words_of_page",
 ]

@@ -23,8 +23,10 @@ from armarium_source_model.api import (
     ReadingRule,
     ReadPass,
     SegmentRow,
+    is_as_read,
     page_facts,
     read_pass,
+    stored_places,
 )
 
 
@@ -92,6 +94,7 @@ def assemble(
     read = read_pass(conn, document_id, pass_id, kind=kind, rule=rule)
     ranks = {identity: rank for rank, identity in enumerate(read.sequence)}
     further = further_readings(read)
+    placed = stored_places(conn, [one.representation_id for one in read.counting.values()])
     rows = read.segments.values()
     page = PageModel(width=size[0], height=size[1])
     parts: dict[str, _Part] = {}
@@ -105,6 +108,10 @@ def assemble(
     for row in rows:
         parent = row.parent_segment_id if row.parent_segment_id in parts else None
         children.setdefault(parent, []).append(parts[row.id])
+    for identity, one in read.counting.items():
+        stored = placed.get(one.representation_id)
+        if stored is not None and is_as_read(read.segments[identity], stored):
+            parts[identity].segment.texts[0].places = stored.places.in_units(*size)
     assembled = AssembledPage(
         page, len(rows), sum(1 for part in parts.values() if part.segment.texts), frames=list(frames)
     )

@@ -137,6 +137,8 @@ class Format:
     aliases: ClassVar[tuple[str, ...]] = ()
     file_ending: ClassVar[str] = ""
     """How its files end in folders that hold those of several formats, `.page.xml`; empty: its first extension."""
+    places_words: ClassVar[bool] = False
+    """Whether it has a place for words in lines, so that those whose place a reader stated are given to it as segments."""
     carries: ClassVar[frozenset[str]] = frozenset()
     """Which of `marks.KINDS` it writes; an export counts the others as losses."""
 

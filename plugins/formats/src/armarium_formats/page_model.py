@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from armarium_source_model.api import LineMaker
+from armarium_source_model.api import LetterPlaces, LineMaker
 
 Point: TypeAlias = tuple[float, float]
 """x and y in pixels of the page's image, origin top left."""
@@ -78,7 +78,7 @@ class PageStatement:
 @dataclass(slots=True)
 class PageText:
     """One text of a segment. `confidence` 0 to 1; `kind` as readings have it. `maker`: who stands behind it, where
-    the project knows.
+    the project knows. `places`: where its letters stand, in pixels, where a reader has said so.
     """
 
     text: str
@@ -87,6 +87,7 @@ class PageText:
     extras: dict[str, Any] | None = None
     marks: Sequence[TextMark] = ()
     maker: LineMaker | None = None
+    places: LetterPlaces | None = None
 
 
 @dataclass(slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import cv2
@@ -25,8 +26,25 @@ BLOCK = 64
 """Pixels of width over which the tone of the paper is taken."""
 
 
+@dataclass(frozen=True)
+class Cut:
+    """The level picture of a line, and where it lies on the page, in pixels: its corner and its sides along and across.
+
+    *moved*: how far each column was moved up to straighten the baseline, as a part of the height.
+    """
+
+    picture: Grey
+    frame: tuple[float, float, float, float, float, float]
+    moved: NDArray[np.float64] | None = None
+
+
 def cut_line(page: Grey, line: LineShape) -> Grey:
     """Return the line's picture, level, in grey or colour as the page is; paper outside its outline."""
+    return cut_with_frame(page, line).picture
+
+
+def cut_with_frame(page: Grey, line: LineShape) -> Cut:
+    """Return the line's picture as `cut_line` does, with its place on the page."""
     outline, along = _outline(line), _direction_of(line)
     across = np.array([-along[1], along[0]])
     lengths, heights = outline @ along, outline @ across
@@ -42,11 +60,14 @@ def cut_line(page: Grey, line: LineShape) -> Grey:
     if len(line.polygon) > 2:
         inside = np.column_stack([lengths - lengths.min(), heights - heights.min()]) * scale
         _clear_outside(cut, inside)
+    moved = None
     if len(line.baseline) > 2:
         base = np.array(line.baseline, dtype=np.float64)
         base = np.column_stack([base @ along - lengths.min(), base @ across - heights.min()]) * scale
-        cut = _straight(cut, base)
-    return cut  # type: ignore[no-any-return]
+        moved = _bend(cut, base)
+        cut = cut if moved is None else _straight(cut, moved)
+    frame = (*corner, *(along * width), *(across * height))
+    return Cut(cut, frame, None if moved is None else moved / size[1])
 
 
 def _outline(line: LineShape) -> Points:
@@ -85,15 +106,21 @@ def _clear_outside(cut: Grey, outline: Points) -> None:
         block[~own] = np.percentile(block[own], PAPER, axis=0) if own.sum() >= BLOCK else everywhere
 
 
-def _straight(cut: Grey, baseline: Points) -> Grey:
-    """Shift columns so that a bent baseline becomes level."""
+def _bend(cut: Grey, baseline: Points) -> NDArray[np.float64] | None:
+    """Return how far below its usual height the baseline lies at each column, in pixels; None if it is nearly level."""
     order = np.argsort(baseline[:, 0])
     columns = np.arange(cut.shape[1], dtype=np.float64)
     heights = np.interp(columns, baseline[order, 0], baseline[order, 1])
     if np.ptp(heights) <= BEND * cut.shape[0]:
-        return cut
-    rows = np.arange(cut.shape[0], dtype=np.float64)[:, None] + (heights - np.median(heights))[None, :]
-    across = np.broadcast_to(columns[None, :], rows.shape)
+        return None
+    bend: NDArray[np.float64] = heights - np.median(heights)
+    return bend
+
+
+def _straight(cut: Grey, moved: NDArray[np.float64]) -> Grey:
+    """Shift columns so that a bent baseline becomes level."""
+    rows = np.arange(cut.shape[0], dtype=np.float64)[:, None] + moved[None, :]
+    across = np.broadcast_to(np.arange(cut.shape[1], dtype=np.float64)[None, :], rows.shape)
     out: Any = cv2.remap(
         cut,
         across.astype(np.float32),

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from armarium_reader_hand import WEIGHTS
+from armarium_reader_hand.alignment import DoesNotFit, Spots, spots_of
 from armarium_reader_hand.cards import shipped_card
 from armarium_reader_hand.decoding import Answer, Codes, best_path, expected_share, likeliest
 from armarium_reader_hand.picture import Grey
 from armarium_reader_hand.spelling import Spelling
 from armarium_worker import Refused
+
+T = TypeVar("T")
 
 SPELLING = "spelling"
 """The property of a trained model's file that says how its texts are weighed with n-grams of letters."""
@@ -37,6 +40,8 @@ class Text(NamedTuple):
     confidence: float
     others: tuple[tuple[str, float], ...] = ()
     """The likeliest texts beside it with their probabilities to the network, as many as were asked for."""
+    spots: Spots | None = None
+    """Where its letters stand in the picture."""
 
 
 class LineModel:
@@ -47,6 +52,9 @@ class LineModel:
     `alphabet` and `calibration`, and optionally `spelling`, how n-grams of letters are weighted
     (`Spelling.stated`).
     """
+
+    says_places = True
+    """Whether its steps and pictures are those of `alignment`."""
 
     def __init__(self, session: Any, card: dict[str, Any]) -> None:
         self.session = session
@@ -96,24 +104,46 @@ class LineModel:
         return [self.reading(answer) for answer in self.answers(pictures)]
 
     def read_all(self, pictures: Iterable[Grey], others: int = 0) -> Iterator[Text]:
-        """Yield the likeliest text of each picture, in order, with as many *others*.
+        """Yield the likeliest text of each picture, in order, with as many *others*, and where its letters stand."""
 
-        Lines of like width are run together; the next ones run while some are decoded.
+        def read(_: int, picture: Grey, answer: Answer) -> Text:
+            text = self.reading(answer, others)
+            if not text.text or not self.says_places:
+                return text
+            return text._replace(spots=spots_of(answer, picture, text.text, self.alphabet))
+
+        yield from self._each(pictures, read)
+
+    def align_all(self, pictures: Iterable[Grey], texts: Sequence[str]) -> Iterator[Spots | str]:
+        """Yield where the letters of each text stand in its picture, in order; a sentence where it does not fit."""
+
+        def place(number: int, picture: Grey, answer: Answer) -> Spots | str:
+            try:
+                return spots_of(answer, picture, texts[number], self.alphabet)
+            except DoesNotFit as refusal:
+                return str(refusal)
+
+        yield from self._each(pictures, place)
+
+    def _each(self, pictures: Iterable[Grey], work: Callable[[int, Grey, Answer], T]) -> Iterator[T]:
+        """Yield what *work* makes of each picture, with its number, and the network's output for it, in order.
+
+        Lines of like width are run together; the next ones run while there is work on some.
         """
-        coming = iter(pictures)
+        coming, before = iter(pictures), 0
         with ThreadPoolExecutor(1) as ahead:
             while near := list(islice(coming, AHEAD)):
                 order = sorted(range(len(near)), key=lambda at: near[at].shape[1])
                 batches = [order[start : start + TOGETHER] for start in range(0, len(order), TOGETHER)]
-                found: dict[int, Text] = {}
+                found: dict[int, T] = {}
                 answers = ahead.map(
                     lambda batch, near=near: self.answers([near[at] for at in batch]), batches
                 )
                 for batch, together in zip(batches, answers, strict=True):
-                    found.update(
-                        (at, self.reading(one, others)) for at, one in zip(batch, together, strict=True)
-                    )
+                    for at, one in zip(batch, together, strict=True):
+                        found[at] = work(before + at, near[at], one)
                 yield from (found[at] for at in range(len(near)))
+                before += len(near)
 
     def reading(self, answer: Answer, others: int = 0) -> Text:
         """Return the text of an output: the best path's or, with spelling, the likeliest near it."""

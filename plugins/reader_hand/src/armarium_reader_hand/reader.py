@@ -13,7 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from armarium_reader_hand import WEIGHTS
-from armarium_worker import Handler, LineReading, LineShape, ModelFile, Page, Reader, WorkerContext
+from armarium_worker import (
+    Handler,
+    LinePlaces,
+    LineReading,
+    LineShape,
+    ModelFile,
+    Page,
+    Reader,
+    WorkerContext,
+)
 
 MODEL = "hand-base"
 LINES_A_PAGE = 30
@@ -28,7 +37,7 @@ class HandReader(Reader):
 
     name = "hand"
     label = "Armarium's hand reader"
-    can = frozenset({"read_lines"})
+    can = frozenset({"read_lines", "align_lines"})
     writing = frozenset({"hand"})
     # Trained on the first seven; the others use the same letters. It cannot read German hands (Kurrent).
     languages = ("fr", "frm", "fro", "la", "it", "es", "ca", "en", "oc", "pt")
@@ -58,12 +67,37 @@ class HandReader(Reader):
 
     def read_lines(self, page: Page, lines: Sequence[LineShape]) -> Iterator[LineReading]:
         """Read the given lines, several per batch."""
-        from armarium_reader_hand.crops import cut_line
+        from armarium_reader_hand.alignment import on_page
+
+        cuts: list[Any] = []
+        texts = self.lines.read_all(self._pictures(page, lines, cuts), self.alternatives)
+        for number, text in enumerate(texts):
+            places = None if text.spots is None else on_page(text.spots, cuts[number])
+            cuts[number] = None
+            yield LineReading(text.text, text.confidence, text.others, places)
+
+    def align_lines(
+        self, page: Page, lines: Sequence[LineShape], texts: Sequence[str]
+    ) -> Iterator[LinePlaces | str]:
+        """Yield where the letters of each text stand on its line."""
+        from armarium_reader_hand.alignment import on_page
+
+        cuts: list[Any] = []
+        found = self.lines.align_all(self._pictures(page, lines, cuts), texts)
+        for number, spots in enumerate(found):
+            yield spots if isinstance(spots, str) else on_page(spots, cuts[number])
+
+    def _pictures(self, page: Page, lines: Sequence[LineShape], cuts: list[Any]) -> Iterator[Any]:
+        """Yield the pictures of lines as the model sees them; how each was cut is added to *cuts*, without its picture."""
+        from dataclasses import replace
+
+        from armarium_reader_hand.crops import cut_with_frame
         from armarium_reader_hand.picture import line_picture
 
-        pictures = (line_picture(cut_line(page.image, line), self.lines.height) for line in lines)
-        for text in self.lines.read_all(pictures, self.alternatives):
-            yield LineReading(text.text, text.confidence, text.others)
+        for line in lines:
+            cut = cut_with_frame(page.image, line)
+            cuts.append(replace(cut, picture=cut.picture[:0]))
+            yield line_picture(cut.picture, self.lines.height)
 
     @classmethod
     def why_not(cls, language: str | None) -> str | None:

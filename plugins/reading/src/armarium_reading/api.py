@@ -60,6 +60,7 @@ from armarium_reading.readers import note_calibration as note_calibration
 from armarium_reading.readers import runtime_folder as runtime_folder
 from armarium_reading.readers import settle_choice as settle_choice
 from armarium_worker import FoundLine as FoundLine
+from armarium_worker import LinePlaces as LinePlaces
 from armarium_worker import LineReading as LineReading
 from armarium_worker import LineShape as LineShape
 from armarium_worker import ModelFile as ModelFile

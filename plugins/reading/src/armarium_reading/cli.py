@@ -11,10 +11,12 @@ from armarium.commandline import (
     Topic,
     answer,
     carry_out,
+    id_of,
     in_words,
     name_each,
     plural,
     project_session,
+    table,
 )
 from armarium_documents.commandline import Scope, pages_of, scope_of
 
@@ -110,6 +112,55 @@ def read(
             typer.echo(f"\n{hint}")
 
     answer({**outcome, "hint": hint}, words)
+
+
+_SOURCES = {
+    "reader": "as its reader said",
+    "words": "by the line's words",
+    "aligned": "by alignment with {model}",
+    "estimate": "as shares of the line",
+    "none": "nowhere",
+}
+
+
+@commands.example("evidence 01a21f906aa1774ca15ebc1717994223")
+def evidence(
+    segment: Annotated[str, "Id of a line."],
+    text: Annotated[str | None, "Of this text, in place of the line's own; nothing is stored."] = None,
+    reading: Annotated[str | None, "--reading ID: Of this reading, in place of the one that counts."] = None,
+    afresh: Annotated[bool, "Align anew, whatever was stored when it was read."] = False,
+) -> None:
+    """Show where the words and letters of a line stand on its page, and how probable each letter is."""
+    route = f"/api/segments/{id_of(segment)}/evidence"
+    with project_session() as session:
+        asked = {"representation_id": reading and id_of(reading), "afresh": "true" if afresh else None}
+        found = session.get(route, **asked) if text is None else session.post(route, {"text": text})
+
+    def words() -> None:
+        typer.echo(f"Placed {_SOURCES[found['source']].format(model=found['model'])}.")
+        if found["fit"] is not None:
+            typer.echo(f"Text and ink agree to {found['fit']:.2f}.")
+        if found["notice"]:
+            typer.echo(found["notice"], err=True)
+        rows = []
+        for word in found["words"]:
+            inside = [
+                one
+                for one in found["characters"]
+                if word["char_start"] <= one["char_start"] and one["char_end"] <= word["char_end"]
+            ]
+            doubted = [one for one in inside if one["probability"] is not None and one["probability"] < 0.5]
+            said = ", ".join(
+                f"{one['text']} {one['probability']:.2f}"
+                + "".join(f" or {other['text']} {other['probability']:.2f}" for other in one["others"][:1])
+                for one in doubted
+            )
+            place = " ".join(f"{value:.4f}" for value in word["rect"])
+            sure = "" if word["probability"] is None else f"{word['probability']:.2f}"
+            rows.append((word["text"], place, sure, said))
+        table("", ("word", "x y width height", "probability", "in doubt"), rows)
+
+    answer(found, words)
 
 
 def _say_transcribed(outcome: dict[str, Any]) -> None:

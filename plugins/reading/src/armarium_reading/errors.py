@@ -24,6 +24,16 @@ def unsupported_method(label: str, what: str, able: Sequence[str]) -> Invalid:
     return Invalid(f"{label} does not {what}.{others}", code="reader_cannot")
 
 
+evidence_needs_line = Invalid.saying(
+    "evidence_needs_line", "Segment {segment_id} is a region; ask for the letters of one of its lines."
+)
+evidence_withheld = Forbidden.saying("evidence_withheld", "{why}")
+no_such_reading = NotFound.saying(
+    "no_such_reading",
+    "There is no reading {representation_id} of segment {segment_id}; list the readings of the segment.",
+)
+
+
 no_transcriber = Invalid.saying(
     "not_a_transcriber",
     "The driver {name} is not a Transcriber; its author must derive it from armarium_worker.Transcriber.",

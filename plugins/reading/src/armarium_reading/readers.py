@@ -22,7 +22,12 @@ LINE_READERS = ("kraken", "hand")
 """Our readers that go by that name, the one that is tried first first; a reader of another maker does whose models are of that kind."""
 NOTE = ".source.json"
 """Beside a downloaded model: where it came from and under which licence."""
-DOING = {"find_lines": "find lines", "read_lines": "read given lines", "read_page": "read whole pages"}
+DOING = {
+    "find_lines": "find lines",
+    "read_lines": "read given lines",
+    "read_page": "read whole pages",
+    "align_lines": "say where letters stand",
+}
 
 
 @dataclass(frozen=True, slots=True)

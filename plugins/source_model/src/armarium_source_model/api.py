@@ -46,6 +46,14 @@ from armarium_source_model.hookspecs import armarium_source_model_link_ends as a
 from armarium_source_model.hookspecs import (
     armarium_source_model_rests_on_text as armarium_source_model_rests_on_text,
 )
+from armarium_source_model.letters import Frame as Frame
+from armarium_source_model.letters import LetterPlace as LetterPlace
+from armarium_source_model.letters import LetterPlaces as LetterPlaces
+from armarium_source_model.letters import PlacedWord as PlacedWord
+from armarium_source_model.letters import frame_of as frame_of
+from armarium_source_model.letters import runs_down as runs_down
+from armarium_source_model.letters import share_out as share_out
+from armarium_source_model.letters import unpacked_places as unpacked_places
 from armarium_source_model.makers import LineMaker as LineMaker
 from armarium_source_model.makers import confirmed_lines as confirmed_lines
 from armarium_source_model.makers import join_made as join_made
@@ -81,6 +89,9 @@ from armarium_source_model.queries.facts import page_facts as page_facts
 from armarium_source_model.queries.facts import page_language_sql as page_language_sql
 from armarium_source_model.queries.forwarding import follow as follow
 from armarium_source_model.queries.forwarding import split_segments as split_segments
+from armarium_source_model.queries.letters import StoredPlaces as StoredPlaces
+from armarium_source_model.queries.letters import is_as_read as is_as_read
+from armarium_source_model.queries.letters import stored_places as stored_places
 from armarium_source_model.queries.lines import line_counts as line_counts
 from armarium_source_model.queries.lines import pages_lined_by_hand as pages_lined_by_hand
 from armarium_source_model.queries.lines import pages_transcribed as pages_transcribed
@@ -107,6 +118,7 @@ from armarium_source_model.queries.readings import Reading as Reading
 from armarium_source_model.queries.readings import counting_of_segment as counting_of_segment
 from armarium_source_model.queries.readings import counting_of_segments as counting_of_segments
 from armarium_source_model.queries.readings import reading_kind_keys as reading_kind_keys
+from armarium_source_model.queries.readings import readings_named as readings_named
 from armarium_source_model.queries.readings import standing_choices as standing_choices
 from armarium_source_model.queries.segments import SegmentRow as SegmentRow
 from armarium_source_model.queries.segments import get_segment as get_segment

@@ -18,6 +18,10 @@ unknown_order = missing("reading order", "The reading orders of its page have th
 unknown_entry = missing("order entry", "The entries of the reading order have the right one.")
 unknown_artifact = missing("artifact", "The artifacts of its page have the right one.")
 
+places_of_other_text = Invalid.saying(
+    "places_of_other_text",
+    "The places of letters of segment {segment_id} are not those of its text: give five numbers for each grapheme cluster.",
+)
 ids_or_folder = Invalid.saying(
     "ids_or_folder",
     "Both ids and the folder {folder} were named; send the ids of pages, or the folder they are in.",

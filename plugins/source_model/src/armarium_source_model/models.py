@@ -123,6 +123,24 @@ reading_choices = Table(
 )
 """Which reading a person said counts; earlier choices stay with `superseded_at`, at most one stands per kind."""
 
+letter_places = Table(
+    "segment_letter_places",
+    metadata,
+    reference("representation_id", representations.c.id, index=False, primary_key=True),
+    reference("document_id", documents.c.id),
+    # The picture on which they were measured.
+    Column("rendition_id", Text),
+    # x and y of the corner of the line's area, its side along the line and its side across, in fractions of the picture.
+    Column("frame", Json, nullable=False),
+    # {letters: five ten-thousandths for each (start, end, top, bottom, probability), others: {number: [[letter, probability]]}}
+    Column("places", Json, nullable=False),
+    Column("fit", Float),
+    # Tells whether the segment has another shape now.
+    Column("shape", Text, nullable=False),
+    info=tracked(label="places of letters", large=("places",), document="document_id"),
+)
+"""Where the letters of a reading stand, as the reader that made it said; a reading without a row says nothing of it."""
+
 reading_kinds = Table(
     "reading_kind",
     metadata,

@@ -23,6 +23,7 @@ FAINT = (150, 146, 140)
 CORRECTED: Colour = (196, 84, 0)
 LINES: tuple[Colour, ...] = ((0, 104, 178), (0, 134, 92))
 BASELINE: Colour = (190, 24, 64)
+WORD: Colour = (176, 92, 0)
 REGION: Colour = (104, 60, 148)
 _FINER = 2
 """Shapes are drawn this many times larger and shrunk, which smooths their edges."""
@@ -42,6 +43,8 @@ class DrawnLine:
     text: str | None = None
     corrected: bool = False
     kind: Literal["region", "line"] = "line"
+    words: Sequence[Fractions] = ()
+    """Outlines of its words, drawn too."""
     downward: Literal["", "ttb", "ttb-lr"] = ""
     """That the line runs downward: its columns follow from right to left, or ("ttb-lr", as Mongolian) from left to right."""
 
@@ -95,6 +98,8 @@ def _draw_shapes(page: Image.Image, lines: Sequence[DrawnLine]) -> Image.Image:
         shape = _shape(line, fine)
         pen.polygon(shape, fill=(*colour, 46))
         _outline(pen, shape, colour, thin)
+        for word in line.words:
+            _outline(pen, _pixels(word, fine), WORD, thin)
         if line.baseline:
             pen.line(_pixels(line.baseline, fine), (*BASELINE, 210), thin + _FINER, joint="curve")
     smooth = layer.resize(page.size, Image.Resampling.BOX)

@@ -37,11 +37,16 @@ def read_drawing(
     pass_id: Annotated[str | None, Query(description="the pass to draw; default: the working pass")] = None,
     max_size: Annotated[int, Query(description="pixels of the page's longer side", ge=256, le=4096)] = 1600,
     labels: Annotated[bool, Query(description="include numbers and readings")] = True,
+    words: Annotated[
+        bool, Query(description="also outline words, where it is known where they stand")
+    ] = False,
 ) -> Response:
     """Return PNG bytes; 404 for a page without a pass, 409 for a withdrawn one."""
     with library.db.read() as conn:
         require_document(conn, doc_id)
-        png = page_drawing_png(library, conn, doc_id, pass_id=pass_id, max_size=max_size, labels=labels)
+        png = page_drawing_png(
+            library, conn, doc_id, pass_id=pass_id, max_size=max_size, labels=labels, words=words
+        )
     return Response(png, media_type="image/png")
 
 

@@ -23,8 +23,10 @@ from armarium_source_model.errors import (
     unknown_pass,
     unknown_segment,
 )
+from armarium_source_model.letter_rows import PlacedReading, add_places
 from armarium_source_model.models import passes, segments
 from armarium_source_model.queries.passes import get_pass
+from armarium_source_model.schemas.readings import PlacesIn
 from armarium_source_model.schemas.settings import DIRECTIONS
 from armarium_source_model.scripts import is_language, is_script
 from armarium_source_model.segment_rows import (
@@ -68,6 +70,8 @@ class NewReading:
     producer_run_id: str | None = None
     language: str | None = None
     script: str | None = None
+    places: PlacesIn | None = None
+    """Where its letters stand, if its reader said so."""
 
 
 class StatedFacts(NamedTuple):
@@ -384,5 +388,11 @@ def add_readings(
             for identity, one in zip(ids, new, strict=True)
         ),
     )
+    placed = [
+        PlacedReading(identity, one.segment_id, where[one.segment_id], one.text, one.places)
+        for identity, one in zip(ids, new, strict=True)
+        if one.places is not None
+    ]
+    add_places(ctx, placed)
     ctx.note_changes(representation_ids=ids, segment_ids=where, document_ids=documents)
     return ids

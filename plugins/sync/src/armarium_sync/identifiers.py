@@ -1,7 +1,7 @@
 """What a written file states in its format's place for identifiers: its source, pass, reading order and kind
 of reading.
 
-PAGE has MetadataItem, ALTO fileIdentifier, TEI idno. A lasting id is read from the bytes alone, so that files
+PAGE has MetadataItem, ALTO fileIdentifier, TEI idno, hOCR meta. A lasting id is read from the bytes alone, so that files
 which no reader accepts are recognised too.
 """
 
@@ -89,6 +89,17 @@ def _in_tei(root: etree._Element, about: Mapping[str, str]) -> None:
         _add_element(place, len(place), "idno", {"type": name}, value)
 
 
+def _in_hocr(root: etree._Element, about: Mapping[str, str]) -> None:
+    head = root.find("{*}head")
+    if head is None:
+        return
+    for item in head.findall("{*}meta"):
+        if item.get("name", "").startswith(PREFIX):
+            head.remove(item)
+    for name, value in about.items():
+        _add_element(head, len(head), "meta", {"name": name, "content": value}, None)
+
+
 def _add_element(
     parent: etree._Element, at: int, tag: str, attributes: Mapping[str, str], text: str | None
 ) -> None:
@@ -100,4 +111,4 @@ def _add_element(
     parent.insert(at, element)
 
 
-PLACES = {"pagexml": _in_page, "alto": _in_alto, "tei": _in_tei}
+PLACES = {"pagexml": _in_page, "alto": _in_alto, "tei": _in_tei, "hocr": _in_hocr}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from armarium.api import graphemes
+
 LONGEST = 240
 """The longest name written, in bytes: file systems allow 255, and the name of a loss report or temporary file
 is longer.
@@ -89,7 +91,7 @@ def cut(text: str, longest: int) -> str:
     if _bytes(text) <= longest:
         return text
     taken, room = "", longest
-    for letter in _letters(text):
+    for letter in graphemes(text):
         room -= _bytes(letter)
         if room < 0:
             break
@@ -120,15 +122,3 @@ def lasting_id_of(name: str) -> str | None:
 
 def _bytes(text: str) -> int:
     return len(unicodedata.normalize("NFD", text).encode())
-
-
-def _letters(text: str) -> list[str]:
-    letters: list[str] = []
-    for sign in text:
-        if letters and (
-            unicodedata.combining(sign) or sign in "\u200d\ufe0f" or letters[-1].endswith("\u200d")
-        ):
-            letters[-1] += sign
-        else:
-            letters.append(sign)
-    return letters

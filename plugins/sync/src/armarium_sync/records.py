@@ -29,7 +29,7 @@ metadata = MetaData()
 Format = Annotated[
     str,
     Field(min_length=1, max_length=100),
-    WithJsonSchema({"enum": ["pagexml", "alto", "tei"], "type": "string"}),
+    WithJsonSchema({"enum": ["pagexml", "alto", "tei", "hocr"], "type": "string"}),
 ]
 """The interface names those that state ids in their content; any format that a driver writes can be kept, its files known by
 the ids in their names."""

@@ -250,7 +250,9 @@ class Writer:
     ) -> Draft | None:
         stated = now()
         try:
-            made = export_page(self.engine, self.library, document_id, format_name, created=stated, cites=False)
+            made = export_page(
+                self.engine, self.library, document_id, format_name, created=stated, cites=False
+            )
         except NotFound:
             return None  # a page that nobody has read yet
         except ServiceError as refusal:

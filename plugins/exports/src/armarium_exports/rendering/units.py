@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from sqlalchemy import select
 
@@ -12,39 +12,51 @@ from armarium_documents.api import documents
 from armarium_exports.errors import no_pages, pages_only
 from armarium_exports.pages import ReadablePage, Unit, readable_page
 from armarium_exports.rendering.corpus import tei_corpus
+from armarium_exports.rendering.pdf.document import write_pdf
 from armarium_exports.rendering.texts import markdown, plain_text
 from armarium_exports.rendering.word import word
 from armarium_formats.api import export_page, file_ending, kept_driver
 from armarium_source_model.api import join_made, sum_makers
 
 TEXTS = {"word": ".docx", "markdown": ".md", "plain-text": ".txt"}
-"""Formats written here from readable pages, with the ends of their files; every other is a format driver's."""
+"""Formats written here from readable pages, with the ends of their files."""
+PDF = "pdf"
+OURS = {**TEXTS, PDF: ".pdf"}
+"""Formats written here; every other is a format driver's."""
+_Content = tuple[bytes, list[dict[str, Any]], list[dict[str, Any]]]
 JOINED = {"tei": tei_corpus}
 """Formats of drivers of which one file can have many pages."""
 
 
 def check_format(engine: Engine, format_name: str, per: str) -> None:
     """Refuse a format that nobody here writes, and one of single pages per document; both Invalid."""
-    driver = None if format_name in TEXTS else kept_driver(engine, format_name, *TEXTS)
-    if driver is not None and per == "document" and format_name not in JOINED:
+    driver = None if format_name in OURS else kept_driver(engine, format_name, *OURS)
+    if driver is not None and per != "page" and format_name not in JOINED:
         raise pages_only(driver.label)
 
 
 def ending_of(engine: Engine, format_name: str) -> str:
     """Return how the files of a format end."""
-    return TEXTS.get(format_name) or file_ending(kept_driver(engine, format_name))
+    return OURS.get(format_name) or file_ending(kept_driver(engine, format_name))
 
 
 class RenderedUnit(NamedTuple):
-    """The file of a unit, what its format could not express, and who stands behind its lines, in sum."""
+    """What the format of a unit's file could not express, and who stands behind its lines, in sum."""
 
-    content: bytes
     losses: list[dict[str, Any]]
     made: list[dict[str, Any]]
 
 
-def render(engine: Engine, library: Library, unit: Unit, format_name: str) -> RenderedUnit:
-    """Return the file of *unit*; NotFound (no_pass) if none of its pages can be written."""
+def render(engine: Engine, library: Library, unit: Unit, format_name: str, into: BinaryIO) -> RenderedUnit:
+    """Write the file of *unit* to *into*; NotFound (no_pass) if none of its pages can be written."""
+    if format_name == PDF:
+        return RenderedUnit(*write_pdf(engine, library, unit, into))
+    content, losses, made = _content(engine, library, unit, format_name)
+    into.write(content)
+    return RenderedUnit(losses, made)
+
+
+def _content(engine: Engine, library: Library, unit: Unit, format_name: str) -> _Content:
     if format_name not in TEXTS:
         return _layout(engine, library, unit, format_name)
     with library.db.read() as conn:
@@ -60,9 +72,9 @@ def render(engine: Engine, library: Library, unit: Unit, format_name: str) -> Re
         raise no_pages(unit.title)
     made = sum_makers(maker for page in pages for maker in page.makers)
     if format_name == "word":
-        return RenderedUnit(word(unit.title, pages), _lost_shapes(pages), made)
+        return word(unit.title, pages), _lost_shapes(pages), made
     text = markdown(unit.title, pages) if format_name == "markdown" else plain_text(pages)
-    return RenderedUnit(text.encode("utf-8", "replace"), _lost_shapes(pages), made)
+    return text.encode("utf-8", "replace"), _lost_shapes(pages), made
 
 
 def _lost_shapes(pages: Sequence[ReadablePage]) -> list[dict[str, Any]]:
@@ -71,7 +83,7 @@ def _lost_shapes(pages: Sequence[ReadablePage]) -> list[dict[str, Any]]:
     return [{"what": "shapes of lines", "count": shapes, "why": why}] if shapes else []
 
 
-def _layout(engine: Engine, library: Library, unit: Unit, format_name: str) -> RenderedUnit:
+def _layout(engine: Engine, library: Library, unit: Unit, format_name: str) -> _Content:
     contents: list[str] = []
     losses: list[dict[str, Any]] = []
     made: list[list[dict[str, Any]]] = []
@@ -89,4 +101,4 @@ def _layout(engine: Engine, library: Library, unit: Unit, format_name: str) -> R
         assert refused is not None
         raise refused
     whole = contents[0] if len(contents) == 1 else JOINED[format_name](unit.title, contents)
-    return RenderedUnit(whole.encode(), losses, join_made(made))
+    return whole.encode(), losses, join_made(made)

@@ -20,6 +20,7 @@ class Alto(Format):
     file_ending = ".alto.xml"
     reads = True
     writes = True
+    places_words = True
     validated = True
     versions: ClassVar[tuple[str, ...]] = (
         "1.0", "1.1", "1.2", "1.3", "1.4", "2.0", "2.1", "3.0", "3.1", "4.0", "4.1", "4.2", "4.3", "4.4",

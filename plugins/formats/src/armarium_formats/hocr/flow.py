@@ -9,7 +9,7 @@ import re
 from collections import deque
 from typing import TYPE_CHECKING, Final, Protocol
 
-from armarium_formats.hocr.titles import class_of, numbers, properties
+from armarium_formats.hocr.titles import ESTIMATED, class_of, numbers, properties
 from armarium_formats.markup.blanks import styles_on
 from armarium_formats.markup.fragments import local_name
 from armarium_formats.markup.noting import Notes
@@ -131,7 +131,9 @@ class Flow:
 
     def _part(self, element: etree._Element) -> None:
         tag, name = local_name(str(element.tag)), class_of(element)
-        if name in WORDS:
+        if name in WORDS and ESTIMATED in properties(str(element.get("title") or "")):
+            self._read_inside(element, False)
+        elif name in WORDS:
             self._word(element, str(name))
         elif name in CHARACTERS:
             self._character(element)

@@ -12,12 +12,20 @@ from armarium_formats.decoding import declared_encoding, decode
 from armarium_formats.driver import ReadContext
 from armarium_formats.hocr.flow import CHARACTERS, GLYPHS, WORDS, Flow, flat
 from armarium_formats.hocr.titles import (
+    BASELINE,
+    DIRECTION,
+    FURNITURE,
+    KIND,
     LONGEST_TITLE,
+    OF_TEXT,
+    SCRIPT,
+    UNPLACED,
     baseline_of,
     box_of,
     class_of,
     is_near,
     numbers,
+    path_of,
     polygon_of,
     properties,
     semicolons,
@@ -39,7 +47,7 @@ FLOATS: Final = frozenset({"ocr_header", "ocr_footer", "ocr_caption", "ocr_textf
 """Regions by the standard, and what tesseract calls a line of a heading, a caption or a pull-out."""
 BLOCKS: Final = frozenset({"ocr_carea", "ocrx_block", "ocr_column"})
 INLINE: Final = CHARACTERS | GLYPHS
-FURNITURE: Final = frozenset({"ocr_header", "ocr_footer", "ocr_pageno"})
+RUNNING: Final = frozenset({"ocr_header", "ocr_footer", "ocr_pageno"})
 _CONFIDENCES: Final = ("x_wconf", "x_conf", "x_confs")
 _HIDDEN: Final = frozenset({"script", "style", "head", "title", "template"})
 _XML_LANG: Final = "{http://www.w3.org/XML/1998/namespace}lang"
@@ -118,7 +126,7 @@ class _Reading:
         meta = {
             str(element.get("name")): str(element.get("content"))
             for element in root.iter("{*}meta")
-            if element.get("name") and element.get("content")
+            if element.get("name") and element.get("content") and element.get("name") != OF_TEXT
         }
         require_countable(self.context.filename, lambda: shapes_of(root))
         self._walk(root)
@@ -148,14 +156,16 @@ class _Reading:
             self.notes.note("An ocr_page states no bbox, so its size is that of the image")
         image = stated.pop("image", None) or stated.pop("x_source", None) or stated.pop("file", "")
         page.image = image.strip().strip("\"'")
+        page.script, said = stated.pop(SCRIPT, None), stated.pop(DIRECTION, "")
         if stated:
             page.extras["hocr"] = {"page": stated}
             for key in stated:
                 self.notes.kept[f"property ocr_page/{key}"] += 1
         if element is not None:
             if language := element.get("lang") or element.get(_XML_LANG):
-                page.language, page.script = language_and_script(str(language))
-            page.direction = _DIRECTIONS.get(str(element.get("dir") or ""))
+                page.language, script = language_and_script(str(language))
+                page.script = script or page.script
+            page.direction = _DIRECTIONS.get(said or str(element.get("dir") or ""))
         self.pages.append(page)
         self.place = _Place(page.segments, "ocr_page", None)
 
@@ -239,7 +249,7 @@ class _Reading:
                 f"An {name} is inside an ocr_par, as with an unclosed tag; it was read as following it"
             )
         segment = self._segment(element, "region", name)
-        segment.is_furniture = name in FURNITURE
+        segment.is_furniture = segment.is_furniture or name in RUNNING
         outer.into.append(segment)
         before, self.loose = self.loose, []
         self.place = _Place(segment.children, name, outer)
@@ -258,7 +268,7 @@ class _Reading:
         """Add a line, and the elements inside it that do not belong to it."""
         self._page()
         line = self._segment(element, "line", name)
-        line.is_furniture = name == "ocr_pageno"
+        line.is_furniture = line.is_furniture or name == "ocr_pageno"
         self.place.into.append(line)
         flow = Flow(self, line)
         flow.run(element)
@@ -287,6 +297,11 @@ class _Reading:
     def _segment(self, element: etree._Element, kind: SegmentKind, name: str) -> PageSegment:
         stated = self._properties(element)
         segment = PageSegment(self._identity(element.get("id"), kind), kind, name)
+        stated.pop(UNPLACED, None)
+        if own := stated.pop(KIND, ""):
+            segment.kind_raw = own.strip('"')
+        segment.script, said = stated.pop(SCRIPT, None), stated.pop(DIRECTION, "")
+        segment.is_furniture = stated.pop(FURNITURE, "") == "1"
         bbox = stated.pop("bbox", None)
         box = box_of(bbox)
         if bbox and box is None:
@@ -301,6 +316,10 @@ class _Reading:
         if (place := parse_unsigned(stated.get("order"))) is not None:
             segment.position = place
             del stated["order"]
+        if (drawn := path_of(stated.get(BASELINE))) is not None:
+            segment.baseline = drawn
+            del stated[BASELINE]
+            stated.pop("baseline", None)
         if baseline := stated.get("baseline"):
             turned = numbers(stated.get("textangle", "0")) not in ([0], [360])
             drawn = None if turned else baseline_of(baseline, box)
@@ -317,10 +336,11 @@ class _Reading:
                 )
         language = element.get("lang") or element.get(_XML_LANG)
         if language:
-            segment.language, segment.script = language_and_script(str(language))
+            segment.language, script = language_and_script(str(language))
+            segment.script = script or segment.script
             if segment.language is None or "_" in language:
                 stated["lang"] = str(language)
-        if direction := element.get("dir"):
+        if direction := said or element.get("dir"):
             segment.direction = _DIRECTIONS.get(str(direction))
         if stated:
             self._confidence(segment, stated)

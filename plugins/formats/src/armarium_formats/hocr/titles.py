@@ -19,6 +19,14 @@ if TYPE_CHECKING:
 _PART = re.compile(r"""(?:"[^"]*"|[^;])+""")
 _CLASS = re.compile(r"(?:^|\s)(ocrx?_\w+)")
 LONGEST_CLASS = 300
+KIND, BASELINE, ESTIMATED, UNPLACED = "x_kind", "x_baseline", "x_estimated", "x_unplaced"
+"""Properties of our own: the kind of a part and the points of a baseline as the project has them; a word that nothing placed,
+so that its box is its share of the line and it is read as text of it; a part without a place.
+"""
+SCRIPT, DIRECTION, FURNITURE = "x_script", "x_direction", "x_furniture"
+"""Properties of our own for what hOCR has no place for: other programs pass over them."""
+OF_TEXT = "armarium-text"
+"""The `meta` of ours that says who stands behind the text; it is never read back."""
 LONGEST_TITLE = 1_000_000
 """Characters of a title that are looked at: an outline of a hundred thousand points."""
 _COMMA = re.compile(r"(\bbbox(?:\s+[-+\d.eE]+){4})\s*,\s*(?=[a-zA-Z])")
@@ -84,6 +92,12 @@ def polygon_of(value: str | None) -> list[Point] | None:
     if not stated or len(stated) % 2 or len(stated) < 6:
         return None
     return list(zip(stated[::2], stated[1::2], strict=True))
+
+
+def path_of(value: str | None) -> list[Point] | None:
+    """Return the points of a baseline of ours; None if it is not a list of pairs."""
+    stated = numbers(value) if value else None
+    return None if not stated or len(stated) % 2 else list(zip(stated[::2], stated[1::2], strict=True))
 
 
 def baseline_of(value: str, box: Box | None) -> list[Point] | None:

@@ -21,6 +21,7 @@ class PageXml(Format):
     file_ending = ".page.xml"
     reads = True
     writes = True
+    places_words = True
     validated = True
     versions: ClassVar[tuple[str, ...]] = VERSIONS
     aliases: ClassVar[tuple[str, ...]] = ("page", "page-xml", "page_xml")

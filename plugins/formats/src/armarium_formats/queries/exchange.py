@@ -21,6 +21,7 @@ from armarium_formats.left_out import losses_beside
 from armarium_formats.marks import mark_page, statements_about
 from armarium_formats.models import format_imports
 from armarium_formats.opening import NO_SHAPES
+from armarium_formats.placed_words import give_words
 from armarium_source_model.api import (
     IS_PROVISIONAL,
     UnknownKind,
@@ -212,6 +213,8 @@ def export(
         )
     if elsewhere is not None and reading_kind == "transcription":
         notes.append(elsewhere)
+    if getattr(driver, "places_words", False):
+        give_words(page)
     created = created or now()
     cited = cite_page(library, document_id, moment, driver.name, created, chosen) if cites else ""
     written = driver.write(page, WriteContext(created, _creator(), cited))

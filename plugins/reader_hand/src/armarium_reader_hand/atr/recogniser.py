@@ -37,6 +37,8 @@ class Recogniser(LineModel):
     logarithms, or scores. Lines are run one at a time: what a line is batched with changes what many such networks read.
     """
 
+    says_places = False
+
     def __init__(self, session: Any, letters: list[str], card: Card) -> None:
         self.session, self.about = session, card
         inputs = session.get_inputs()

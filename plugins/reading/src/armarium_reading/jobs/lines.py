@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from armarium.api import PageSkipped, now
+from armarium_reading.evidence import on_picture
 from armarium_reading.fitting import trial
 from armarium_reading.jobs.pages import PageAnswer, PageJob, question
 from armarium_reading.own_readers import own_choices
@@ -138,9 +139,10 @@ class ReadLines(PageJob):
             who = {"segment_id": segment_id, **_read_by(answer.own.get(segment_id))}
             others += [{**who, **one} for one in reading.get("alternatives", ())]
             if reading["text"]:
-                readings.append(
-                    {**who, **{key: value for key, value in reading.items() if key != "alternatives"}}
-                )
+                told = {key: value for key, value in reading.items() if key not in ("alternatives", "places")}
+                if "places" in reading:
+                    told["places"] = on_picture(reading["places"], answer.picture)
+                readings.append({**who, **told})
         self.ctx.act(
             "reading.take",
             {

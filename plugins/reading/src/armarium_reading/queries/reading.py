@@ -111,16 +111,26 @@ def lines_of(
     shapes: list[dict[str, Any]] = []
     ladder = ladder_of_pass(conn, get_pass(conn, pass_id).document_id, pass_id)
     for row in segments_of(conn, pass_id, "line"):
-        x, y, w, h = row.anchor["rect"]
-        shape: dict[str, Any] = {"rect": [x * width, y * height, w * width, h * height]}
-        for name, points in (("polygon", row.anchor.get("polygon")), ("baseline", row.baseline)):
-            if points:
-                shape[name] = _in_pixels(points, width, height)
-        if direction := ladder.value("direction", row.id):
-            shape["direction"] = direction
         ids.append(row.id)
-        shapes.append(shape)
+        shapes.append(_shape_of(row, ladder.value("direction", row.id), width, height))
     return ids, shapes
+
+
+def shape_in_pixels(conn: Connection, row: Row[Any], width: int, height: int) -> dict[str, Any]:
+    """Return the shape of one segment as `lines_of` does."""
+    direction = ladder_of_pass(conn, row.document_id, row.pass_id).value("direction", row.id)
+    return _shape_of(row, direction, width, height)
+
+
+def _shape_of(row: Row[Any], direction: str | None, width: int, height: int) -> dict[str, Any]:
+    x, y, w, h = row.anchor["rect"]
+    shape: dict[str, Any] = {"rect": [x * width, y * height, w * width, h * height]}
+    for name, points in (("polygon", row.anchor.get("polygon")), ("baseline", row.baseline)):
+        if points:
+            shape[name] = _in_pixels(points, width, height)
+    if direction:
+        shape["direction"] = direction
+    return shape
 
 
 def _in_pixels(points: Sequence[Sequence[float]], width: int, height: int) -> list[list[float]]:

@@ -16,12 +16,15 @@ from armarium.api import (
     written,
 )
 from armarium_reading import local_models
+from armarium_reading.evidence import evidence_of
 from armarium_reading.queries.reading import list_episodes
 from armarium_reading.readers import GROUP, readers, runtime_folder
 from armarium_reading.schemas.reading import (
     DeleteResult,
     DownloadResult,
     Episodes,
+    Evidence,
+    EvidenceOfText,
     LocalModels,
     OfferedModels,
     Readers,
@@ -57,6 +60,47 @@ def get_readers(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
         for reader in readers(engine)
     ]
     return json_response({"items": items, "count": len(items), "refused": engine.drivers.list_refused(GROUP)})
+
+
+@router.get(
+    "/api/segments/{segment_id}/evidence",
+    summary="Where the letters and words of a line stand, and how probable they are.",
+    response_model=Evidence,
+    responses=REFUSALS(403, 404, 409),
+)
+def get_evidence(
+    engine: CurrentEngine,
+    library: CurrentLibrary,
+    principal: CurrentPrincipal,
+    segment_id: Annotated[str, Path(max_length=200)],
+    representation_id: Annotated[
+        str | None, Query(max_length=200, description="A reading of it; default: the one that counts")
+    ] = None,
+    afresh: Annotated[bool, Query(description="Align anew, whatever was stored")] = False,
+) -> Response:
+    """Return what its reader said when it read the line; else work it out by alignment with the hand reader, in a worker."""
+    return json_response(
+        evidence_of(
+            engine, library, principal, segment_id, representation_id=representation_id, afresh=afresh
+        )
+    )
+
+
+@router.post(
+    "/api/segments/{segment_id}/evidence",
+    summary="Where the letters of a given text would stand on a line; nothing is stored.",
+    response_model=Evidence,
+    responses=REFUSALS(403, 404, 409),
+)
+def align_text(
+    engine: CurrentEngine,
+    library: CurrentLibrary,
+    principal: CurrentPrincipal,
+    segment_id: Annotated[str, Path(max_length=200)],
+    body: EvidenceOfText,
+) -> Response:
+    """Align the text with the hand reader's output for the line."""
+    return json_response(evidence_of(engine, library, principal, segment_id, text=body.text))
 
 
 @router.get(

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from armarium.api import MaterialPath, Message, NameOrMaterialPath, Params
+from armarium.api import MaterialPath, Message, NameOrMaterialPath, Params, Sent
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
 ScopeIds = Annotated[
@@ -288,3 +288,59 @@ class Episodes(Message):
     job_id: str | None
     count: int
     episodes: list[Episode]
+
+
+class OtherLetter(Message):
+    text: str
+    probability: float
+
+
+class EvidentWord(Message):
+    """A stretch of text (code points of it) and where it stands: corners, beginning at the top left of the line, and the
+    upright box around them, in fractions of the picture.
+    """
+
+    text: str
+    char_start: int
+    char_end: int
+    rect: Annotated[list[float], Field(min_length=4, max_length=4)]
+    corners: list[tuple[float, float]]
+    probability: float | None
+
+
+class EvidentCharacter(EvidentWord):
+    """A character as a person counts it (a grapheme cluster). probability: None if the reader does not know it."""
+
+    others: Annotated[
+        list[OtherLetter], Field(description="What else the reader sees there, the likeliest first")
+    ]
+
+
+class EvidenceOfText(Sent):
+    """A text of which it is asked where its letters would stand on a line."""
+
+    text: Annotated[str, Field(max_length=20_000)]
+
+
+class Evidence(Message):
+    """Where the letters of a line stand.
+
+    source: reader (its reader said so), words (shares of the line's own words), aligned (worked out with the hand reader),
+    estimate (shares of the line), none. fit: how well text and ink agree, 0 to 1.
+    """
+
+    segment_id: str
+    document_id: str
+    representation_id: str | None
+    rendition_id: str
+    text: str
+    source: Literal["reader", "words", "aligned", "estimate", "none"]
+    model: str | None
+    fit: float | None
+    notice: str | None
+    frame: Annotated[
+        list[tuple[float, float]] | None,
+        Field(description="Corners of the line's area, level with it: what its straightened picture shows"),
+    ]
+    characters: list[EvidentCharacter]
+    words: list[EvidentWord]

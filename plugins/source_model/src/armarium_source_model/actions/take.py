@@ -136,7 +136,16 @@ def _readings_example(ex: Example) -> dict[str, Any]:
         "provider": "sample-reader",
         "model": "sample",
         "readings": [
-            {"segment_id": page.segment_ids[0], "text": "Dear Sir", "confidence": 0.8},
+            {
+                "segment_id": page.segment_ids[0],
+                "text": "Dear Sir",
+                "confidence": 0.8,
+                "places": {
+                    "frame": [0.1, 0.1, 0.8, 0.0, 0.0, 0.05],
+                    "letters": [n for at in range(8) for n in (1000 * at, 1000 * at + 1000, 0, 9000, 8000)],
+                    "others": {"1": [["c", 0.1]]},
+                },
+            },
             {"segment_id": page.segment_ids[1], "text": "your letter of the third"},
         ],
     }
@@ -195,6 +204,7 @@ def take_readings(ctx: ActionContext, p: TakeReadings) -> dict[str, Any]:
                 producer_tool=reading.provider or p.provider,
                 producer_model=p.model if reading.provider is None else reading.model,
                 producer_run_id=p.run_id or ctx.run_id,
+                places=reading.places,
             )
             for reading in p.readings
             if reading.segment_id not in confirmed

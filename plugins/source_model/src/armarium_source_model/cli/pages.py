@@ -243,12 +243,13 @@ def draw(
     ] = None,
     of_pass: Annotated[str | None, "--pass ID: Of this pass instead of the working pass."] = None,
     size: Annotated[int, "Pixels of the longer side, at most (256 to 4096)."] = 1600,
+    words: Annotated[bool, "Also outline words, where it is known where they stand."] = False,
     overwrite: Annotated[bool, "Overwrite an existing file."] = False,
 ) -> None:
     """Draw a page with its lines in reading order and their texts."""
     if out is not None:
         _check_folder(out)
-    query = {"max_size": size, "pass_id": of_pass and id_of(of_pass)}
+    query = {"max_size": size, "pass_id": of_pass and id_of(of_pass), **({"words": "true"} if words else {})}
     route = "/api/segments/document/{id}/picture"
     drawn = save_drawing(page, route, "-lines.png", out, overwrite=overwrite, query=query)
     answer({**drawn, "bytes": drawn["size_bytes"]}, in_words("Wrote {path}.", drawn))

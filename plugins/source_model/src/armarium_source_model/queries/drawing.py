@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
 from sqlalchemy import Connection
 
 from armarium.api import Library, NotFound, open_image
 from armarium_documents.api import page_image
-from armarium_source_model.picture import DrawnLine, draw_page
+from armarium_source_model.picture import DrawnLine, Fractions, draw_page
 from armarium_source_model.queries.boxes import writing_of_boxes
+from armarium_source_model.queries.letters import shape_mark, stored_places
 from armarium_source_model.queries.passes import reading_rule, standing_pass, working_pass
-from armarium_source_model.queries.readings import counting_of_pass
+from armarium_source_model.queries.readings import CountingText, counting_of_pass
+from armarium_source_model.queries.segments import segments_of
 from armarium_source_model.queries.text import line_sequence
 
 if TYPE_CHECKING:
@@ -26,9 +29,15 @@ _RIGHTWARDS = (("\u1800", "\u18af"), ("\ua840", "\ua87f"))
 
 
 def drawn_lines(
-    library: Library, conn: Connection, document_id: str, pass_id: str | None = None
+    library: Library,
+    conn: Connection,
+    document_id: str,
+    pass_id: str | None = None,
+    *,
+    words: bool = False,
 ) -> list[DrawnLine]:
-    """Return the regions and lines of a pass (default: the one the page is read by) in reading order.
+    """Return the regions and lines of a pass (default: the one the page is read by) in reading order; with *words*, where
+    these stand, as far as segments or readers say so.
 
     NotFound for a page without a pass, an unknown pass, or a pass of another page; PassDeleted.
     """
@@ -48,6 +57,7 @@ def drawn_lines(
             (pass_id,),
         )
     }
+    outlines = _words(conn, pass_id, texts, rows) if words else {}
     found: list[DrawnLine] = []
     number = 0
     for identity in line_sequence(conn, document_id, pass_id, rule):
@@ -66,9 +76,29 @@ def drawn_lines(
                 text=reading.text if reading is not None else None,
                 corrected=reading is not None and reading.basis in BY_HAND,
                 kind=kind,
+                words=outlines.get(identity, ()),
             )
         )
     return _downward(library, conn, document_id, found)
+
+
+def _words(
+    conn: Connection, pass_id: str, texts: Mapping[str, CountingText], rows: Mapping[str, Any]
+) -> dict[str, list[Fractions]]:
+    """Return the outlines of the words of lines: of their segments, else where the reader of the text placed them."""
+    found: dict[str, list[Fractions]] = {}
+    for word in segments_of(conn, pass_id, "word"):
+        x, y, w, h = word.anchor["rect"]
+        outline = word.anchor.get("polygon") or [(x, y), (x + w, y), (x + w, y + h), (x, y + h)]
+        found.setdefault(word.parent_segment_id or "", []).append(outline)
+    placed = stored_places(conn, [one.representation_id for one in texts.values()])
+    for identity, text in texts.items():
+        stored, row = placed.get(text.representation_id), rows.get(identity)
+        if identity in found or stored is None or row is None:
+            continue
+        if shape_mark(orjson.loads(row[2]), orjson.loads(row[3]) if row[3] else None) == stored.shape:
+            found[identity] = [word.corners for word in stored.places.words(text.text)]
+    return found
 
 
 def _downward(
@@ -97,9 +127,10 @@ def page_drawing(
     pass_id: str | None = None,
     max_size: int = 1600,
     labels: bool = True,
+    words: bool = False,
 ) -> Image.Image:
-    """Draw the page's primary picture with its lines and, with *labels*, their readings beside it."""
-    lines = drawn_lines(library, conn, document_id, pass_id)
+    """Draw the page's primary picture with its lines and, with *labels*, their readings beside it; with *words*, these too."""
+    lines = drawn_lines(library, conn, document_id, pass_id, words=words)
     with open_image(page_image(library, conn, document_id).path) as image:
         return draw_page(image, lines, max_size=max_size, labels=labels)
 

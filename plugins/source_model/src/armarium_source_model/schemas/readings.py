@@ -54,9 +54,30 @@ class Retract(Params):
     representation_id: Id
 
 
+class PlacesIn(Params):
+    """Where the letters of a reading stand, in fractions of the picture that was read."""
+
+    rendition_id: Id | None = None
+    frame: Annotated[
+        tuple[float, float, float, float, float, float],
+        Field(
+            description="x and y of the corner of the line's area, its side along the line, its side across"
+        ),
+    ]
+    letters: Annotated[
+        list[Annotated[int, Field(ge=-1, le=10_000)]],
+        Field(
+            max_length=100_000, description="Start, end, top, bottom, probability of each, in ten-thousandths"
+        ),
+    ]
+    others: dict[str, list[tuple[SourceText, Fraction]]] = Field(default_factory=dict)
+    fit: Fraction | None = None
+
+
 class ReadingIn(Params):
     segment_id: Id
     text: SourceText
+    places: Annotated[PlacesIn | None, Field(description="Of its grapheme clusters, in order")] = None
     confidence: Fraction | None = None
     provider: Word | None = None
     """Who read this line, where that is not who read the others."""

@@ -1,0 +1,229 @@
+"""A unit as one PDF: a page at a time is read and written, so that a document of thousands of pages needs no more memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import Any, BinaryIO
+
+from sqlalchemy import Connection, select
+
+from armarium.api import Engine, Library, ServiceError, is_among
+from armarium_documents.api import PageImage, documents, page_image, primary_row, still_image
+from armarium_exports.errors import no_pages
+from armarium_exports.pages import Unit
+from armarium_exports.rendering.pdf.lettering import XY, InvisibleFont, text_layer
+from armarium_exports.rendering.pdf.objects import PdfFile, dictionary, number, text
+from armarium_exports.rendering.pdf.outputs import (
+    Bookmark,
+    write_information,
+    write_intent,
+    write_metadata,
+    write_outline,
+)
+from armarium_exports.rendering.pdf.pictures import PlacedPicture, place_picture
+from armarium_formats.api import PageModel, page_to_place, words_of_page
+from armarium_source_model.api import join_made, sum_makers
+
+_CORE = (
+    "creator",
+    "date",
+    "publisher",
+    "language",
+    "identifier",
+    "source",
+    "rights",
+    "description",
+    "subject",
+)
+"""What a document's own description says, by the names of Dublin Core."""
+
+
+@dataclass
+class _FileSoFar:
+    """What is known of the file when its pages are written."""
+
+    kids: list[int] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)
+    losses: Counter[tuple[str, str]] = field(default_factory=Counter)
+    made: list[list[dict[str, Any]]] = field(default_factory=list)
+    not_archival: set[str] = field(default_factory=set)
+    languages: Counter[str] = field(default_factory=Counter)
+
+
+def write_pdf(
+    engine: Engine, library: Library, unit: Unit, into: BinaryIO
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Write the pages of *unit*; return what was lost, and who stands behind the lines. NotFound (no_pages) if none of
+    them is there, or has a picture or text.
+    """
+    file = PdfFile(into)
+    font, written, tree = InvisibleFont(file), _FileSoFar(), file.reserve()
+    for page_id in unit.page_ids:
+        _write_page(engine, library, page_id, file, font, written, tree)
+    if not written.kids:
+        raise no_pages(unit.title)
+    font.write()
+    kids = " ".join(f"{one} 0 R" for one in written.kids)
+    file.add(f"<< /Type /Pages /Count {len(written.kids)} /Kids [{kids}] >>", tree)
+    creator = f"Armarium {version('armarium-core')}"
+    with library.db.read() as conn:
+        facts = _facts(conn, unit, written)
+        bookmarks = _bookmarks(conn, unit, written)
+    archival = not written.not_archival
+    entries = {
+        "Type": "/Catalog",
+        "Pages": f"{tree} 0 R",
+        "Metadata": f"{write_metadata(file, facts, creator, archival=archival)} 0 R",
+        "OutputIntents": f"[{write_intent(file)} 0 R]",
+        "ViewerPreferences": "<< /DisplayDocTitle true >>",
+        "PageLabels": _labels(written.labels),
+    }
+    if written.languages:
+        entries["Lang"] = text(written.languages.most_common(1)[0][0])
+    if bookmarks:
+        entries |= {"Outlines": f"{write_outline(file, bookmarks)} 0 R", "PageMode": "/UseOutlines"}
+    file.finish(file.add(dictionary(entries)), write_information(file, facts, creator))
+    for why in sorted(written.not_archival):
+        written.losses["PDF/A-2b", f"a picture does not allow it: {why}; it is a PDF like any other"] = 1
+    losses = [{"what": what, "why": why, "count": count} for (what, why), count in written.losses.items()]
+    return losses, join_made(written.made)
+
+
+def _write_page(
+    engine: Engine,
+    library: Library,
+    page_id: str,
+    file: PdfFile,
+    font: InvisibleFont,
+    written: _FileSoFar,
+    tree: int,
+) -> None:
+    with library.db.read() as conn:
+        # A page may have been deleted since the unit was assembled: the step that did so has this file written again.
+        asked = select(documents.c.name, documents.c.page_label).where(documents.c.id == page_id)
+        row = conn.execute(asked).first()
+        if row is None:
+            return
+        try:
+            picture, original = _picture_of(library, conn, page_id)
+        except ServiceError:
+            written.losses["pages", "they have no picture, on which their text would stand"] += 1
+            return
+        page, losses = page_to_place(engine, library, conn, page_id)
+    with still_image(library, picture) as path:
+        placed = place_picture(file, picture._replace(path=path), original)
+    words = _words(page, placed, written) if page is not None else ()
+    written.losses.update({(one.what, one.why): one.count for one in losses})
+    layer = text_layer(words, font)
+    matrix = " ".join(number(value) for value in placed.matrix())
+    contents = file.stream(f"q {matrix} cm /P Do Q\n{layer}".encode(), {})
+    width, height = (number(value) for value in placed.points)
+    resources = f"<< /XObject << /P {placed.number} 0 R >> /Font {font.resources()} >>"
+    own = file.add(
+        f"<< /Type /Page /Parent {tree} 0 R /MediaBox [0 0 {width} {height}] /Contents {contents} 0 R"
+        f" /Resources {resources} >>"
+    )
+    written.kids.append(own)
+    written.ids.append(page_id)
+    written.labels.append(row.page_label or row.name)
+    if placed.why_not_archival:
+        written.not_archival.add(placed.why_not_archival)
+    if page is not None:
+        written.made.append(sum_makers(page.makers()))
+        if page.language:
+            written.languages[page.language] += 1
+
+
+def _picture_of(
+    library: Library, conn: Connection, page_id: str
+) -> tuple[PageImage, tuple[Any, str, int] | None]:
+    """Return the picture of a page, and its file as stored where that is a JPEG which is only turned."""
+    row = primary_row(conn, page_id)
+    if row.exif_orientation != 1 and row.mime_type == "image/jpeg":
+        stored = library.objects.path(row.checksum)
+        library.objects.size(row.checksum)
+        picture = PageImage(
+            stored, row.pixel_width, row.pixel_height, row.rendition_id, row.mime_type, row.checksum
+        )
+        return picture, (stored, row.mime_type, row.exif_orientation)
+    return page_image(library, conn, page_id), None
+
+
+def _words(page: PageModel, placed: PlacedPicture, written: _FileSoFar) -> Iterator[tuple[str, Sequence[XY]]]:
+    """Yield the words of a page in reading order, their corners in points from its lower left corner."""
+    if not page.width or not page.height:
+        # Nothing of it was measured on a picture.
+        if lines := len(page.of_kind("line")):
+            written.losses["lines", "they have no place on the page"] += lines
+        return
+    across, down = placed.points[0] / page.width, placed.points[1] / page.height
+    height = placed.points[1]
+    words, unplaced = words_of_page(page)
+    estimates = sum(word.is_estimate for word in words)
+    for what, why, count in (
+        ("places of words", "nothing says where they stand; each has its share of its line", estimates),
+        ("lines", "they have no place on the page", unplaced),
+    ):
+        if count:
+            written.losses[what, why] += count
+    for word in words:
+        yield word.text, [(x * across, height - y * down) for x, y in word.corners]
+
+
+def _facts(conn: Connection, unit: Unit, written: _FileSoFar) -> dict[str, str]:
+    """Return what is said of the file: its title, what its document's description has, and who made the text."""
+    d = documents.c
+    stated = conn.execute(select(d.source_metadata).where(d.id == unit.id)).scalar() or {}
+    facts = {"format": "application/pdf", "title": unit.title}
+    for name in _CORE:
+        value = stated.get(name)
+        if isinstance(value, str | int) and str(value).strip():
+            facts[name] = str(value)
+        elif isinstance(value, list) and value:
+            facts[name] = "; ".join(str(one) for one in value)
+    if shelfmark := stated.get("shelfmark"):
+        facts.setdefault("identifier", str(shelfmark))
+    made = join_made(written.made)
+    if made:
+        each = ", ".join(f"{one['lines']} {one['words']}" for one in made)
+        said = f"Text of {sum(one['lines'] for one in made)} lines: {each}."
+        facts["description"] = f"{facts['description']} {said}" if "description" in facts else said
+    return facts
+
+
+def _bookmarks(conn: Connection, unit: Unit, written: _FileSoFar) -> list[Bookmark]:
+    """Return the tree of the unit: folders and documents, and below them their pages; none for a single page."""
+    if len(written.ids) < 2:
+        return []
+    d = documents.c
+    nodes: dict[str, tuple[str, str | None]] = {}
+    wanted = set(written.ids)
+    while wanted:
+        rows = conn.execute(select(d.id, d.name, d.parent_id).where(is_among(d.id, wanted))).all()
+        nodes |= {row.id: (row.name, row.parent_id) for row in rows}
+        wanted = {row.parent_id for row in rows if row.id != unit.id and row.parent_id} - nodes.keys()
+    top: list[Bookmark] = []
+    made: dict[str, list[Bookmark]] = {unit.id: top}
+
+    def level_of(identity: str | None, page: int) -> list[Bookmark]:
+        if identity is None or identity not in nodes:
+            return top
+        if identity not in made:
+            name, parent = nodes[identity]
+            folder = Bookmark(name, page)
+            level_of(parent, page).append(folder)
+            made[identity] = folder.below
+        return made[identity]
+
+    for page_id, page, label in zip(written.ids, written.kids, written.labels, strict=True):
+        level_of(nodes[page_id][1] if page_id != unit.id else None, page).append(Bookmark(label, page))
+    return top
+
+
+def _labels(labels: Sequence[str]) -> str:
+    """Return what viewers show in place of page numbers."""
+    return f"<< /Nums [{' '.join(f'{at} << /P {text(label)} >>' for at, label in enumerate(labels))}] >>"

@@ -1,0 +1,318 @@
+"""Writes hOCR 1.2 from a page model: regions, lines and words in reading order, every word with its box."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import cache
+
+from armarium_formats.driver import MarkWords, WriteContext, WrittenPage, as_losses
+from armarium_formats.hocr.flow import WORDS, flat
+from armarium_formats.hocr.reader import FLOATS, LINES, RUNNING
+from armarium_formats.hocr.titles import (
+    BASELINE,
+    DIRECTION,
+    ESTIMATED,
+    FURNITURE,
+    KIND,
+    OF_TEXT,
+    SCRIPT,
+    UNPLACED,
+)
+from armarium_formats.kinds import split_kind
+from armarium_formats.markup.fragments import attribute_of, attributes_of, illegal_characters, text_of
+from armarium_formats.markup.identities import Identities
+from armarium_formats.page_model import PageModel, PageSegment, PageText, Point, kept_by
+from armarium_formats.placed_words import WordOfLine, words_of_line
+from armarium_formats.shapes import bounds, line_height
+from armarium_source_model.api import words_of_sum
+
+_CLASS = re.compile(r"ocrx?_[a-z_]+")
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
+_OF_PAGE = {
+    "ImageRegion": "ocr_image",
+    "GraphicRegion": "ocr_image",
+    "LineDrawingRegion": "ocr_linedrawing",
+    "SeparatorRegion": "ocr_separator",
+    "TableRegion": "ocr_table",
+    "MathsRegion": "ocr_math",
+}
+"""Elements of PAGE as classes of hOCR; every other region is a content area."""
+_NO_IDS = re.compile("(?!)()()()")
+ORDER = "order"
+_OWN = "hOCR has no place for them; they are in a property of ours"
+
+
+def write(page: PageModel, context: WriteContext) -> WrittenPage:
+    """Return *page* as hOCR 1.2 with its losses."""
+    return _Writing(page, context).write()
+
+
+class _Writing:
+    """One file while it is written."""
+
+    def __init__(self, page: PageModel, context: WriteContext) -> None:
+        self.page = page
+        self.context = context
+        self.losses: Counter[tuple[str | MarkWords, str]] = Counter()
+        self.ids = Identities((segment.id for segment in page.walk()), _NO_IDS)
+        self.line_height = cache(lambda: line_height(page, (page.width, page.height)))
+        self.classes: set[str] = {"ocr_page"}
+
+    def lose(self, what: str, why: str, count: int = 1) -> None:
+        """Count something that the file does not carry as the page has it."""
+        if count:
+            self.losses[what, why] += count
+
+    def write(self) -> WrittenPage:
+        page = self.page
+        kept = page.extras.get("hocr") or {}
+        for name in page.extras:
+            if name != "hocr" and page.extras[name]:
+                self.lose(f"what a {name} file says of the page", "hOCR has no place for it")
+        if self.ids.changed:
+            self.lose("ids", "XML requires unique ids that begin with a letter", self.ids.changed)
+        title = {"image": _in_quotes(page.image)} if page.image else {}
+        if page.width and page.height:
+            title["bbox"] = f"0 0 {page.width} {page.height}"
+        title |= {"ppageno": "0"} | (kept.get("page") or {})
+        self._count_order()
+        inside = "".join(self._segment(one, "\n   ") for one in self._in_order(page.segments))
+        if loose := kept.get("loose_text"):
+            self.lose(
+                "text outside of lines", "only lines and regions have text in what is written", bool(loose)
+            )
+        stated = self._facts(page, title)
+        attributes = {"class": "ocr_page", "id": self.ids.make("page_1"), "title": _title(title), **stated}
+        body = f"<div{attributes_of(attributes)}>{inside}\n  </div>"
+        return WrittenPage(
+            '<?xml version="1.0" encoding="UTF-8"?>\n<html xmlns="http://www.w3.org/1999/xhtml">\n <head>\n'
+            f"  <title>{text_of(page.image)}</title>\n{self._meta(kept.get('meta') or {})} </head>\n"
+            f" <body>\n  {body}\n </body>\n</html>\n",
+            as_losses(self.losses),
+        )
+
+    def _meta(self, kept: dict[str, str]) -> str:
+        stated = {"ocr-system": self.context.creator, **kept}
+        # Stated by the file before it: what is in this one is known better.
+        stated["ocr-capabilities"] = " ".join(sorted(self.classes))
+        if made := words_of_sum(self.page.makers()):
+            stated[OF_TEXT] = made
+        return "".join(
+            f'  <meta name="{attribute_of(name)}" content="{attribute_of(content)}"/>\n'
+            for name, content in sorted(stated.items())
+        )
+
+    def _count_order(self) -> None:
+        groups = sum(1 for node in self.page.order.walk() if node.items) - 1 if self.page.order else 0
+        self.lose("groups of the reading order", "hOCR has a sequence only", max(0, groups))
+
+    def _in_order(self, segments: list[PageSegment]) -> list[PageSegment]:
+        """Return siblings as they are read: what the order of the page names, else as stated or as they stand."""
+        return PageSegment("", "region", children=segments).in_order(self.page.order)
+
+    # ---------------------------------------------------------------------------------------- segments
+
+    def _segment(self, segment: PageSegment, indent: str) -> str:
+        if segment.kind == "word":  # in no line: put into one of its own
+            self.lose("words outside of lines", "each was put into a line of its own")
+            holder = PageSegment(f"line-of-{segment.id}", "line", points=segment.points, children=[segment])
+            return self._line(holder, indent)
+        return self._line(segment, indent) if segment.kind == "line" else self._region(segment, indent)
+
+    def _region(self, region: PageSegment, indent: str) -> str:
+        name = self._class_of(region)
+        inside = "".join(self._segment(one, indent + " ") for one in self._in_order(region.children))
+        self.lose("blanks in texts", "HTML takes several for one", region.text != flat(region.text))
+        if region.text and not region.children:
+            inside = self._text(region.text)
+            self._lose_texts(region, 1)
+        else:
+            self._lose_texts(region, 0)
+        if region.baseline:
+            self.lose("baselines of regions", "hOCR has baselines on lines only")
+        if region.cell is not None:
+            self.lose("cells of tables", "hOCR has no place for rows and columns")
+        head = self._head(region, name, {} if name == region.kind_raw else self._kind(region))
+        return f"{indent}<div{head}>{inside}{indent if region.children else ''}</div>"
+
+    def _class_of(self, region: PageSegment) -> str:
+        raw = region.kind_raw or ""
+        if _CLASS.fullmatch(raw) and raw not in LINES | WORDS | {"ocr_page"}:
+            # A float that has text and no lines would be read as a line.
+            return raw if raw not in FLOATS or region.children else "ocr_carea"
+        return _OF_PAGE.get(split_kind(raw)[0], "ocr_carea")
+
+    def _kind(self, segment: PageSegment) -> dict[str, str]:
+        return {KIND: _in_quotes(segment.kind_raw)} if segment.kind_raw else {}
+
+    def _lose_texts(self, segment: PageSegment, written: int) -> None:
+        lost = len(segment.texts) - written
+        if lost > 0:
+            first = "texts of regions and alternative readings" if not written else "alternative readings"
+            self.lose(first, "hOCR has one text for each, and alternatives in words only", lost)
+
+    def _line(self, line: PageSegment, indent: str) -> str:
+        words, _ = words_of_line(line, self.page, self.line_height)
+        self.lose("blanks in texts", "HTML takes several for one", line.text != flat(line.text))
+        self._lose_texts(line, 1 if line.texts else 0)
+        more = self._kind(line) if line.kind_raw != "ocr_line" else {}
+        if line.baseline:
+            more |= _baseline(line)
+        if line.texts:
+            more |= self._confidence(line.texts[0].confidence)
+        head = self._head(line, "ocr_line", more)
+        of_own = {id(word.segment) for word in words if word.segment is not None}
+        astray = [child for child in line.children if id(child) not in of_own]
+        self.lose(
+            "words of lines",
+            "they do not add up to the text of their line, which counts; its words have their share of it",
+            len(astray),
+        )
+        self.lose(
+            "places of words",
+            "nothing says where they stand; each has its share of the line, and the property x_estimated",
+            sum(word.is_estimate for word in words),
+        )
+        if not words:
+            return f"{indent}<span{head}>{self._text(line.text)}</span>"
+        return f"{indent}<span{head}>{self._between(line.text, words)}</span>"
+
+    def _between(self, text: str, words: list[WordOfLine]) -> str:
+        """Return the words of a line with what stands between them in its text."""
+        parts: list[str] = []
+        at = 0
+        for number, word in enumerate(words):
+            if text:
+                start = text.find(word.text, at)
+                parts.append(self._text(text[at:start]) if start > at else "")
+                at = max(at, start) + len(word.text)
+            elif number:
+                parts.append(" ")
+            parts.append(self._word(word))
+        return "".join(parts)
+
+    def _word(self, word: WordOfLine) -> str:
+        left, top, right, bottom = (max(0, round(value)) for value in word.box)
+        title = {"bbox": f"{left} {top} {right} {bottom}"}
+        title |= self._confidence(word.confidence)
+        if word.is_estimate:
+            title[ESTIMATED] = "1"
+        segment = word.segment
+        inside = self._text(word.text)
+        if segment is None:
+            self.classes.add("ocrx_word")
+            return f'<span class="ocrx_word" title="{attribute_of(_title(title))}">{inside}</span>'
+        if len(segment.texts) > 1 and segment.text == word.text:
+            options = [PageText(word.text), *segment.texts[1:]]
+            tags = ["ins", *["del"] * (len(options) - 1)]
+            inside = "".join(self._alternative(one, tag) for one, tag in zip(options, tags, strict=True))
+            inside = f'<span class="alternatives">{inside}</span>'
+        kind = {} if segment.kind_raw in WORDS else self._kind(segment)
+        return f"<span{self._head(segment, 'ocrx_word', {**title, **kind})}>{inside}</span>"
+
+    def _alternative(self, one: PageText, tag: str) -> str:
+        title = _title(self._confidence(one.confidence)) if one.confidence is not None else ""
+        stated = {"class": "alt", **({"title": title} if title else {})}
+        return f"<{tag}{attributes_of(stated)}>{self._text(one.text)}</{tag}>"
+
+    def _confidence(self, confidence: float | None) -> dict[str, str]:
+        if confidence is None:
+            return {}
+        hundredths = round(100 * confidence)
+        self.lose(
+            "decimal places of confidences", "hOCR has hundredths", abs(hundredths - 100 * confidence) > 1e-6
+        )
+        return {"x_wconf": str(hundredths)}
+
+    def _text(self, text: str) -> str:
+        self.lose("control characters", "no XML document can contain them", illegal_characters(text))
+        return text_of(text)
+
+    # ------------------------------------------------------------------------------------------- titles
+
+    def _head(self, segment: PageSegment, name: str, more: dict[str, str]) -> str:
+        """Return the attributes of an element: its class, id, place and what its file stated."""
+        self.classes.add(name)
+        title: dict[str, str] = {}
+        if segment.points:
+            left, top, right, bottom = (max(0, round(value)) for value in bounds(segment.points))
+            title["bbox"] = f"{left} {top} {right} {bottom}"
+            if not _is_box(segment.points):
+                title["poly"] = " ".join(
+                    str(max(0, round(value))) for point in segment.points for value in point
+                )
+            self.lose(
+                "decimal places of coordinates",
+                "hOCR has whole pixels",
+                any(
+                    value != round(value) for point in (*segment.points, *segment.baseline) for value in point
+                ),
+            )
+        if segment.position is not None:
+            title[ORDER] = str(max(0, segment.position))
+        kept = kept_by("hocr", segment)
+        stated = {key: str(value) for key, value in (kept.get("title") or {}).items() if key != "lang"}
+        title = {
+            **title,
+            **more,
+            **{key: value for key, value in stated.items() if key not in title and key not in more},
+        }
+        if characters := kept.get("characters"):
+            self.lose("boxes of characters", "words are written whole", len(characters))
+        for driver in segment.extras or {}:
+            if driver != "hocr" and (segment.extras or {})[driver]:
+                self.lose(f"what a {driver} file says of its parts", "hOCR has no place for it")
+        if segment.confidence is not None:
+            self.lose("confidences of shapes", "hOCR has confidences of texts only")
+        if segment.is_furniture and name not in RUNNING:
+            title[FURNITURE] = "1"
+        facts = self._facts(segment, title)
+        attributes = {"class": name, "title": _title(title), **facts}
+        if segment.id in self.ids.of_segment:
+            attributes["id"] = self.ids.of_segment[segment.id]
+        return attributes_of(attributes)
+
+    def _facts(self, thing: PageModel | PageSegment, title: dict[str, str]) -> dict[str, str]:
+        """Return the attributes of language and direction; what HTML has no place for goes into the title as our own."""
+        attributes: dict[str, str] = {}
+        if thing.language and _LANGUAGE.fullmatch(thing.language):
+            attributes["lang"] = thing.language
+        elif thing.language:
+            self.lose("languages", "they are no BCP 47 tags")
+        if thing.script:
+            self.lose("scripts", _OWN)
+            title[SCRIPT] = thing.script
+        if thing.direction in ("ltr", "rtl"):
+            attributes["dir"] = thing.direction
+        elif thing.direction:
+            self.lose("directions", _OWN)
+            title[DIRECTION] = thing.direction
+        return attributes
+
+
+def _title(properties: dict[str, str]) -> str:
+    # A title needs something: an element without a place of its own states that it has none.
+    return "; ".join(f"{name} {value}".strip() for name, value in properties.items()) or f"{UNPLACED} 1"
+
+
+def _in_quotes(value: str | None) -> str:
+    return '"' + (value or "").replace('"', "'") + '"'
+
+
+def _is_box(points: list[Point]) -> bool:
+    left, top, right, bottom = bounds(points)
+    return len(points) == 4 and set(points) == {(left, top), (right, top), (right, bottom), (left, bottom)}
+
+
+def _baseline(line: PageSegment) -> dict[str, str]:
+    """Return a baseline as the standard has it, a slope and an offset from the corner of the box, and its points."""
+    points = " ".join(str(max(0, round(value))) for point in line.baseline for value in point)
+    stated = {BASELINE: points}
+    if line.points and len(line.baseline) > 1:
+        (x, y), (u, v) = line.baseline[0], line.baseline[-1]
+        left, _, _, bottom = bounds(line.points)
+        if u != x:
+            slope = (v - y) / (u - x)
+            stated = {"baseline": f"{slope:.4f} {y + (left - x) * slope - bottom:.1f}"} | stated
+    return stated
