@@ -948,5 +948,16 @@ export const en = {
   'figures.base': 'Begin from',
   'figures.base.hand': 'the hand reader that ships',
   'figures.base.none': 'nothing',
+  // Letters, and what a line is written in.
+  'letters.page': 'On this page',
+  'letters.project': 'In this project',
+  'letters.usual': 'In old hands and prints',
+  'writing.title': 'Language, script and direction',
+  'writing.holds': '{value} ({by})',
+  'writing.segment': 'of what it is in',
+  'writing.document': 'of the page',
+  'writing.project': 'of the project',
+  'writing.default': 'as the text shows',
+  'writing.hint': 'Only where it differs from the rest of the page. What is left empty follows the page.',
   // End of these.
 } as const;

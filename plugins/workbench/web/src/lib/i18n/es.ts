@@ -958,5 +958,16 @@ export const es: Catalogue = {
   'figures.base': 'Empezar desde',
   'figures.base.hand': 'el lector de manuscritos incluido',
   'figures.base.none': 'cero',
+  // Letters, and what a line is written in.
+  'letters.page': 'En esta página',
+  'letters.project': 'En este proyecto',
+  'letters.usual': 'En letras e impresos antiguos',
+  'writing.title': 'Idioma, escritura y dirección',
+  'writing.holds': '{value} ({by})',
+  'writing.segment': 'de lo que lo contiene',
+  'writing.document': 'de la página',
+  'writing.project': 'del proyecto',
+  'writing.default': 'según el texto',
+  'writing.hint': 'Solo donde difiere del resto de la página. Lo que se deja vacío sigue a la página.',
   // End of these.
 };
