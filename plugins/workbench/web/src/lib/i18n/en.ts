@@ -959,5 +959,6 @@ export const en = {
   'writing.project': 'of the project',
   'writing.default': 'as the text shows',
   'writing.hint': 'Only where it differs from the rest of the page. What is left empty follows the page.',
+  'work.state.skipped': 'skipped',
   // End of these.
 } as const;

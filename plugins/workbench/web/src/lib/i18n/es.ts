@@ -969,5 +969,6 @@ export const es: Catalogue = {
   'writing.project': 'del proyecto',
   'writing.default': 'según el texto',
   'writing.hint': 'Solo donde difiere del resto de la página. Lo que se deja vacío sigue a la página.',
+  'work.state.skipped': 'omitido',
   // End of these.
 };
