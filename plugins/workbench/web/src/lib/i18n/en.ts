@@ -960,5 +960,7 @@ export const en = {
   'writing.default': 'as the text shows',
   'writing.hint': 'Only where it differs from the rest of the page. What is left empty follows the page.',
   'work.state.skipped': 'skipped',
+  'work.noOutputs': 'It gave nothing to show.',
+  'work.tooLarge': 'too large to be shown here',
   // End of these.
 } as const;

@@ -970,5 +970,7 @@ export const es: Catalogue = {
   'writing.default': 'según el texto',
   'writing.hint': 'Solo donde difiere del resto de la página. Lo que se deja vacío sigue a la página.',
   'work.state.skipped': 'omitido',
+  'work.noOutputs': 'No dio nada que mostrar.',
+  'work.tooLarge': 'demasiado grande para mostrarlo aquí',
   // End of these.
 };
