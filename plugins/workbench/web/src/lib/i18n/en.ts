@@ -41,7 +41,8 @@ export const en = {
   'projects.new': 'New project',
   'projects.name': 'Name',
   'projects.where': 'Folder',
-  'projects.whereHint': 'The full path on this machine. The project becomes a folder of its own in it.',
+  'projects.whereHint':
+    'The full path on this machine; ~ is your home. The project becomes a folder of its own in it.',
   'projects.create': 'Create',
   'projects.opened': 'Last opened {when}',
 

@@ -44,7 +44,7 @@ export const es: Catalogue = {
   'projects.name': 'Nombre',
   'projects.where': 'Carpeta',
   'projects.whereHint':
-    'La ruta completa en este equipo. El proyecto será una carpeta propia dentro de ella.',
+    'La ruta completa en este equipo; ~ es su carpeta personal. El proyecto será una carpeta propia dentro de ella.',
   'projects.create': 'Crear',
   'projects.opened': 'Abierto por última vez {when}',
 
