@@ -14,7 +14,8 @@ export async function pagesOf(folder: string, most: number): Promise<{ pages: Pa
   let total: number;
   do {
     const filters = [{ attr: 'document.file_type', op: 'eq' as const, value: 'image' }];
-    const body = { recursive: true, parent_id: folder || null, filters, limit: PART, offset: pages.length };
+    const limit = Math.min(PART, most - pages.length);
+    const body = { recursive: true, parent_id: folder || null, filters, limit, offset: pages.length };
     const found = await ask(api.POST('/api/documents/dataset/query', { body }));
     total = found.total;
     if (found.rows.length === 0) break;

@@ -963,5 +963,8 @@ export const en = {
   'work.state.skipped': 'skipped',
   'work.noOutputs': 'It gave nothing to show.',
   'work.tooLarge': 'too large to be shown here',
+  'export.making': 'Many pages: it is made in the background.',
+  'export.makingWork': 'Pause or cancel it under Work',
+  'export.ready': 'Ready to save, for an hour',
   // End of these.
 } as const;

@@ -972,5 +972,8 @@ export const es: Catalogue = {
   'work.state.skipped': 'omitido',
   'work.noOutputs': 'No dio nada que mostrar.',
   'work.tooLarge': 'demasiado grande para mostrarlo aquí',
+  'export.making': 'Son muchas páginas: se prepara en segundo plano.',
+  'export.makingWork': 'Pausar o cancelar en Trabajo',
+  'export.ready': 'Listo para guardar, durante una hora',
   // End of these.
 };
