@@ -278,7 +278,7 @@ export const en = {
   'work.oneStepHint': 'Finds or reads lines outside the plan. For single pages, select them in the library.',
   'work.folder': 'Folder',
   'work.readFolder': 'Find and read lines…',
-  'work.runs': 'Earlier runs',
+  'work.runs': 'Runs of the plan',
   'work.by.person': 'started by a person',
   'work.by.import': 'started by an import',
   'work.step': 'Step',

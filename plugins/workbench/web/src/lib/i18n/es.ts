@@ -283,7 +283,7 @@ export const es: Catalogue = {
     'Busca o lee líneas fuera del plan. Para páginas sueltas, selecciónelas en la biblioteca.',
   'work.folder': 'Carpeta',
   'work.readFolder': 'Buscar y leer líneas…',
-  'work.runs': 'Ejecuciones anteriores',
+  'work.runs': 'Ejecuciones del plan',
   'work.by.person': 'iniciada por una persona',
   'work.by.import': 'iniciada por una importación',
   'work.step': 'Paso',
