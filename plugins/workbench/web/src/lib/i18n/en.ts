@@ -966,5 +966,10 @@ export const en = {
   'export.making': 'Many pages: it is made in the background.',
   'export.makingWork': 'Pause or cancel it under Work',
   'export.ready': 'Ready to save, for an hour',
+  'naming.title': 'Name a person or place',
+  'naming.says': 'The line says:',
+  'naming.who': 'Who or what is that?',
+  'naming.new': 'Not known yet: it becomes a new',
+  'naming.done': '{name} is named here now.',
   // End of these.
 } as const;

@@ -975,5 +975,10 @@ export const es: Catalogue = {
   'export.making': 'Son muchas páginas: se prepara en segundo plano.',
   'export.makingWork': 'Pausar o cancelar en Trabajo',
   'export.ready': 'Listo para guardar, durante una hora',
+  'naming.title': 'Nombrar una persona o un lugar',
+  'naming.says': 'La línea dice:',
+  'naming.who': '¿Quién o qué es?',
+  'naming.new': 'Aún no se conoce; se crea como',
+  'naming.done': '{name} queda nombrado aquí.',
   // End of these.
 };

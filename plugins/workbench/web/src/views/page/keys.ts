@@ -72,6 +72,7 @@ export const TYPING: { keys: string; title: Key }[] = [
   { keys: 'Alt+L', title: 'keys.letters' },
   { keys: 'Alt+O', title: 'keys.readings' },
   { keys: 'Alt+U', title: 'keys.unclear' },
+  { keys: 'Alt+M', title: 'naming.title' },
   { keys: 'Alt+W', title: 'writing.title' },
   { keys: 'Alt+X', title: 'keys.split' },
 ];
