@@ -1,7 +1,7 @@
 // The picture of a page at any zoom: OpenSeadragon on the engine's tiles, with our shapes over it.
 import OpenSeadragon from 'openseadragon';
 import { Overlay, type Marks, type View } from './overlay';
-import { tilesOf } from './tiles';
+import { tilesOf, withoutStyleOfItsOwn } from './tiles';
 import type { Point, Shape } from './shapes';
 
 /** A line that is lower than this on the screen cannot be read. */
@@ -195,13 +195,4 @@ export class PageViewer {
     const found = new DOMMatrix([...view]).inverse().transformPoint(new DOMPoint(position.x, position.y));
     return [found.x, found.y];
   }
-}
-
-/** OpenSeadragon puts a style element into every page that has none of its own; our policy would refuse it, with an error. */
-function withoutStyleOfItsOwn(): void {
-  if (document.querySelector('style[data-openseadragon-mobile-css]')) return;
-  // An element of that name and of no known kind: it answers the question, and styles nothing.
-  const none = document.createElementNS('urn:none', 'style');
-  none.setAttribute('data-openseadragon-mobile-css', 'true');
-  document.head.append(none);
 }
