@@ -115,6 +115,14 @@ def test_a_project_is_made_opened_and_listed(ask: AppClient, tmp_path: Path) -> 
     assert handle == {"id": entry["id"], "path": str(place), "is_open": True}
 
 
+def test_a_new_project_may_be_made_in_the_home_without_knowing_where_that_is(
+    ask: AppClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    made = ask("POST", "/api/library", json={"path": "~/Letters.library"})
+    assert (made.status, made.json["path"]) == (200, str(tmp_path / "Letters.library"))
+
+
 def test_projects_are_resolved_by_path_then_by_name(ask: AppClient, tmp_path: Path) -> None:
     for folder, name in (("a", "Letters"), ("b", "letters"), ("c", None)):
         (tmp_path / folder).mkdir()

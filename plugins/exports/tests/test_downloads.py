@@ -12,6 +12,7 @@ import pytest
 from exports_desk import Desk
 
 from armarium.api import find_moment
+from armarium_exports import download_writers
 
 
 def save(desk: Desk, **body: Any) -> tuple[dict[str, Any], bytes]:
@@ -160,3 +161,36 @@ def test_only_files_are_exported_of_the_past(desk: Desk) -> None:
 def _members(content: bytes) -> dict[str, bytes]:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
+
+
+def test_many_pages_are_made_in_the_background_and_go_on_where_they_were_stopped(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box = desk.box("Letters")
+    pages = [desk.page(box, f"{number}.png", [f"Line {number}"]) for number in range(3)]
+    given: dict[str, Any] = {"what": "files", "format": "markdown", "scope_ids": [box]}
+    rendered: list[str] = []
+    render = download_writers.render
+
+    def rendering(engine: Any, library: Any, unit: Any, format_name: str, file: Any) -> Any:
+        rendered.append(unit.id)
+        if len(rendered) == 2:
+            desk.client.put(f"/api/activity/jobs/{job}/paused", json={"paused": True})
+        return render(engine, library, unit, format_name, file)
+
+    monkeypatch.setattr(download_writers, "render", rendering)
+    job = desk.post("/api/export/downloads/start", **given)["job_id"]
+    desk.work()
+    assert rendered == pages[:2]
+    assert desk.client.get("/api/export/downloads").json()["exports"] == []
+    desk.client.put(f"/api/activity/jobs/{job}/paused", json={"paused": False})
+    desk.work()
+    assert rendered == pages
+    (made,) = desk.client.get("/api/export/downloads").json()["exports"]
+    assert (made["job_id"], made["pages"], made["filename"]) == (job, 3, "Letters.zip")
+    content = desk.client.get(f"/api/export/downloads/{made['id']}").content
+    assert names(content) == {"0.md", "1.md", "2.md"}
+    assert not list((desk.library.derived_folder / "downloads").glob(".job-*"))
+    assert desk.client.get("/api/export/downloads", headers=as_device(desk, "editor")).json()["count"] == 0
+    refused = desk.post("/api/export/downloads/start", 422, what="jsonl", scope_ids=pages)
+    assert refused["code"] == "one_scope"

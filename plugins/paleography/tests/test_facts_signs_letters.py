@@ -219,3 +219,23 @@ def test_fifty_thousand_letterforms_and_ten_thousand_hands_are_answered(
     assert project.get("/letterforms", character="g", limit=10)["total"] == many
     assert project.get("/letterforms/features")["items"][0]["count"] == many
     assert project.get("/hands")["count"] == hands + 1
+
+
+def test_the_letters_of_the_project_are_ranked_by_use_and_declared_ones_named(
+    project: PaleographyProject,
+) -> None:
+    page = project.page(["ſit ſũ p̄ro ç", "ſ p̄ ​ plain"])
+    project.do("document.delete", {"ids": [project.page(["ſ in the Trash"]).id]})
+    et = project.post("/signs", {"name": "et", "picture_segment_id": page.lines[0], "code_point": "U+204A"})
+    long_s = {"name": "long s", "picture_segment_id": page.lines[0], "code_point": "U+017F"}
+    s = project.post("/signs", long_s)
+    found = project.get("/letterforms/letters")["items"]
+    assert [(one["letter"], one["uses"], one["sign_id"], one["name"]) for one in found] == [
+        ("ſ", 3, s["id"], "long s"),
+        ("p̄", 2, None, None),
+        ("ũ", 1, None, None),
+        ("ç", 1, None, None),
+        ("⁊", 0, et["id"], "et"),
+    ]
+    assert [one["letter"] for one in project.get("/letterforms/letters", limit=1)["items"]] == ["ſ"]
+    project.get("/letterforms/letters", 422, limit=0)

@@ -101,7 +101,7 @@ def test_segments_without_a_usable_picture_are_left_out_and_counted(project: Pal
 
 
 def test_nothing_restricted_is_on_a_sheet_or_in_a_list(project: PaleographyProject) -> None:
-    hidden, shown = project.page(lines=1, picture=True), project.page(lines=1, picture=True)
+    hidden, shown = project.page(["ſ"], picture=True), project.page(lines=1, picture=True)
     hand = attribute_hand(project, [*hidden.lines, *shown.lines])
     sign = project.post("/signs", {"name": "et", "picture_segment_id": hidden.lines[0]})["id"]
     project.send("PUT", f"/letterforms/segment/{hidden.lines[0]}", {"character": "g"})
@@ -116,6 +116,7 @@ def test_nothing_restricted_is_on_a_sheet_or_in_a_list(project: PaleographyProje
         ("/signs", 0),
         ("/letterforms?character=g", 0),
         ("/letterforms/features", 0),
+        ("/letterforms/letters", 0),
     ):
         answer = project.client.get(f"/api{path}", headers=other)
         assert answer.json()["count"] == count, (path, answer.text)

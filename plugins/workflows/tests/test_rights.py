@@ -103,7 +103,7 @@ def test_a_run_over_restricted_pages_alone_is_not_listed(
     assert runs["withheld"] == get("/api/workflow-execution/runs?status=done").json()["withheld"] == 1
     for path in ("/api/activity", "/api/activity/jobs", "/api/actions/audit"):
         assert secret["thread_id"] not in get(path).text, path
-    for rest in ("", "/episodes", "/stream"):
+    for rest in ("", "/episodes", "/stream", "/steps/pages"):
         path = f"/api/workflow-execution/threads/{secret['thread_id']}{rest}"
         assert (get(path).status_code, get(path).json()["code"]) == (403, "rights_restricted")
     assert len(project.client.get("/api/workflow-execution/runs").json()["items"]) == 2
@@ -131,11 +131,13 @@ def test_all_outputs_of_a_run_are_withheld_if_a_line_of_one_page_is_restricted(
     asked = [
         f"/api/chains/executions/{made['execution_id']}",
         f"/api/workflow-execution/threads/{made['steps'][0]['thread_id']}",
+        f"/api/workflow-execution/threads/{made['steps'][0]['thread_id']}/steps/read",
     ]
     assert all(SECRET in project.client.get(path, headers=outsider).text for path in asked)
     ((line,),) = project.rows("SELECT id FROM segment")
     project.do("rights.set", {"target_kind": "segment", "target_id": line, "restricted": True})
     told = [project.client.get(path, headers=outsider) for path in asked]
-    assert [(one.status_code, SECRET in one.text) for one in told] == [(200, False)] * 2
+    assert [(one.status_code, SECRET in one.text) for one in told] == [(200, False)] * 3
+    assert told[2].json()["items"][0]["output"] is None
     assert (told[0].json()["final_outputs"], told[1].json()["outputs"]) == ({}, {})
     assert all(SECRET in project.client.get(path).text for path in asked)

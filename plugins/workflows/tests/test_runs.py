@@ -27,6 +27,13 @@ def test_a_run_goes_over_all_pages_node_by_node(project: WorkflowProject) -> Non
         (name, "done") for name in ("pages", "first", "second", "result")
     ]
     assert run["outputs"]["result"] == [{"word": "two", "big": "x"}] * 3
+    step = f"/api/workflow-execution/threads/{run['thread_id']}/steps/first"
+    inner = project.client.get(step, params={"limit": 2, "offset": 1}).json()
+    assert [(one["document_id"], one["status"]) for one in inner["items"]] == [
+        (page, "done") for page in pages[1:]
+    ]
+    assert (inner["total"], inner["items"][0]["output"]["word"]) == (3, "one"), inner
+    assert project.client.get(f"{step}x").status_code == 404
 
 
 def test_an_input_of_the_run_is_a_setting_where_the_node_says_nothing_of_it(project: WorkflowProject) -> None:

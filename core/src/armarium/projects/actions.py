@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, field_validator
@@ -48,6 +49,12 @@ class CreateLibraryParams(LibraryPath):
     name: ProperName | None = Field(
         default=None, min_length=1, max_length=200, description="Name shown to people."
     )
+
+    @field_validator("path", mode="before")
+    @classmethod
+    def _in_the_home(cls, path: Any) -> Any:
+        """Who makes a project may say ~ for the home of whoever runs the engine, which a browser does not know."""
+        return os.path.expanduser(path) if isinstance(path, str) and path.startswith("~/") else path
 
 
 class CreateLibraryResult(Message):

@@ -26,7 +26,8 @@ from armarium.api import (
 )
 from armarium_documents.api import sample_picture
 from armarium_exports.bundles import write_jsonl, write_parquet
-from armarium_exports.downloads import DownloadParams, PreparedExport, prepare
+from armarium_exports.download_writers import DownloadParams, check_asked
+from armarium_exports.downloads import DownloadBegun, PreparedExport, prepare
 from armarium_exports.errors import folder_kept, no_folder
 from armarium_exports.folders import KeptFolder
 from armarium_exports.keeping import JOB, note_all, queue_again
@@ -230,6 +231,27 @@ def download(ctx: ActionContext, p: DownloadParams) -> dict[str, Any]:
     contains what the caller may read, and so may be made by whoever may read it.
     """
     return _record_export(ctx, p, _download)
+
+
+@action(
+    "export.start_download",
+    params=DownloadParams,
+    result=DownloadBegun,
+    summary="Have an export made in the background, to be saved over HTTP when it is done.",
+    route=Route("POST", "/api/export/downloads/start", name="start_download", refusals=(403, 422)),
+    role="viewer",
+    words="Started to export {scope_ids|the project} to be saved elsewhere",
+    undoable=False,
+    example=lambda ex: {"what": "files", "format": "markdown", "scope_ids": [_page(ex)]},
+)
+def start_download(ctx: ActionContext, p: DownloadParams) -> dict[str, Any]:
+    """For many pages: a job, which can be paused and cancelled. `GET /api/export/downloads` then lists the file for an
+    hour to the same token.
+    """
+    check_asked(ctx.engine, p)
+    job_id = ctx.enqueue("export-download", p.model_dump(mode="json"), title="Make an export to be saved")
+    ctx.target(job_id)
+    return {"job_id": job_id}
 
 
 def _publish_example(ex: Example) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from typing import Any
 from sqlalchemy import select
 
 from armarium.api import Engine, Example, JobContext, JobKind, Library, Placement, RecipeJob, new_id
+from armarium_exports.download_writers import DownloadParams
+from armarium_exports.downloads import prepare
 from armarium_exports.errors import folder_needed, no_folder
 from armarium_exports.keeping import JOB, write_kept
 from armarium_exports.records import (
@@ -23,6 +25,27 @@ from armarium_exports.site.building import require_builder
 
 WRITE_KEPT = JobKind(
     name=JOB, lane="database", summary="Write a kept export", run=write_kept, args=KeptJobArgs
+)
+
+
+def make_download(job: JobContext) -> dict[str, Any]:
+    """Prepare an export to be saved; it may be stopped before each file."""
+
+    def watch(done: int, total: int) -> None:
+        job.check()
+        job.progress(done, total)
+
+    made = prepare(job.engine, job.library, job.principal, job.args, job.job_id, watch)
+    job.progress(made["pages"], made["pages"])
+    return {"download_id": made["id"]}
+
+
+MAKE_DOWNLOAD = JobKind(
+    name="export-download",
+    lane="database",
+    summary="Make an export to be saved",
+    run=make_download,
+    args=DownloadParams,
 )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from armarium.api import Plugin, actions_in, hookimpl, queries_in
 from armarium_exports import actions, hookspecs, queries
-from armarium_exports.jobs import EXPORT, PUBLISH, WRITE_KEPT
+from armarium_exports.jobs import EXPORT, MAKE_DOWNLOAD, PUBLISH, WRITE_KEPT
 from armarium_exports.keeping import note_changes
 from armarium_exports.receivers import routes as receiver_routes
 from armarium_exports.records import metadata
@@ -27,7 +27,7 @@ def armarium_plugin() -> Plugin:
         driver_groups=(GROUP,),
         actions=actions_in(actions),
         routers=(router,),
-        jobs=(WRITE_KEPT,),
+        jobs=(WRITE_KEPT, MAKE_DOWNLOAD),
         recipe_jobs=(EXPORT, PUBLISH),
         queries=queries_in(queries, receiver_routes),
         on_step=(note_changes,),

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fastapi import APIRouter, Response
 from fastapi.responses import FileResponse
 
 from armarium.api import REFUSALS, CurrentLibrary, CurrentPrincipal
-from armarium_exports.downloads import find_prepared
+from armarium_exports.downloads import PreparedExports, find_prepared, prepared_for
 
 router = APIRouter(tags=["export"])
+
+
+@router.get("/api/export/downloads", summary="Exports that can be saved", response_model=PreparedExports)
+def list_downloads(library: CurrentLibrary, principal: CurrentPrincipal) -> dict[str, Any]:
+    """Those that were prepared within the hour for the same token, the newest first."""
+    found = prepared_for(library, principal)
+    return {"exports": found, "count": len(found)}
 
 
 @router.get(

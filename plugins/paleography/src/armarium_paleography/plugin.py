@@ -9,6 +9,7 @@ from armarium_paleography.jobs import LOOK_KIND
 from armarium_paleography.queries import campaigns as campaign_queries
 from armarium_paleography.queries import editorial as editorial_queries
 from armarium_paleography.queries import hands as hand_queries
+from armarium_paleography.queries import inventory
 from armarium_paleography.queries import letterforms as letterform_queries
 from armarium_paleography.queries import likeness as likeness_queries
 from armarium_paleography.queries import signs as sign_queries
@@ -32,6 +33,7 @@ def armarium_plugin() -> Plugin:
             hand_queries,
             sign_queries,
             letterform_queries,
+            inventory,
             likeness_queries,
         ),
         routers=(router,),

@@ -25,6 +25,9 @@ unknown_execution = NotFound.saying(
 unknown_run = NotFound.saying(
     "unknown_run", "There is no workflow run {thread_id:.64} in this project; the list of runs names them."
 )
+unknown_step = NotFound.saying(
+    "unknown_step", "The run has no step {node_id:.64}; its answer names the steps it has."
+)
 job_ended = Conflict.saying(
     "job_ended",
     "The job {job_id:.64} has ended ({state}), so no run can be part of it. Run the workflow by itself.",

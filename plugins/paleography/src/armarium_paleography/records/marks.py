@@ -298,5 +298,17 @@ class FeatureCount(Message):
 
 Features = listed(FeatureCount, "Features", "The features in use, the most frequent first.")
 
+
+class Letter(Message):
+    """A letter beyond ASCII, how often the text that counts has it, and the sign declared with its code point."""
+
+    letter: str
+    uses: int
+    sign_id: str | None
+    name: str | None
+
+
+Letters = listed(Letter, "Letters", "The letters of the project that keyboards lack.")
+
 facts, signs, instances = Fact.table, Sign.table, Instance.table
 allographs, letterforms = Allograph.table, Letterform.table

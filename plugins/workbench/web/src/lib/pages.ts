@@ -1,4 +1,4 @@
-// The pages of a folder or of the whole project, in their order, with all folders below.
+// The pages of a folder or of the whole project, in their order, with all folders below; and the lines of one.
 import { api, ask } from './api/client';
 
 export interface PageName {
@@ -14,7 +14,8 @@ export async function pagesOf(folder: string, most: number): Promise<{ pages: Pa
   let total: number;
   do {
     const filters = [{ attr: 'document.file_type', op: 'eq' as const, value: 'image' }];
-    const body = { recursive: true, parent_id: folder || null, filters, limit: PART, offset: pages.length };
+    const limit = Math.min(PART, most - pages.length);
+    const body = { recursive: true, parent_id: folder || null, filters, limit, offset: pages.length };
     const found = await ask(api.POST('/api/documents/dataset/query', { body }));
     total = found.total;
     if (found.rows.length === 0) break;
@@ -28,3 +29,26 @@ export const byFolder = <T extends Pick<PageName, 'folder'>>(pages: T[]): T[] =>
   [...new Set(pages.map((one) => one.folder))].flatMap((folder) =>
     pages.filter((one) => one.folder === folder),
   );
+
+/** A line, where it stands in the text of its page. */
+export interface PlacedLine {
+  document: string;
+  segment: string;
+  text: string;
+  start: number;
+  end: number;
+}
+
+/** The lines of the text that counts of a page. */
+export async function linesOfPage(document: string): Promise<PlacedLine[]> {
+  const params = { path: { document_id: document } };
+  const { text, spans } = await ask(api.GET('/api/segments/document/{document_id}/text', { params }));
+  const characters = Array.from(text);
+  return spans.map(({ segment_id: segment, char_start: start, char_end: end }) => ({
+    document,
+    segment,
+    text: characters.slice(start, end).join(''),
+    start,
+    end,
+  }));
+}

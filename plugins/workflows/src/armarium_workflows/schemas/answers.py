@@ -190,6 +190,21 @@ class RunPage(Message):
     reason: str | None
 
 
+class StepPage(Message):
+    """What a step of a run gave for a page, by the ports of its outputs; document_id: null in a run without pages. too_large:
+    there is an output, and no room for it in this answer.
+    """
+
+    document_id: str | None
+    status: str
+    reason: str | None
+    output: JsonObject | None
+    too_large: bool
+
+
+StepPages = paged(StepPage, "StepPages", "What a step of a run gave for some of its pages.")
+
+
 class RunView(Run):
     """A run with its steps, and some of its pages."""
 

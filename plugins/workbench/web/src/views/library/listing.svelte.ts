@@ -5,6 +5,8 @@ import { tellRefusal } from '$lib/notices.svelte';
 export type Item = Schemas['Document'];
 export type SortBy = 'sort_order' | 'document_date' | 'name' | 'created_at';
 const PART = 100;
+/** How many parts on either side of what is in view are kept; of a long folder, the others are fetched again. */
+const AROUND = 3;
 
 export class Listing {
   total = $state(0);
@@ -12,8 +14,8 @@ export class Listing {
   gone = $state(false);
   folder = $state.raw<Item | null>(null);
   ancestors = $state.raw<Item[]>([]);
-  private items = $state.raw<(Item | undefined)[]>([]);
-  private asked = new Set<number>();
+  private parts = $state.raw<ReadonlyMap<number, Item[]>>(new Map());
+  private readonly asked = new Map<number, Promise<void>>();
   private round = 0;
 
   constructor(
@@ -25,31 +27,52 @@ export class Listing {
     queueMicrotask(() => void this.reload());
   }
 
-  at = (index: number): Item | undefined => this.items[index];
-  get loaded(): Item[] {
-    return this.items.filter((one) => one !== undefined);
-  }
-  indexOf = (id: string): number => this.items.findIndex((one) => one?.id === id);
+  at = (index: number): Item | undefined => this.parts.get(Math.floor(index / PART))?.[index % PART];
+  /** What is here of the things with these ids. */
+  those = (ids: ReadonlySet<string>): Item[] =>
+    [...this.parts.values()].flatMap((part) => part.filter((one) => ids.has(one.id)));
 
-  /** See that the things from *first* up to *last* are fetched. */
-  need(first: number, last: number): void {
-    for (let part = Math.floor(first / PART); part <= Math.floor(last / PART); part++)
-      if (part * PART < this.total && !this.asked.has(part)) void this.fetchPart(part).catch(tellRefusal);
+  /** See that the things from *first* up to *last* are fetched, and let go of what is far from them and not *selected*. */
+  need(first: number, last: number, selected: ReadonlySet<string>): void {
+    this.fetch(first, last).catch(tellRefusal);
+    const [from, to] = [first, last].map((index) => Math.floor(index / PART)) as [number, number];
+    const isNear = (part: number) => part >= from - AROUND && part <= to + AROUND;
+    this.keep((part, items) => isNear(part) || items.some((one) => selected.has(one.id)));
+  }
+
+  private keep(wanted: (part: number, items: Item[]) => boolean): void {
+    const dropped = [...this.parts].filter((one) => !wanted(...one)).map(([part]) => part);
+    if (dropped.length === 0) return;
+    for (const part of dropped) this.asked.delete(part);
+    this.parts = new Map([...this.parts].filter(([part]) => !dropped.includes(part)));
+  }
+
+  /** The things from *first* up to *last*, wherever they are. */
+  async range(first: number, last: number): Promise<Item[]> {
+    await this.fetch(first, last);
+    const found = Array.from({ length: last - first + 1 }, (_, index) => this.at(first + index));
+    return found.filter((one) => one !== undefined);
+  }
+
+  private async fetch(first: number, last: number): Promise<void> {
+    const parts = [];
+    for (let part = Math.floor(first / PART); part <= last / PART && part * PART < this.total; part++)
+      parts.push(this.asked.get(part) ?? this.fetchPart(part));
+    await Promise.all(parts);
   }
 
   /** Fetch again what was fetched; what is shown stays until the new answer is there. */
   async reload(): Promise<void> {
     const round = ++this.round;
-    const parts = this.asked.size > 0 ? [...this.asked] : [0];
-    this.asked = new Set();
+    const parts = this.asked.size > 0 ? [...this.asked.keys()] : [0];
+    this.asked.clear();
     try {
       if (this.id !== null) await this.fetchFolder(this.id);
-      const kept = this.items;
-      this.items = [];
       for (const part of parts) {
         if (round !== this.round) return;
-        await this.fetchPart(part, kept);
+        await this.fetchPart(part);
       }
+      this.keep((part) => this.asked.has(part));
       this.ready = true;
     } catch (reason) {
       if (reason instanceof Refused && reason.status === 404) this.gone = true;
@@ -64,8 +87,7 @@ export class Listing {
     this.ancestors = view.ancestors;
   }
 
-  private async fetchPart(part: number, kept: (Item | undefined)[] = this.items): Promise<void> {
-    this.asked.add(part);
+  private fetchPart(part: number): Promise<void> {
     const query = {
       ...(this.id === null ? {} : { parent_id: this.id }),
       sort_by: this.sortBy,
@@ -73,11 +95,13 @@ export class Listing {
       limit: PART,
       offset: part * PART,
     };
-    const answer = await ask(api.GET('/api/documents', { params: { query } }));
-    const next = kept === this.items ? [...this.items] : kept.slice(0, answer.total);
-    next.length = answer.total;
-    answer.items.forEach((one, index) => (next[part * PART + index] = one));
-    this.items = next;
-    this.total = answer.total;
+    const asked = ask(api.GET('/api/documents', { params: { query } })).then((answer) => {
+      // Meanwhile out of sight again, or asked for anew.
+      if (this.asked.get(part) !== asked) return;
+      this.parts = new Map([...this.parts, [part, answer.items]]);
+      this.total = answer.total;
+    });
+    this.asked.set(part, asked);
+    return asked;
   }
 }

@@ -61,6 +61,9 @@ export const BINDINGS: Binding[] = [
   { command: 'help', keys: ['?'], title: 'keys.help' },
 ];
 
+/** What is open below the field in which a line is typed. */
+export type Opened = 'letters' | 'readings' | 'writing' | null;
+
 /** Keys of the field in which a line is typed. */
 export const TYPING: { keys: string; title: Key }[] = [
   { keys: 'Enter', title: 'keys.save' },
@@ -69,6 +72,8 @@ export const TYPING: { keys: string; title: Key }[] = [
   { keys: 'Alt+L', title: 'keys.letters' },
   { keys: 'Alt+O', title: 'keys.readings' },
   { keys: 'Alt+U', title: 'keys.unclear' },
+  { keys: 'Alt+M', title: 'naming.title' },
+  { keys: 'Alt+W', title: 'writing.title' },
   { keys: 'Alt+X', title: 'keys.split' },
 ];
 

@@ -139,6 +139,13 @@ export class PageState {
     );
   }
 
+  private asked: Promise<Schemas['Letter'][]> | undefined;
+  /** The letters of the project that keyboards lack, the most used first; asked for once. */
+  letters = () =>
+    (this.asked ??= ask(api.GET('/api/letterforms/letters', { params: { query: { limit: 80 } } })).then(
+      (found) => found.items,
+    ));
+
   /** What of this page must be asked for again after a change of the project. */
   touchedBy({ kind, data }: Change): 'all' | 'lines' | null {
     if (kind === 'resync' || kind === 'reconnected') return 'all';

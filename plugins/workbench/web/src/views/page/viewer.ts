@@ -1,7 +1,7 @@
 // The picture of a page at any zoom: OpenSeadragon on the engine's tiles, with our shapes over it.
 import OpenSeadragon from 'openseadragon';
 import { Overlay, type Marks, type View } from './overlay';
-import { tilesOf } from './tiles';
+import { tilesOf, withoutStyleOfItsOwn } from './tiles';
 import type { Point, Shape } from './shapes';
 
 /** A line that is lower than this on the screen cannot be read. */
@@ -23,6 +23,8 @@ export class PageViewer {
   };
   private isOpen = false;
   private holding = false;
+  /** How a line that is too small was brought nearer, and from where. */
+  private nearer: { before: OpenSeadragon.Rect; width: number } | null = null;
 
   constructor(
     element: HTMLElement,
@@ -144,11 +146,20 @@ export class PageViewer {
     const aspect = this.size[1] / this.size[0];
     const { viewport } = this.viewer;
     let now = viewport.getBoundsNoRotate(false);
-    // Too small to be read: nearer, until the shape is as wide as the window.
-    const smaller = Math.min(w / now.width, (h * aspect) / now.height);
-    if (smaller * viewport.getContainerSize().y < LEAST_PIXELS) {
+    // Where it was not the person who went nearer, the next line is seen from where the person was.
+    if (this.nearer && Math.abs(now.width - this.nearer.width) < now.width / 1000) {
+      const { before } = this.nearer;
+      now = new OpenSeadragon.Rect(before.x, now.y, before.width, before.height);
+    }
+    const before = now;
+    this.nearer = null;
+    // Too small to be read: nearer, until the shape is as wide as the window. A single letter is as large as it is long.
+    const [short = 0, long = 0] = [w / now.width, (h * aspect) / now.width].sort((a, b) => a - b);
+    const seen = (long < 2 * short ? long : short) * viewport.getContainerSize().x;
+    if (seen < LEAST_PIXELS) {
       const width = Math.min(now.width, Math.max(w * 1.08, h * aspect * 12));
       now = new OpenSeadragon.Rect(x - width * 0.04, now.y, width, (width * now.height) / now.width);
+      this.nearer = { before, width };
     }
     const [top, bottom] = [y * aspect, (y + h) * aspect];
     const margin = now.height * 0.12;
@@ -184,13 +195,4 @@ export class PageViewer {
     const found = new DOMMatrix([...view]).inverse().transformPoint(new DOMPoint(position.x, position.y));
     return [found.x, found.y];
   }
-}
-
-/** OpenSeadragon puts a style element into every page that has none of its own; our policy would refuse it, with an error. */
-function withoutStyleOfItsOwn(): void {
-  if (document.querySelector('style[data-openseadragon-mobile-css]')) return;
-  // An element of that name and of no known kind: it answers the question, and styles nothing.
-  const none = document.createElementNS('urn:none', 'style');
-  none.setAttribute('data-openseadragon-mobile-css', 'true');
-  document.head.append(none);
 }
