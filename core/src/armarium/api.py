@@ -13,6 +13,7 @@ from armarium.actions import Step as Step
 from armarium.actions import action as action
 from armarium.actions import actions_in as actions_in
 from armarium.actions.conducting import Conductor as Conductor
+from armarium.actions.merge import write_merge as write_merge
 from armarium.actions.query import queries_in as queries_in
 from armarium.actions.query import query as query
 from armarium.actions.rights import refuse_bound as refuse_bound
@@ -62,10 +63,16 @@ from armarium.guard.named_paths import PackagePath as PackagePath
 from armarium.guard.named_paths import RecipePath as RecipePath
 from armarium.guard.named_paths import ShownPath as ShownPath
 from armarium.history import audit
+from armarium.history import merging as merging
+from armarium.history.belonging import Belonging as Belonging
 from armarium.history.capture import make_permanent as make_permanent
 from armarium.history.capture import purging as purging
 from armarium.history.capture import versions as versions
 from armarium.history.locks import refuse_locked as refuse_locked
+from armarium.history.merge_plans import MergePlan as MergePlan
+from armarium.history.merge_plans import OnConflict as OnConflict
+from armarium.history.merge_plans import plan_merge as plan_merge
+from armarium.history.net_differences import steps_of as steps_of
 from armarium.history.schema import alter_tracked as alter_tracked
 from armarium.history.visibility import Rights as Rights
 from armarium.history.visibility import Use as Use
@@ -121,6 +128,7 @@ from armarium.plugin import hookimpl as hookimpl
 from armarium.plugin import hookspec as hookspec
 from armarium.principals import Principal as Principal
 from armarium.principals import asking as asking
+from armarium.projects import branches as branches
 from armarium.projects.libraries import Library as Library
 from armarium.projects.libraries import project_setting as project_setting
 from armarium.records.record import Computed as Computed
