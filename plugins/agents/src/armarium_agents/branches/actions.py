@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from armarium.api import (
     ActionContext,
     Conductor,
+    Conflict,
     Engine,
     Example,
+    Invalid,
     Library,
     MergePlan,
+    NotFound,
     Outcome,
     Route,
     RowRule,
@@ -313,10 +317,12 @@ def _prefer(ctx: ActionContext, change: merging.Change) -> None:
         return
     row = merging.named_values(change.table, change.theirs)
     if row.get("segment_id") is not None and "content" in row:
-        ctx.run(
-            "reading.choose",
-            {"segment_id": row["segment_id"], "kind": row["kind"], "representation_id": change.key[0]},
-        )
+        # One that was retracted, or is of a line that was deleted, cannot count.
+        with suppress(Conflict, Invalid, NotFound):
+            ctx.run(
+                "reading.choose",
+                {"segment_id": row["segment_id"], "kind": row["kind"], "representation_id": change.key[0]},
+            )
 
 
 def _tell(
