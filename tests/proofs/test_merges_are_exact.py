@@ -98,7 +98,7 @@ class Pairs:
                 self.engine.run(self.project, "branches.create", {"name": f"B{number}"}, LOCAL_OWNER).result
                 or {}
             )
-            branch = self.engine.libraries.open_only(made["path"])
+            branch = self.engine.libraries.open_only(made["library_path"])
             base = read_rows(branch)
             for library in (branch, self.project):
                 Histories(

@@ -128,6 +128,7 @@ from armarium.plugin import hookimpl as hookimpl
 from armarium.plugin import hookspec as hookspec
 from armarium.principals import Principal as Principal
 from armarium.principals import asking as asking
+from armarium.projects import branch_files as branch_files
 from armarium.projects import branches as branches
 from armarium.projects.libraries import Library as Library
 from armarium.projects.libraries import project_setting as project_setting

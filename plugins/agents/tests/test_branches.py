@@ -5,6 +5,10 @@ from __future__ import annotations
 import dataclasses
 import json
 import shutil
+import sqlite3
+import zipfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +37,7 @@ class Pair:
         self.first = sample_reading(Example(engine, library, LOCAL_OWNER, folder), self.page, "Deer Sir")
         made = self.run(library, "branches.create", {"name": "Corrections"})
         self.id: str = made["id"]
-        self.path = Path(made["path"])
+        self.path = Path(made["library_path"])
 
     @property
     def branch(self) -> Library:
@@ -99,7 +103,7 @@ def test_a_branch_is_a_copy_that_works_as_a_project_and_is_not_listed(pair: Pair
             .execute("SELECT id, row_hash FROM audit WHERE seq = ?", (card["base_seq"],))
             .fetchone()
         )
-    assert row["path"] == str(pair.path)
+    assert row["library_path"] == str(pair.path)
     assert (card["base_id"], card["base_digest"]) == base == (row["base_audit_id"], row["base_digest"])
 
 
@@ -339,7 +343,7 @@ def test_a_tampered_branch_and_one_of_another_project_are_refused(
     made = engine.run(second, "branches.create", {"name": "Its own"}, LOCAL_OWNER).result or {}
     engine.libraries.release(pair.path)
     shutil.rmtree(pair.path)
-    shutil.copytree(made["path"], pair.path)
+    shutil.copytree(made["library_path"], pair.path)
     card = json.loads((pair.path / "library.json").read_text())
     card["branch"]["id"] = pair.id
     (pair.path / "library.json").write_text(json.dumps(card))
@@ -386,7 +390,7 @@ def test_emptying_the_trash_leaves_a_branch_its_files(pair: Pair, tmp_path: Path
         Example(pair.engine, pair.project, LOCAL_OWNER, tmp_path), Image.new("L", (8, 8))
     )
     made = pair.run(pair.project, "branches.create", {"name": "Second"})
-    branch = pair.engine.libraries.open_only(made["path"])
+    branch = pair.engine.libraries.open_only(made["library_path"])
     digests = set(branch.objects.digests())
     assert digests
     pair.run(pair.project, "document.delete", {"ids": [document_id]})
@@ -425,3 +429,141 @@ def test_words_are_compared_in_runs() -> None:
         {"change": "same", "text": "c"},
         {"change": "added", "text": "d"},
     ]
+
+
+def _packed(pair: Pair, folder: Path, pictures: str = "no") -> Path:
+    to = folder / "sent.zip"
+    pair.run(pair.project, "branches.pack", {"branch_id": pair.id, "path": str(to), "pictures": pictures})
+    return to
+
+
+def test_a_branch_goes_as_a_file_to_another_machine_and_comes_back(
+    pair: Pair, make_engine: Callable[..., Engine], tmp_path: Path
+) -> None:
+    """The colleague unpacks it, works with an engine of his own, and packs it again."""
+    sent = _packed(pair, tmp_path)
+    away = tmp_path / "away"
+    with zipfile.ZipFile(sent) as archive:
+        archive.extractall(away)
+    (place,) = away.glob("*.library")
+    from armarium_agents.plugin import armarium_plugin as agents
+    from armarium_documents.plugin import armarium_plugin as documents
+    from armarium_rights.plugin import armarium_plugin as rights
+    from armarium_source_model.plugin import armarium_plugin as source_model
+
+    other = make_engine(plugins=[documents(), source_model(), rights(), agents()], state="other")
+    copy = other.libraries.get(place)
+    text = {"segment_id": pair.page.segment_ids[0], "text": "Dear Sir"}
+    other.run(copy, "representation.create", text, OTHER)
+    other.run(copy, "branches.pack", {"path": str(tmp_path / "back.zip")}, OTHER)
+    pair.run(pair.project, "branches.take", {"path": str(tmp_path / "back.zip")})
+    (group,) = pair.changes()["items"]
+    assert group["rows"][0]["theirs_by"][0]["name"] == "colleague"
+    pair.merge()
+    assert "Dear Sir" in pair.counting(pair.project)
+
+
+def test_taking_a_file_loses_no_work_of_this_machine(pair: Pair, tmp_path: Path) -> None:
+    sent = _packed(pair, tmp_path)
+    pair.correct(pair.branch, "Dear Sir")
+    with pytest.raises(Conflict) as refused:
+        pair.run(pair.project, "branches.take", {"path": str(sent)})
+    assert refused.value.code == "branch_diverged"
+    assert pair.changes()["total"] == 1
+
+
+def test_what_is_no_branch_or_was_changed_by_hand_is_not_taken(pair: Pair, tmp_path: Path) -> None:
+    plain = tmp_path / "plain.zip"
+    with zipfile.ZipFile(plain, "w") as archive:
+        archive.writestr("notes.txt", "no branch")
+    with pytest.raises(Invalid) as refused:
+        pair.run(pair.project, "branches.take", {"path": str(plain)})
+    assert refused.value.code == "no_branch"
+    sent = _packed(pair, tmp_path)
+    with zipfile.ZipFile(sent) as archive:
+        archive.extractall(tmp_path / "open")
+    (place,) = (tmp_path / "open").glob("*.library")
+    raw = sqlite3.connect(place / "library.sqlite")
+    raw.execute("DROP TRIGGER audit__no_update")
+    raw.execute("UPDATE audit SET actor_name = 'nobody' WHERE seq = 1")
+    raw.commit()
+    raw.close()
+    changed = tmp_path / "changed.zip"
+    with zipfile.ZipFile(changed, "w") as archive:
+        for name in ("library.json", "library.sqlite"):
+            archive.write(place / name, f"{place.name}/{name}")
+    with pytest.raises(Conflict) as damaged:
+        pair.run(pair.project, "branches.take", {"path": str(changed)})
+    assert damaged.value.code == "branch_damaged"
+    assert list(pair.path.parent.glob(".*.new")) == []
+
+
+def test_a_packed_branch_holds_no_job_and_no_folder_of_this_machine(pair: Pair, tmp_path: Path) -> None:
+    with zipfile.ZipFile(_packed(pair, tmp_path)) as archive:
+        archive.extractall(tmp_path / "open")
+    (place,) = (tmp_path / "open").glob("*.library")
+    raw = sqlite3.connect(place / "library.sqlite")
+    for table in ("job", "job_log", "document_transfer", "branch"):
+        assert raw.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
+    raw.close()
+
+
+def test_two_merges_at_once_write_once(pair: Pair) -> None:
+    pair.correct(pair.branch, "Dear Sir")
+    with ThreadPoolExecutor(4) as pool:
+        futures = [pool.submit(pair.merge) for _ in range(4)]
+    refused = [one.exception() for one in futures if one.exception() is not None]
+    assert len(refused) == 3
+    assert {one.code for one in refused if isinstance(one, Conflict)} == {"nothing_to_merge"}
+    with pair.project.db.read() as conn:
+        found = (
+            raw_of(conn)
+            .execute(
+                "SELECT count(*) FROM content_representation WHERE corrects_representation_id = ?",
+                (pair.first,),
+            )
+            .fetchone()
+        )
+    assert found == (1,)
+
+
+def test_part_of_a_branch_is_merged_and_what_it_rests_on_is_named(pair: Pair) -> None:
+    page = pair.run(pair.branch, "document.create", {"name": "New", "doc_type": "page"})["id"]
+    made = pair.run(pair.branch, "segment.pass_create", {"document_id": page, "name": "Hand"})
+    groups = {group["kind"]: group["id"] for group in pair.changes()["items"]}
+    assert made
+    with pytest.raises(Conflict) as refused:
+        pair.merge(groups=[groups["shapes"]])
+    assert refused.value.code == "needs_groups"
+    assert refused.value.fields["groups"] == [groups["tree"]]
+    pair.merge(groups=[groups["tree"]])
+    pair.merge(groups=[groups["shapes"]])
+    assert pair.changes()["total"] == 0
+
+
+def test_a_branch_of_a_branch_and_a_branch_for_whom_something_is_withheld_are_refused(pair: Pair) -> None:
+    with pytest.raises(Conflict) as refused:
+        pair.run(pair.branch, "branches.create", {"name": "Nested"})
+    assert refused.value.code == "is_a_branch"
+    with pytest.raises(Conflict) as no_branch:
+        pair.run(pair.project, "branches.update", {})
+    assert no_branch.value.code == "not_a_branch"
+    pair.run(
+        pair.project,
+        "rights.set",
+        {"target_kind": "document", "target_id": pair.page.document_id, "restricted": True},
+    )
+    editor = dataclasses.replace(LOCAL_OWNER, role="editor", name="editor", token_id="t1")
+    for name, params in (
+        ("branches.create", {"name": "Second"}),
+        ("branches.merge", {"branch_id": pair.id}),
+    ):
+        with pytest.raises(Forbidden) as withheld:
+            pair.run(pair.project, name, params, editor)
+        assert withheld.value.code == "rights_restricted"
+
+
+def test_a_token_bound_to_a_project_reaches_its_branches_and_no_others(pair: Pair) -> None:
+    bound = dataclasses.replace(MACHINE, libraries=frozenset({str(pair.project.path)}))
+    assert bound.reaches(str(pair.path))
+    assert not bound.reaches(str(pair.path).replace(".branches", "s.branches"))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from armarium.api import Plugin, actions_in, hookimpl, queries_in
 from armarium_agents import actions, queries
 from armarium_agents.branches import actions as branch_actions
+from armarium_agents.branches import file_actions, merge_actions
 from armarium_agents.branches import queries as branch_queries
 from armarium_agents.carrying import carrier
 from armarium_agents.queries import WithheldConversations
@@ -22,7 +23,7 @@ def armarium_plugin() -> Plugin:
         summary="Workspaces, and branches in which agents and colleagues propose",
         prefixes=("agents", "workspace", "branch", "branches"),
         metadata=metadata,
-        actions=actions_in(actions, branch_actions),
+        actions=actions_in(actions, branch_actions, merge_actions, file_actions),
         queries=queries_in(queries, branch_queries),
         withheld_along=(WithheldConversations(),),
         hooks=__name__,

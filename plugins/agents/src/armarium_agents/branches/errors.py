@@ -40,3 +40,4 @@ no_project = Conflict.saying(
 busy_branch = Conflict.saying(
     "branch_busy", "{name} has work that must end first: {work}. Stop or finish it, then delete the branch."
 )
+not_a_zip = Invalid.saying("not_a_zip", "{name} does not end in .zip. Name a file that does.")

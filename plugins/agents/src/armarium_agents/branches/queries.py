@@ -36,7 +36,7 @@ def list_branches(conn: Connection, library: Library) -> dict[str, Any]:
     found = BRANCHES.list_all(conn, order=(branches.c.created_at, branches.c.id))
     places = {row.id: row.place for row in conn.execute(select(branches.c.id, branches.c.place))}
     for item in found["items"]:
-        item["path"] = _path_of(library, places[item["id"]], item["id"])
+        item["library_path"] = _path_of(library, places[item["id"]], item["id"])
     return found
 
 
@@ -56,7 +56,7 @@ def read_branch(conn: Connection, library: Library, branch_id: str) -> dict[str,
     )
     return {
         **BRANCHES.require(conn, branch_id),
-        "path": _path_of(library, row.place, branch_id),
+        "library_path": _path_of(library, row.place, branch_id),
         "rejected": turned_down,
     }
 

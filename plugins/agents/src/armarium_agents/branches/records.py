@@ -11,6 +11,7 @@ from sqlalchemy import Column, Index, Integer, Text
 from armarium.api import (
     HIDDEN,
     Computed,
+    MaterialPath,
     Message,
     OnConflict,
     Params,
@@ -21,6 +22,7 @@ from armarium.api import (
     record,
     tracked,
 )
+from armarium.api import branches as branches_of
 from armarium_agents.branches.errors import unknown_branch
 from armarium_agents.records import metadata
 
@@ -91,12 +93,12 @@ class Reject(BranchId):
     refusal=unknown_branch,
 )
 class Branch(BranchCreate, Record):
-    """A copy of the project in which somebody proposes changes. `path` is its package, to be named like that of any
+    """A copy of the project in which somebody proposes changes. `library_path` is its package, to be named like that of any
     project; null where it is gone.
     """
 
     summary: str | None = None
-    path: Computed[str | None] = None
+    library_path: Computed[str | None] = None
 
 
 branches = Branch.table
@@ -229,6 +231,29 @@ class Merged(Message):
 class RejectedGroups(Message):
     branch_id: str
     groups: int
+
+
+class Pack(Params):
+    """A branch to write as one file. In a branch itself, `branch_id` is left out."""
+
+    branch_id: Id | None = None
+    path: Annotated[MaterialPath, Field(description="A file ending in .zip that does not exist yet")]
+    pictures: Annotated[
+        Literal["no", "all"],
+        Field(description="Whether the project's own files go along; those added always do"),
+    ] = "no"
+
+
+class Packed(Message):
+    path: str
+    bytes: int
+
+
+class Take(Params):
+    """A file that holds a branch of this project."""
+
+    path: MaterialPath
+    _taken: tuple[Path, branches_of.BranchCard] | None = PrivateAttr(default=None)
 
 
 class BranchDeleted(Message):
