@@ -97,7 +97,7 @@ def test_a_branch_is_a_copy_that_works_as_a_project_and_is_not_listed(pair: Pair
     card = json.loads((pair.path / "library.json").read_text())["branch"]
     assert card["project_uuid"] == pair.project.uuid
     with pair.project.db.read() as conn:
-        (row,) = list_branches(conn, pair.project)["items"]
+        (row,) = list_branches(conn, pair.engine, pair.project)["items"]
         base = (
             raw_of(conn)
             .execute("SELECT id, row_hash FROM audit WHERE seq = ?", (card["base_seq"],))
@@ -264,9 +264,9 @@ def test_what_was_turned_down_is_offered_again_only_when_the_branch_changes_it(p
     with pytest.raises(Invalid):
         pair.merge(groups=[group["id"]])
     with pair.project.db.read() as conn:
-        assert [one["reason"] for one in read_branch(conn, pair.project, pair.id)["rejected"]] == [
-            "It says deer"
-        ]
+        assert [
+            one["reason"] for one in read_branch(conn, pair.engine, pair.project, pair.id)["rejected"]
+        ] == ["It says deer"]
     pair.correct(pair.branch, "Dear Madam")
     (again,) = pair.changes()["items"]
     assert again["id"] == group["id"]
@@ -419,6 +419,21 @@ def test_a_deleted_branch_is_gone_and_what_was_merged_stays(pair: Pair) -> None:
     assert pair.counting(pair.project) == text
     with pytest.raises(NotFound):
         pair.merge()
+
+
+def test_an_agent_proposes_from_its_branch_and_reads_there_why_it_was_turned_down(pair: Pair) -> None:
+    pair.correct(pair.branch, "Dear Sir", who=MACHINE)
+    proposed = pair.run(pair.branch, "branches.propose", {"summary": "One line"}, MACHINE)
+    assert (proposed["id"], proposed["summary"]) == (pair.id, "One line")
+    assert proposed["proposed_at"] is not None
+    (group,) = pair.changes()["items"]
+    turned_down = {"branch_id": pair.id, "groups": [group["id"]], "reason": "It says deer"}
+    pair.run(pair.project, "branches.reject", turned_down)
+    with pair.branch.db.read() as conn:
+        found = read_branch(conn, pair.engine, pair.branch, pair.id)
+        assert list_branches(conn, pair.engine, pair.branch)["count"] == 1
+    assert [one["reason"] for one in found["rejected"]] == ["It says deer"]
+    assert found["summary"] == "One line"
 
 
 def test_words_are_compared_in_runs() -> None:

@@ -28,7 +28,7 @@ from armarium_agents.branches.making import (
     remove_package,
     row_of,
 )
-from armarium_agents.branches.queries import BRANCHES, read_branch, refuse_partial, require_open
+from armarium_agents.branches.queries import BRANCHES, project_of, refuse_partial, require_open, show_branch
 from armarium_agents.branches.records import (
     Branch,
     BranchCreate,
@@ -88,6 +88,16 @@ def _keep(ctx: ActionContext, p: BranchCreate, branch_id: str, temporary: Path) 
     }
 
 
+def _propose_in_project(conductor: Conductor, p: Propose) -> Outcome:
+    """In a branch itself, write the proposal where those who review it look: in its project."""
+    library = conductor.library
+    if library is None or not library.is_branch:
+        return conductor.step(p)
+    project, card = project_of(conductor.engine, library)
+    params = {"branch_id": p.branch_id or card.id, "summary": p.summary}
+    return conductor.engine.run(project, "branches.propose", params, conductor.principal)
+
+
 @action(
     "branches.propose",
     params=Propose,
@@ -95,16 +105,19 @@ def _keep(ctx: ActionContext, p: BranchCreate, branch_id: str, temporary: Path) 
     summary="Propose a finished branch: say what it brings, for whoever reviews it.",
     route=Route("POST", "/api/branches/{branch_id}/propose"),
     words="Proposed a branch",
+    conduct=_propose_in_project,
     example=lambda ex: {"branch_id": made_branch(ex), "summary": "12 pages corrected"},
 )
 def propose(ctx: ActionContext, p: Propose) -> dict[str, Any]:
-    """Raises NotFound."""
+    """In a branch, `branch_id` may be left out. Raises NotFound, Invalid for a project where no branch is named."""
+    if p.branch_id is None:
+        raise errors.not_a_branch(ctx.project.name)
     BRANCHES.require(ctx.conn, p.branch_id)
     ctx.conn.execute(
         branches.update().where(branches.c.id == p.branch_id).values(summary=p.summary, proposed_at=ctx.now)
     )
     ctx.target(p.branch_id)
-    return read_branch(ctx.conn, ctx.project, p.branch_id)
+    return show_branch(ctx.conn, ctx.project, p.branch_id)
 
 
 @action(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from armarium.api import (
@@ -32,7 +31,7 @@ from armarium_agents.branches.making import (
     chosen_groups,
     look_at_branch,
 )
-from armarium_agents.branches.queries import refuse_partial, require_open
+from armarium_agents.branches.queries import project_of, refuse_partial, require_open
 from armarium_agents.branches.records import (
     BranchId,
     BringIn,
@@ -71,27 +70,12 @@ def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
         return _bring_in(ctx, p, card, raw_of(there), branch, "project")
 
 
-def _project_of(engine: Engine, branch: Library) -> tuple[Library, packages.BranchCard]:
-    card = packages.card_of(branch)
-    if card is None:
-        raise errors.not_a_branch(branch.name)
-    known = [
-        one["path"] for one in engine.libraries.list_registered() if one["library_uuid"] == card.project_uuid
-    ]
-    for place in (packages.project_beside(branch.path), *known):
-        if Path(place).is_dir():
-            project = engine.libraries.open_only(place)
-            if project.uuid == card.project_uuid:
-                return project, card
-    raise errors.no_project()
-
-
 def _look_at_other_side(engine: Engine, library: Library | None, p: Update) -> None:
     assert library is not None
     if p.branch_id is not None:
         look_at_branch(engine, library, BranchId(branch_id=p.branch_id))
     else:
-        _project_of(engine, library)
+        project_of(engine, library)
 
 
 @action(
@@ -111,7 +95,7 @@ def update(ctx: ActionContext, p: Update) -> dict[str, Any]:
     """
     if p.branch_id is not None:
         return merge.perform(ctx, Merge(branch_id=p.branch_id, **p.model_dump(exclude={"branch_id"})))  # type: ignore[no-any-return]
-    project, card = _project_of(ctx.engine, ctx.project)
+    project, card = project_of(ctx.engine, ctx.project)
     with project.db.read_all() as there:
         return _bring_in(ctx, p, card, raw_of(there), project, "branch")
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from difflib import SequenceMatcher
+from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import Query
@@ -11,7 +14,7 @@ from sqlalchemy import Connection, select
 
 from armarium.api import Engine, Library, Principal, is_among, merging, query, raw_of, rules_of, steps_of
 from armarium.api import branches as packages
-from armarium_agents.branches.errors import withheld_here
+from armarium_agents.branches import errors
 from armarium_agents.branches.groups import Group, Toward, comparison_of, lines_in
 from armarium_agents.branches.records import (
     Branch,
@@ -30,9 +33,40 @@ MOST_ROWS = 200
 """How many rows of a group are shown; all are counted."""
 
 
+def project_of(engine: Engine, branch: Library) -> tuple[Library, packages.BranchCard]:
+    card = packages.card_of(branch)
+    if card is None:
+        raise errors.not_a_branch(branch.name)
+    known = [
+        one["path"] for one in engine.libraries.list_registered() if one["library_uuid"] == card.project_uuid
+    ]
+    for place in (packages.project_beside(branch.path), *known):
+        if Path(place).is_dir():
+            project = engine.libraries.open_only(place)
+            if project.uuid == card.project_uuid:
+                return project, card
+    raise errors.no_project()
+
+
+@contextmanager
+def _project(conn: Connection, engine: Engine, library: Library) -> Iterator[tuple[Connection, Library]]:
+    """Lend the project whose branches are meant: *library*, or where that is a branch itself, its project."""
+    if not library.is_branch:
+        yield conn, library
+        return
+    project, _ = project_of(engine, library)
+    with project.db.read() as there:
+        yield there, project
+
+
 @query("/api/branches", summary="The branches of a project", answer=Branches, refusals=())
-def list_branches(conn: Connection, library: Library) -> dict[str, Any]:
-    """Return the oldest first, each with the path of its package."""
+def list_branches(conn: Connection, engine: Engine, library: Library) -> dict[str, Any]:
+    """Return the oldest first, each with the path of its package. In a branch, those of its project."""
+    with _project(conn, engine, library) as (of, project):
+        return _list(of, project)
+
+
+def _list(conn: Connection, library: Library) -> dict[str, Any]:
     found = BRANCHES.list_all(conn, order=(branches.c.created_at, branches.c.id))
     places = {row.id: row.place for row in conn.execute(select(branches.c.id, branches.c.place))}
     for item in found["items"]:
@@ -46,8 +80,14 @@ def _path_of(library: Library, place: str, branch_id: str) -> str | None:
 
 
 @query("/api/branches/{branch_id}", summary="A branch, and what of it was turned down", answer=BranchDetails)
-def read_branch(conn: Connection, library: Library, branch_id: str) -> dict[str, Any]:
-    """Return it with the reasons for which changes were turned down."""
+def read_branch(conn: Connection, engine: Engine, library: Library, branch_id: str) -> dict[str, Any]:
+    """Return it with the reasons for which changes were turned down. A branch may ask for itself."""
+    with _project(conn, engine, library) as (of, project):
+        return show_branch(of, project, branch_id)
+
+
+def show_branch(conn: Connection, library: Library, branch_id: str) -> dict[str, Any]:
+    """Return a branch as it is answered."""
     row = BRANCHES.row(conn, branch_id)
     turned_down = REJECTED.all(
         conn,
@@ -83,7 +123,25 @@ def list_changes(
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     offset: Annotated[int, Query(ge=0, le=10**12)] = 0,
 ) -> dict[str, Any]:
-    """Return the net changes since both sides last agreed; what they did and took back is no change."""
+    """Return the net changes since both sides last agreed; what they did and took back is no change. A branch may ask for
+    its own.
+    """
+    with _project(conn, engine, library) as (of, project):
+        return _changes(of, engine, project, principal, branch_id, incoming, status, kind, limit, offset)
+
+
+def _changes(
+    conn: Connection,
+    engine: Engine,
+    library: Library,
+    principal: Principal,
+    branch_id: str,
+    incoming: bool,
+    status: Status | None,
+    kind: Kind | None,
+    limit: int,
+    offset: int,
+) -> dict[str, Any]:
     branch, card = require_open(conn, engine, library, branch_id)
     refuse_partial(principal, library, branch)
     toward: Toward = "branch" if incoming else "project"
@@ -122,7 +180,7 @@ def refuse_partial(principal: Principal, *sides: Library) -> None:
     """Raise Forbidden where something on one of *sides* is withheld from *principal*: a change could tell of it."""
     for side in sides:
         if side.db.visibility is not None and side.db.visibility.limits(principal):
-            raise withheld_here(principal.name, "look through the branch")
+            raise errors.withheld_here(principal.name, "look through the branch")
 
 
 def _names(groups: list[Group], *sides: Connection) -> dict[str, str]:

@@ -46,9 +46,10 @@ class BranchId(Params):
     branch_id: Id
 
 
-class Propose(BranchId):
+class Propose(Params):
     """What a finished branch brings, for whoever reviews it."""
 
+    branch_id: Id | None = None
     summary: Annotated[SourceText, Field(min_length=1, max_length=20_000)]
 
 
