@@ -471,6 +471,7 @@ ELSEWHERE = {
     "/api/recipes/routes": "three routes for any values; proved in plugins/recipes/tests/test_routes_for_pages.py",
     "/api/recipes/candidates": "cards by rules; proved in plugins/recipes/tests",
     "/api/check/verdicts": "its filters are proved in plugins/checking/tests",
+    "/api/branches/{branch_id}/changes": "net changes in groups; proved in tests/proofs/test_merges_are_exact.py",
     "/api/chat/workspaces": "proved in plugins/agents/tests/test_workspaces.py",
     "/api/entities/{entity_id}/place": "what holds of one entity at a date; proved in plugins/georeference/tests/test_places.py",
     "/api/find-documents/proposals": "its filter is proved in plugins/finding/tests/test_proposals.py",

@@ -446,7 +446,7 @@ def test_words_are_compared_in_runs() -> None:
     ]
 
 
-def _packed(pair: Pair, folder: Path, pictures: str = "no") -> Path:
+def _pack_to(pair: Pair, folder: Path, pictures: str = "no") -> Path:
     to = folder / "sent.zip"
     pair.run(pair.project, "branches.pack", {"branch_id": pair.id, "path": str(to), "pictures": pictures})
     return to
@@ -456,7 +456,7 @@ def test_a_branch_goes_as_a_file_to_another_machine_and_comes_back(
     pair: Pair, make_engine: Callable[..., Engine], tmp_path: Path
 ) -> None:
     """The colleague unpacks it, works with an engine of his own, and packs it again."""
-    sent = _packed(pair, tmp_path)
+    sent = _pack_to(pair, tmp_path)
     away = tmp_path / "away"
     with zipfile.ZipFile(sent) as archive:
         archive.extractall(away)
@@ -479,7 +479,7 @@ def test_a_branch_goes_as_a_file_to_another_machine_and_comes_back(
 
 
 def test_taking_a_file_loses_no_work_of_this_machine(pair: Pair, tmp_path: Path) -> None:
-    sent = _packed(pair, tmp_path)
+    sent = _pack_to(pair, tmp_path)
     pair.correct(pair.branch, "Dear Sir")
     with pytest.raises(Conflict) as refused:
         pair.run(pair.project, "branches.take", {"path": str(sent)})
@@ -494,7 +494,7 @@ def test_what_is_no_branch_or_was_changed_by_hand_is_not_taken(pair: Pair, tmp_p
     with pytest.raises(Invalid) as refused:
         pair.run(pair.project, "branches.take", {"path": str(plain)})
     assert refused.value.code == "no_branch"
-    sent = _packed(pair, tmp_path)
+    sent = _pack_to(pair, tmp_path)
     with zipfile.ZipFile(sent) as archive:
         archive.extractall(tmp_path / "open")
     (place,) = (tmp_path / "open").glob("*.library")
@@ -514,7 +514,7 @@ def test_what_is_no_branch_or_was_changed_by_hand_is_not_taken(pair: Pair, tmp_p
 
 
 def test_a_packed_branch_holds_no_job_and_no_folder_of_this_machine(pair: Pair, tmp_path: Path) -> None:
-    with zipfile.ZipFile(_packed(pair, tmp_path)) as archive:
+    with zipfile.ZipFile(_pack_to(pair, tmp_path)) as archive:
         archive.extractall(tmp_path / "open")
     (place,) = (tmp_path / "open").glob("*.library")
     raw = sqlite3.connect(place / "library.sqlite")

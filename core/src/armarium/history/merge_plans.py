@@ -72,7 +72,7 @@ def plan_merge(
 
 
 def _add(plan: MergePlan, change: Change, on_conflict: OnConflict) -> None:
-    taken = set(change.changed)
+    taken = set(change.changed_columns)
     if change.status == "conflict":
         if on_conflict == "refuse" or (on_conflict == "keep_both" and change.why != "rival"):
             plan.undecided.append(change)
@@ -94,7 +94,7 @@ def _add(plan: MergePlan, change: Change, on_conflict: OnConflict) -> None:
     elif change.ours is None:
         plan.inserts[change.place] = (change.table, change.theirs)
     else:
-        changed = change.changed
+        changed = change.changed_columns
         values = {
             name: change.theirs[changed[name]]
             for name in taken
@@ -199,7 +199,7 @@ def write_plan(raw: sqlite3.Connection, schema: Schema, plan: MergePlan, now: st
     for (_, key), (table, values) in plan.updates.items():
         names = tuple(sorted(values))
         rows = alike.setdefault((table.name, names), (table, []))[1]
-        rows.append((*(values[name] for name in names), *_grown(table, now), *key))
+        rows.append((*(values[name] for name in names), *_growth_values(table, now), *key))
     for (_, names), (table, rows) in alike.items():
         sets = [f"{quote_name(name)} = ?" for name in names] + _growing(table)
         raw.executemany(f"UPDATE {quote_name(table.name)} SET {', '.join(sets)} WHERE {_is_row(table)}", rows)
@@ -216,14 +216,14 @@ def _is_row(table: Table) -> str:
 
 
 def _growing(table: Table) -> list[str]:
-    """SQL that raises the columns which only grow: counters by one, times to the parameters of `_grown`."""
+    """SQL that raises the columns which only grow: counters by one, times to the parameters of `_growth_values`."""
     return [
         f"{quote_name(c.name)} = {quote_name(c.name)} + 1" if is_counter(c) else f"{quote_name(c.name)} = ?"
         for c in sorted(_monotonic(table), key=is_counter)
     ]
 
 
-def _grown(table: Table, now: str) -> list[str]:
+def _growth_values(table: Table, now: str) -> list[str]:
     return [now for column in _monotonic(table) if not is_counter(column)]
 
 

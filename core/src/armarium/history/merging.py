@@ -72,7 +72,7 @@ class Change:
         return self.table.name, self.key
 
     @property
-    def changed(self) -> dict[str, int]:
+    def changed_columns(self) -> dict[str, int]:
         """The columns that the source changed, with their positions; of a row that it made, all of them."""
         return {
             name: at
@@ -136,7 +136,7 @@ def _compare(change: Change) -> None:
         if base is not None:
             change.status, change.why = "conflict", "deleted_here"
     else:
-        apart = {name: at for name, at in change.changed.items() if theirs[at] != ours[at]}
+        apart = {name: at for name, at in change.changed_columns.items() if theirs[at] != ours[at]}
         both = frozenset(
             name
             for name, at in apart.items()
@@ -198,7 +198,11 @@ def _find_taken(
         where = " AND ".join(f"{quote_name(name)} = ?" for name in unique)
         keys = ", ".join(quote_name(key) for key in key_columns(table))
         for change in changes:
-            if change.theirs is None or change.status != "clean" or not change.changed.keys() & set(unique):
+            if (
+                change.theirs is None
+                or change.status != "clean"
+                or not change.changed_columns.keys() & set(unique)
+            ):
                 continue
             values = tuple(change.theirs[one] for one in at)
             if None in values:
@@ -239,7 +243,7 @@ def _find_gone(
     for change in changes:
         for name, at, parent in references(schema)[change.table.name] if change.theirs is not None else ():
             value = change.theirs[at]  # type: ignore[index]
-            if name not in change.changed or value is None:
+            if name not in change.changed_columns or value is None:
                 continue
             made = by_place.get((parent.name, (value,)))
             if made is None or (made.ours is None and made.base is not None):
@@ -310,3 +314,9 @@ def makers_of(raw: sqlite3.Connection, steps: Sequence[int]) -> list[dict[str, A
         dict(zip(("kind", "name", "audit_id", "action_name", "created_at"), row, strict=True))
         for row in found
     ]
+
+
+def digest_at(raw: sqlite3.Connection, step: int) -> str | None:
+    """Return the hash of the log at *step*, or None where the log has no such step."""
+    row = raw.execute("SELECT row_hash FROM audit WHERE seq = ?", (step,)).fetchone()
+    return None if row is None else str(row[0])

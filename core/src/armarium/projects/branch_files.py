@@ -95,7 +95,7 @@ def added_files(branch: Library, card: BranchCard) -> set[str]:
 
 
 @contextmanager
-def unpacked(engine: Engine, project: Library, source: Path) -> Iterator[tuple[Path, BranchCard]]:
+def unpack_branch(engine: Engine, project: Library, source: Path) -> Iterator[tuple[Path, BranchCard]]:
     """Lend the branch in the file *source*, unpacked under a temporary name beside *project*, and its card.
 
     Its files are checked by their digests, its log by its hashes; files that it lacks are the project's. Raises Invalid for

@@ -73,7 +73,7 @@ def folder_of(project: Path) -> Path:
 
 
 @contextmanager
-def copied(
+def copy_project(
     engine: Engine, project: Library, name: str, branch_id: str, principal: Principal
 ) -> Iterator[Path]:
     """Lend a complete copy of *project* as the branch *branch_id*, under a temporary name in the folder of its branches.

@@ -37,9 +37,9 @@ from armarium_agents.branches.records import (
     BranchId,
     Propose,
     Reject,
-    Rejected,
     RejectedGroups,
-    Settled,
+    RejectedPart,
+    SettledPart,
     branches,
 )
 
@@ -50,7 +50,7 @@ def _make(conductor: Conductor, p: BranchCreate) -> Outcome:
     project, principal = conductor.library, conductor.principal
     refuse_making(project, principal)
     branch_id = new_id()
-    with packages.copied(conductor.engine, project, p.name, branch_id, principal) as temporary:
+    with packages.copy_project(conductor.engine, project, p.name, branch_id, principal) as temporary:
         copied = p.model_copy()
         copied._copied = (branch_id, temporary)
         return conductor.step(copied)
@@ -71,7 +71,7 @@ def create(ctx: ActionContext, p: BranchCreate) -> dict[str, Any]:
     if p._copied is None:
         refuse_making(ctx.project, ctx.principal)
         branch_id = new_id()
-        with packages.copied(ctx.engine, ctx.project, p.name, branch_id, ctx.principal) as temporary:
+        with packages.copy_project(ctx.engine, ctx.project, p.name, branch_id, ctx.principal) as temporary:
             return _keep(ctx, p, branch_id, temporary)
     return _keep(ctx, p, *p._copied)
 
@@ -140,7 +140,7 @@ def reject(ctx: ActionContext, p: Reject) -> dict[str, Any]:
         head = merging.head(raw_of(there))
     for group in chosen_groups(comparison, p.groups):
         ctx.conn.execute(
-            Rejected.table.insert().values(
+            RejectedPart.table.insert().values(
                 id=new_id(),
                 branch_id=card.id,
                 group_id=group.id,
@@ -182,7 +182,7 @@ def delete(ctx: ActionContext, p: BranchId) -> dict[str, Any]:
     opened = None if place is None else engine.libraries.open_at(str(place))
     if opened is not None and (busy := engine.jobs.holding(opened)):
         raise errors.busy_branch(opened.name, "; ".join(busy))
-    for table in (Settled.table, Rejected.table):
+    for table in (SettledPart.table, RejectedPart.table):
         ctx.conn.execute(table.delete().where(table.c.branch_id == p.branch_id))
     ctx.conn.execute(branches.delete().where(branches.c.id == p.branch_id))
     ctx.target(p.branch_id)

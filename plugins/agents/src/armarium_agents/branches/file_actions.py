@@ -71,7 +71,7 @@ def pack(ctx: ActionContext, p: Pack) -> dict[str, Any]:
 def _unpack(conductor: Conductor, p: Take) -> Outcome:
     assert conductor.library is not None
     refuse_making(conductor.library, conductor.principal)
-    with branch_files.unpacked(conductor.engine, conductor.library, p.path.real) as found:
+    with branch_files.unpack_branch(conductor.engine, conductor.library, p.path.real) as found:
         given = p.model_copy()
         given._taken = found
         return conductor.step(given)
@@ -99,7 +99,7 @@ def take(ctx: ActionContext, p: Take) -> dict[str, Any]:
     another project's, one changed by hand, and one that was worked on here too.
     """
     if p._taken is None:
-        with branch_files.unpacked(ctx.engine, ctx.project, p.path.real) as found:
+        with branch_files.unpack_branch(ctx.engine, ctx.project, p.path.real) as found:
             return _put(ctx, *found)
     return _put(ctx, *p._taken)
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 from armarium.api import Belonging, Library, merging, raw_of, rules_of
 from armarium.api import branches as packages
-from armarium_agents.branches.records import Kind, Rejected, Settled, Status
+from armarium_agents.branches.records import Kind, RejectedPart, SettledPart, Status
 
 Place = tuple[str, tuple[object, ...]]
 Toward = Literal["project", "branch"]
@@ -80,7 +80,7 @@ class Group:
         if self.about != PAGE:
             return self.about
         moved = any(
-            change.base is None or change.theirs is None or not IN_TREE.isdisjoint(change.changed)
+            change.base is None or change.theirs is None or not IN_TREE.isdisjoint(change.changed_columns)
             for change in self.changes
         )
         return "tree" if moved else "metadata"
@@ -138,7 +138,8 @@ def _marks(
 ) -> tuple[dict[str, Mark], Mark]:
     """Return since when changes count: of each group that was merged before, and of all others."""
     settled = sorted(
-        _settled(project, branch, card.id, "project") + _settled(branch, project, card.id, "branch")
+        _settled_parts(project, branch, card.id, "project")
+        + _settled_parts(branch, project, card.id, "branch")
     )
     newest: dict[str, tuple[int, int, str]] = {}
     given: dict[str, int] = {}
@@ -157,19 +158,18 @@ def _marks(
     return marks, Mark(*begun)
 
 
-def _settled(
+def _settled_parts(
     own: sqlite3.Connection, other: sqlite3.Connection, branch_id: str, into: Toward
 ) -> list[tuple[int, int, str, str]]:
     """Return what was merged into the side *own*; what its *other* side no longer knows of does not count."""
     found = []
     column = "branch_seq" if into == "project" else "project_seq"
     for project_seq, branch_seq, group_id, merged_into, seq, digest in own.execute(
-        f"SELECT project_seq, branch_seq, group_id, merged_into, {column}, other_digest FROM {Settled.table}"
+        f"SELECT project_seq, branch_seq, group_id, merged_into, {column}, other_digest FROM {SettledPart.table}"
         " WHERE branch_id = ?",
         (branch_id,),
     ).fetchall():
-        row = other.execute("SELECT row_hash FROM audit WHERE seq = ?", (seq,)).fetchone()
-        if row is not None and row[0] == digest:
+        if merging.digest_at(other, seq) == digest:
             found.append((project_seq, branch_seq, group_id, merged_into))
     return found
 
@@ -178,7 +178,7 @@ def _turned_down(project: sqlite3.Connection, branch_id: str) -> dict[str, int]:
     """Return, for each group that was turned down, the step of the branch up to which it was."""
     return dict(
         project.execute(
-            f"SELECT group_id, max(branch_seq) FROM {Rejected.table} WHERE branch_id = ? GROUP BY group_id",
+            f"SELECT group_id, max(branch_seq) FROM {RejectedPart.table} WHERE branch_id = ? GROUP BY group_id",
             (branch_id,),
         ).fetchall()
     )

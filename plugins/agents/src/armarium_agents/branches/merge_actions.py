@@ -37,12 +37,12 @@ from armarium_agents.branches.records import (
     BringIn,
     Merge,
     Merged,
-    Settled,
+    SettledPart,
     Update,
 )
 
 _PERSON_MERGES: RowRule[Any] = RowRule(
-    Settled.table.name,
+    SettledPart.table.name,
     "person",
     when=lambda before, after: (after or before or {}).get("merged_into") == "project",
 )
@@ -173,7 +173,7 @@ def _note_settled(
         "created_at",
     )
     ctx.bulk_insert(
-        Settled.table,
+        SettledPart.table,
         columns,
         [(new_id(), card.id, group.id, toward, *seqs, head.row_hash, ctx.now) for group in groups],
     )

@@ -22,13 +22,13 @@ from armarium_agents.branches.records import (
     BranchDetails,
     Branches,
     Kind,
-    Rejected,
+    RejectedPart,
     Status,
     branches,
 )
 from armarium_documents.api import documents
 
-BRANCHES, REJECTED = Branch.rows, Rejected.rows
+BRANCHES, REJECTED = Branch.rows, RejectedPart.rows
 MOST_ROWS = 200
 """How many rows of a group are shown; all are counted."""
 
@@ -91,8 +91,8 @@ def show_branch(conn: Connection, library: Library, branch_id: str) -> dict[str,
     row = BRANCHES.row(conn, branch_id)
     turned_down = REJECTED.all(
         conn,
-        Rejected.table.c.branch_id == branch_id,
-        order=(Rejected.table.c.created_at, Rejected.table.c.id),
+        RejectedPart.table.c.branch_id == branch_id,
+        order=(RejectedPart.table.c.created_at, RejectedPart.table.c.id),
     )
     return {
         **BRANCHES.require(conn, branch_id),
@@ -209,12 +209,12 @@ def _group(
 def _row(
     change: merging.Change, group: Group, source: sqlite3.Connection, target: sqlite3.Connection
 ) -> dict[str, Any]:
-    base, theirs, ours = (_named(change, row) for row in (change.base, change.theirs, change.ours))
+    base, theirs, ours = (_named_row(change, row) for row in (change.base, change.theirs, change.ours))
     any_of = theirs or base or {}
     beside = ours
     if change.rivals and ours is None:
-        beside = _named(change, next(iter(_live(target, change, change.rivals[:1])), None))
-    places = list(change.changed) or list(any_of)
+        beside = _named_row(change, next(iter(_live(target, change, change.rivals[:1])), None))
+    places = list(change.changed_columns) or list(any_of)
     segment_id = any_of.get("segment_id")
     values = [
         {
@@ -244,7 +244,7 @@ def _row(
     }
 
 
-def _named(change: merging.Change, row: tuple[Any, ...] | None) -> dict[str, Any] | None:
+def _named_row(change: merging.Change, row: tuple[Any, ...] | None) -> dict[str, Any] | None:
     return None if row is None else merging.named_values(change.table, row)
 
 
@@ -264,10 +264,10 @@ def _words(
     new = (theirs or {}).get("content")
     if not isinstance(new, str):
         return None
-    old = (_named(change, change.base) or {}).get("content")
+    old = (_named_row(change, change.base) or {}).get("content")
     corrected = (theirs or {}).get("corrects_representation_id")
     if old is None and corrected is not None:
-        before = [_named(change, row) for row in _live(source, change, [(corrected,)])]
+        before = [_named_row(change, row) for row in _live(source, change, [(corrected,)])]
         old = before[0]["content"] if before and before[0] else None
     return compare_words(str(old or ""), new)
 

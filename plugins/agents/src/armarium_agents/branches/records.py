@@ -112,7 +112,7 @@ Branches = listed(Branch, "Branches", "The branches of a project, the newest las
     tracked(label="merged part of a branch", stays_here=True),
     Index("ix_branch_settled_branch", "branch_id"),
 )
-class Settled(Record):
+class SettledPart(Record):
     """A part of a branch that was merged: as of which step of either side, and into which."""
 
     branch_id: str
@@ -132,7 +132,7 @@ class Settled(Record):
     Index("ix_branch_rejected_branch", "branch_id"),
     last=provenance_columns(),
 )
-class Rejected(Record):
+class RejectedPart(Record):
     """A part of a branch that was turned down, with the reason; what the branch changes there later is offered again."""
 
     branch_id: str
@@ -144,7 +144,7 @@ class Rejected(Record):
 class BranchDetails(Branch):
     """A branch, what of it was turned down and why."""
 
-    rejected: list[Rejected]
+    rejected: list[RejectedPart]
 
 
 class Maker(Message):
