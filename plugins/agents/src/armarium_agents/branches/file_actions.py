@@ -17,13 +17,14 @@ from armarium.api import (
     Route,
     action,
     branch_files,
+    exchange,
 )
 from armarium.api import branches as packages
 from armarium_agents.branches import errors
 from armarium_agents.branches.making import (
     made_branch,
     refuse_making,
-    remove_package,
+    release_package,
     row_of,
 )
 from armarium_agents.branches.queries import BRANCHES, refuse_partial, require_open
@@ -105,20 +106,28 @@ def take(ctx: ActionContext, p: Take) -> dict[str, Any]:
 
 
 def _put(ctx: ActionContext, temporary: Path, card: packages.BranchCard) -> dict[str, Any]:
-    known = BRANCHES.get(ctx.conn, card.id)
-    name = known["name"] if known else f"Branch {card.id[-8:]}"
+    row = ctx.conn.execute(branches.select().where(branches.c.id == card.id)).first()
+    name = row.name if row is not None else f"Branch {card.id[-8:]}"
     place = packages.place_of_branch(ctx.project.path, name, card.id)
-    there = packages.find_package(ctx.project.path, str(place.relative_to(ctx.project.path.parent)), card.id)
-    if there is not None:
+    stated = row.place if row is not None else str(place.relative_to(ctx.project.path.parent))
+    there = packages.find_package(ctx.project.path, stated, card.id)
+    if there is None:
+        packages.keep(temporary, place)
+    else:
         here = ctx.engine.libraries.open_only(there)
         if busy := ctx.engine.jobs.holding(here):
             raise errors.busy_branch(here.name, "; ".join(busy))
         branch_files.refuse_diverged(here, temporary)
-        remove_package(ctx.engine, there)
-    packages.keep(temporary, place)
+        release_package(ctx.engine, there)
+        # What lay there is removed with the temporary folder; at no moment is there none, where the disk can do that.
+        if not exchange(temporary, there):
+            there.rename(temporary.with_suffix(".old"))
+            packages.keep(temporary, there)
+            temporary.with_suffix(".old").rename(temporary)
+        place = there
     stated = str(place.relative_to(ctx.project.path.parent))
     ctx.target(card.id)
-    if known is not None:
+    if row is not None:
         ctx.conn.execute(branches.update().where(branches.c.id == card.id).values(place=stated))
         return {**BRANCHES.require(ctx.conn, card.id), "library_path": str(place)}
     return {**BRANCHES.insert(ctx.conn, row_of(ctx, card, name, None, stated)), "library_path": str(place)}

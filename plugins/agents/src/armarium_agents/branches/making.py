@@ -68,9 +68,15 @@ def chosen_groups(comparison: Comparison, wanted: list[str] | None) -> list[Grou
     return [comparison.groups[one] for one in dict.fromkeys(wanted)]
 
 
-def remove_package(engine: Engine, place: Path) -> None:
+def release_package(engine: Engine, place: Path) -> None:
+    """Close the branch at *place* where it is open."""
     opened = engine.libraries.open_at(str(place))
     if opened is not None:
         engine.jobs.detach(opened)
         engine.libraries.release(place)
+
+
+def remove_package(engine: Engine, place: Path) -> None:
+    """Close the branch at *place* and remove its package."""
+    release_package(engine, place)
     shutil.rmtree(place, ignore_errors=True)
