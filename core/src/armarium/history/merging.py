@@ -241,9 +241,12 @@ def _find_gone(
     asked: dict[Table, set[Key]] = {}
     pointing: list[tuple[Change, Table, Key]] = []
     for change in changes:
-        for name, at, parent in references(schema)[change.table.name] if change.theirs is not None else ():
-            value = change.theirs[at]  # type: ignore[index]
-            if name not in change.changed_columns or value is None:
+        if change.theirs is None:
+            continue
+        moved = change.changed_columns if change.base is not None else None
+        for name, at, parent in references(schema)[change.table.name]:
+            value = change.theirs[at]
+            if value is None or (moved is not None and name not in moved):
                 continue
             made = by_place.get((parent.name, (value,)))
             if made is None or (made.ours is None and made.base is not None):
