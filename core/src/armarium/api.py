@@ -130,6 +130,7 @@ from armarium.principals import Principal as Principal
 from armarium.principals import asking as asking
 from armarium.projects import branch_files as branch_files
 from armarium.projects import branches as branches
+from armarium.projects.branch_copies import copy_project as copy_project
 from armarium.projects.libraries import Library as Library
 from armarium.projects.libraries import project_setting as project_setting
 from armarium.records.record import Computed as Computed

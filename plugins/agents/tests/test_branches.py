@@ -556,7 +556,7 @@ def test_part_of_a_branch_is_merged_and_what_it_rests_on_is_named(pair: Pair) ->
     assert pair.changes()["total"] == 0
 
 
-def test_a_branch_of_a_branch_and_a_branch_for_whom_something_is_withheld_are_refused(pair: Pair) -> None:
+def test_a_branch_of_a_branch_is_refused_and_who_sees_only_a_part_merges_nothing(pair: Pair) -> None:
     with pytest.raises(Conflict) as refused:
         pair.run(pair.branch, "branches.create", {"name": "Nested"})
     assert refused.value.code == "is_a_branch"
@@ -569,10 +569,7 @@ def test_a_branch_of_a_branch_and_a_branch_for_whom_something_is_withheld_are_re
         {"target_kind": "document", "target_id": pair.page.document_id, "restricted": True},
     )
     editor = dataclasses.replace(LOCAL_OWNER, role="editor", name="editor", token_id="t1")
-    for name, params in (
-        ("branches.create", {"name": "Second"}),
-        ("branches.merge", {"branch_id": pair.id}),
-    ):
+    for name, params in (("branches.merge", {"branch_id": pair.id}),):
         with pytest.raises(Forbidden) as withheld:
             pair.run(pair.project, name, params, editor)
         assert withheld.value.code == "rights_restricted"
@@ -582,3 +579,40 @@ def test_a_token_bound_to_a_project_reaches_its_branches_and_no_others(pair: Pai
     bound = dataclasses.replace(MACHINE, libraries=frozenset({str(pair.project.path)}))
     assert bound.reaches(str(pair.path))
     assert not bound.reaches(str(pair.path).replace(".branches", "s.branches"))
+
+
+def test_what_is_withheld_is_not_in_the_branch_of_whoever_may_not_see_it(pair: Pair, tmp_path: Path) -> None:
+    """Not hidden in it: no row, no image of a row, no file and no word of the log tells of it."""
+    from armarium.actions import Example
+    from armarium_documents.samples import sample_picture
+
+    secret = sample_picture(
+        Example(pair.engine, pair.project, LOCAL_OWNER, tmp_path), Image.new("L", (7, 7)), "Unsayable.png"
+    )
+    shown = sample_picture(
+        Example(pair.engine, pair.project, LOCAL_OWNER, tmp_path), Image.new("L", (5, 5)), "Open.png"
+    )
+    with pair.project.db.read() as conn:
+        digests = dict(raw_of(conn).execute("SELECT document_id, checksum FROM rendition").fetchall())
+    withheld = {"target_kind": "document", "target_id": secret, "restricted": True}
+    pair.run(pair.project, "rights.set", withheld)
+    editor = dataclasses.replace(LOCAL_OWNER, role="editor", name="editor", token_id="t1")
+    made = pair.run(pair.project, "branches.create", {"name": "In part"}, editor)
+    place = Path(made["library_path"])
+    stored = b"".join(path.read_bytes() for path in place.glob("library.sqlite*"))
+    assert b"Unsayable" not in stored
+    assert secret.encode() not in stored
+    assert shown.encode() in stored
+    branch = pair.engine.libraries.open_only(place)
+    assert branch.objects.has(digests[shown])
+    assert not branch.objects.has(digests[secret])
+    assert examine(pair.engine, place)["findings"] == []
+    pair.correct(branch, "Dear Sir", who=editor)
+    pair.id = made["id"]
+    (group,) = pair.changes()["items"]
+    assert group["status"] == "clean"
+    pair.merge()
+    assert "Dear Sir" in pair.counting(pair.project)
+    with pytest.raises(Conflict) as refused:
+        pair.run(branch, "branches.update", {})
+    assert refused.value.code == "partial_branch"

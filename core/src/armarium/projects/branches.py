@@ -11,28 +11,21 @@ import json
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy.exc import DBAPIError
-
-from armarium.errors import Conflict, NotFound, ServiceError, Unavailable, refused_by_disk
+from armarium.errors import Conflict, NotFound, ServiceError
 from armarium.file_names import plain_name
 from armarium.history import audit
-from armarium.history.capture import quote_name
-from armarium.ids import new_id
-from armarium.principals import BRANCHES, Principal, project_of_branch
+from armarium.principals import BRANCHES, project_of_branch
 from armarium.projects.libraries import Library
-from armarium.projects.packages import CARD, DATABASE, lay_out, no_lock
+from armarium.projects.packages import CARD
 from armarium.projects.packages import read_card as read_card
 from armarium.projects.registry import SUFFIX
-from armarium.store.database import Database, raw_of
+from armarium.store.database import raw_of
 from armarium.store.durable import flush_path
 from armarium.store.objects import ObjectStore
-from armarium.store.tables import rules_of
 
 if TYPE_CHECKING:
     from armarium.engine import Engine
@@ -53,6 +46,8 @@ class BranchCard:
     """The hash of the project's log at that step."""
     begun_seq: int
     """The step of the branch's own log after which its changes count."""
+    partial: bool = False
+    """Whether it holds only what somebody may see from whom something is withheld; its log then begins anew."""
 
 
 def card_of(library: Library) -> BranchCard | None:
@@ -72,78 +67,29 @@ def folder_of(project: Path) -> Path:
     return project.with_name(project.name.removesuffix(SUFFIX) + BRANCHES)
 
 
-@contextmanager
-def copy_project(
-    engine: Engine, project: Library, name: str, branch_id: str, principal: Principal
-) -> Iterator[Path]:
-    """Lend a complete copy of *project* as the branch *branch_id*, under a temporary name in the folder of its branches.
-
-    Whoever keeps it renames it within the block; otherwise it is removed. Raises Unavailable when the disk refuses.
-    """
-    folder = folder_of(project.path)
-    temporary = folder / f".{new_id()[-12:]}.new"
-    try:
-        folder.mkdir(exist_ok=True)
-        lay_out(temporary)
-        _copy(engine, project, name, branch_id, temporary, principal)
-    except (OSError, sqlite3.Error, DBAPIError) as error:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise refused_by_disk(error) or Unavailable(
-            f"The branch could not be made: {getattr(error, 'strerror', None) or error}. Nothing was left behind.",
-            code="disk_error",
-        ) from error
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
-    try:
-        yield temporary
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-
-
 def place_of_branch(project: Path, name: str, branch_id: str) -> Path:
     """Return where the branch called *name* lies."""
     return folder_of(project) / f"{plain_name(name)[:60] or 'branch'}-{branch_id[-8:]}{SUFFIX}"
 
 
-def _copy(
-    engine: Engine, project: Library, name: str, branch_id: str, place: Path, principal: Principal
-) -> None:
-    project.db.backup(place / DATABASE)
-    link_files(project.objects.root, place / "objects")
-    for part in ("models", "recipe"):
-        shutil.copytree(project.path / part, place / part, dirs_exist_ok=True, symlinks=True)
-    db = Database(place / DATABASE)
-    try:
-        schema = engine.library_schema.fit(db)
-        uuid = read_card(place)["library_uuid"]
-        copy = Library(place, uuid, db, ObjectStore(place / "objects", rules=engine.paths), no_lock(), schema)
-        with db.write() as conn:
-            raw = raw_of(conn)
-            base = audit.head(raw)
-            base_id = raw.execute("SELECT id FROM audit WHERE seq = ?", (base.seq,)).fetchone()
-            ctx, before, _ = engine.bus.open_step(conn, CREATE, copy, principal, None, schema)
-            raw.execute("PRAGMA defer_foreign_keys=ON")
-            for table in reversed(schema.tables):
-                if rules_of(table).stays_here:
-                    raw.execute(f"DELETE FROM {quote_name(table.name)}")
-            for key in ("snapshot_interval_seconds", "snapshot_offsite_path"):
-                raw.execute("DELETE FROM library_setting WHERE key = ?", (key,))
-            raw.execute(
-                "INSERT INTO library_setting (key, value, updated_at) VALUES ('name', ?, ?)"
-                " ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at",
-                (json.dumps(name, ensure_ascii=False), ctx.now),
-            )
-            begun = engine.bus.close_step(ctx, before, raw, {"branch_id": branch_id}, undoable=False)
-    finally:
-        db.close()
-    card = json.loads((place / CARD).read_text(encoding="utf-8"))
-    card["branch"] = asdict(
-        BranchCard(
-            branch_id, project.uuid, base.seq, base_id[0] if base_id else None, base.row_hash, begun.seq
-        )
+def name_branch(raw: sqlite3.Connection, name: str, now: str) -> None:
+    """Give the branch its name, and no snapshots of its own, within its first step."""
+    raw.execute(
+        "DELETE FROM library_setting WHERE key IN ('snapshot_interval_seconds', 'snapshot_offsite_path')"
     )
-    (place / CARD).write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
+    raw.execute(
+        "INSERT INTO library_setting (key, value, updated_at) VALUES ('name', ?, ?)"
+        " ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at",
+        (json.dumps(name, ensure_ascii=False), now),
+    )
+
+
+def note_card(place: Path, card: BranchCard) -> None:
+    """Write on the card of the package at *place* of which project it is a branch."""
+    stated = json.loads((place / CARD).read_text(encoding="utf-8"))
+    (place / CARD).write_text(
+        json.dumps({**stated, "branch": asdict(card)}, indent=2) + "\n", encoding="utf-8"
+    )
     flush_path(place / CARD)
 
 
@@ -221,7 +167,12 @@ def refuse_tampered(library: Library, card: BranchCard) -> None:
     with library.db.read_all() as conn:
         broken = audit.verify_chain(conn)
         base = raw_of(conn).execute("SELECT row_hash FROM audit WHERE seq = ?", (card.base_seq,)).fetchone()
-    if broken is None and card.base_seq and (base is None or base[0] != card.base_digest):
+    if (
+        broken is None
+        and card.base_seq
+        and not card.partial
+        and (base is None or base[0] != card.base_digest)
+    ):
         broken = "Its log does not begin with the step that it was made from."
     if broken is not None:
         raise Conflict(

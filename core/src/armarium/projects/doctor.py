@@ -139,7 +139,7 @@ def _looked_over(engine: Engine, library: Library, *, files: bool) -> Iterator[F
 def _base(library: Library) -> Iterator[Finding]:
     """Report a branch whose log no longer begins with the step of its project that its card names."""
     card = branches.card_of(library)
-    if card is None or not card.base_seq:
+    if card is None or card.partial or not card.base_seq:
         return
     with library.db.read_all() as conn:
         found = digest_at(raw_of(conn), card.base_seq)

@@ -12,6 +12,7 @@ from armarium.api import (
     Outcome,
     Route,
     action,
+    copy_project,
     merging,
     new_id,
     raw_of,
@@ -27,6 +28,7 @@ from armarium_agents.branches.making import (
     refuse_making,
     remove_package,
     row_of,
+    seen_by,
 )
 from armarium_agents.branches.queries import BRANCHES, project_of, refuse_partial, require_open, show_branch
 from armarium_agents.branches.records import (
@@ -48,9 +50,16 @@ def _make(conductor: Conductor, p: BranchCreate) -> Outcome:
     """Copy the project before the writer is taken, so that nobody waits for the copy."""
     assert conductor.library is not None
     project, principal = conductor.library, conductor.principal
-    refuse_making(project, principal)
+    refuse_making(project)
     branch_id = new_id()
-    with packages.copy_project(conductor.engine, project, p.name, branch_id, principal) as temporary:
+    with copy_project(
+        conductor.engine,
+        project,
+        p.name,
+        branch_id,
+        principal,
+        seen_by(conductor.engine, principal, p.for_token),
+    ) as temporary:
         copied = p.model_copy()
         copied._copied = (branch_id, temporary)
         return conductor.step(copied)
@@ -67,11 +76,18 @@ def _make(conductor: Conductor, p: BranchCreate) -> Outcome:
     example=lambda ex: {"name": "Corrections", "made_for": "the agent"},
 )
 def create(ctx: ActionContext, p: BranchCreate) -> dict[str, Any]:
-    """Raises Conflict for a branch of a branch, Forbidden where something is withheld from the caller, Unavailable."""
+    """Raises Conflict for a branch of a branch, Unavailable where the disk refuses. A branch holds only what its maker may see, and the token it is for."""
     if p._copied is None:
-        refuse_making(ctx.project, ctx.principal)
+        refuse_making(ctx.project)
         branch_id = new_id()
-        with packages.copy_project(ctx.engine, ctx.project, p.name, branch_id, ctx.principal) as temporary:
+        with copy_project(
+            ctx.engine,
+            ctx.project,
+            p.name,
+            branch_id,
+            ctx.principal,
+            seen_by(ctx.engine, ctx.principal, p.for_token),
+        ) as temporary:
             return _keep(ctx, p, branch_id, temporary)
     return _keep(ctx, p, *p._copied)
 
@@ -83,7 +99,7 @@ def _keep(ctx: ActionContext, p: BranchCreate, branch_id: str, temporary: Path) 
     ctx.target(branch_id)
     stated = str(place.relative_to(ctx.project.path.parent))
     return {
-        **BRANCHES.insert(ctx.conn, row_of(ctx, card, p.name, p.made_for, stated)),
+        **BRANCHES.insert(ctx.conn, row_of(ctx, card, p.name, p.made_for, stated, p.for_token)),
         "library_path": str(place),
     }
 

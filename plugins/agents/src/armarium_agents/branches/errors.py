@@ -41,3 +41,9 @@ busy_branch = Conflict.saying(
     "branch_busy", "{name} has work that must end first: {work}. Stop or finish it, then delete the branch."
 )
 not_a_zip = Invalid.saying("not_a_zip", "{name} does not end in .zip. Name a file that does.")
+unknown_token = missing("token", "List the tokens to find the right id.")
+partial_branch = Conflict.saying(
+    "partial_branch",
+    "{name} holds only what somebody may see from whom something is withheld, so the project's later work is not brought into "
+    "it. Make a new branch.",
+)

@@ -71,7 +71,8 @@ def pack(ctx: ActionContext, p: Pack) -> dict[str, Any]:
 
 def _unpack(conductor: Conductor, p: Take) -> Outcome:
     assert conductor.library is not None
-    refuse_making(conductor.library, conductor.principal)
+    refuse_making(conductor.library)
+    refuse_partial(conductor.principal, conductor.library)
     with branch_files.unpack_branch(conductor.engine, conductor.library, p.path.real) as found:
         given = p.model_copy()
         given._taken = found

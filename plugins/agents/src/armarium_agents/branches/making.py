@@ -14,20 +14,35 @@ from armarium_agents.branches.queries import require_open
 from armarium_agents.branches.records import BranchId
 
 
-def refuse_making(project: Library, principal: Principal) -> None:
+def refuse_making(project: Library) -> None:
+    """Raise Conflict for a branch of a branch."""
     if project.is_branch:
         raise errors.is_a_branch(project.name)
-    if project.db.visibility is not None and project.db.visibility.limits(principal):
-        raise errors.withheld_here(principal.name, "make the branch")
+
+
+def seen_by(engine: Engine, principal: Principal, token_id: str | None) -> Principal:
+    """Return whose view of the project a branch holds: that of the token it is for, unless its maker sees less."""
+    if token_id is None or not principal.may("owner"):
+        return principal
+    entry = engine.auth.book.by_id(token_id)
+    if entry is None:
+        raise errors.unknown_token(token_id)
+    return entry.principal(None, None, "tcp")
 
 
 def row_of(
-    ctx: ActionContext, card: packages.BranchCard, name: str, made_for: str | None, place: str
+    ctx: ActionContext,
+    card: packages.BranchCard,
+    name: str,
+    made_for: str | None,
+    place: str,
+    for_token: str | None = None,
 ) -> dict[str, Any]:
     return {
         "id": card.id,
         "name": name,
         "made_for": made_for,
+        "for_token": for_token,
         "summary": None,
         "place": place,
         "base_seq": card.base_seq,

@@ -109,6 +109,8 @@ def _bring_in(
     toward: Toward,
 ) -> dict[str, Any]:
     refuse_partial(ctx.principal, ctx.project, from_)
+    if toward == "branch" and card.partial:
+        raise errors.partial_branch(ctx.project.name)
     own = raw_of(ctx.conn)
     sides = (own, source) if toward == "project" else (source, own)
     comparison = compare(*sides, ctx.project, card, toward)

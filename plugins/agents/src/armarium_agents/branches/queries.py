@@ -145,6 +145,8 @@ def _changes(
     branch, card = require_open(conn, engine, library, branch_id)
     refuse_partial(principal, library, branch)
     toward: Toward = "branch" if incoming else "project"
+    if incoming and card.partial:
+        raise errors.partial_branch(branch.name)
     comparison = comparison_of(library, branch, card, toward)
     chosen = [
         group

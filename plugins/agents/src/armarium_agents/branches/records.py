@@ -39,6 +39,12 @@ class BranchCreate(Params):
 
     name: Annotated[str, Field(min_length=1, max_length=200)]
     made_for: Annotated[str, Field(max_length=200, description="The person or token it is for")] | None = None
+    for_token: (
+        Annotated[
+            str, Field(max_length=128, description="The token it is for: it holds only what that may see")
+        ]
+        | None
+    ) = None
     _copied: tuple[str, Path] | None = PrivateAttr(default=None)
 
 
