@@ -46,7 +46,6 @@ def row_of(
         "summary": None,
         "place": place,
         "base_seq": card.base_seq,
-        "base_audit_id": card.base_id,
         "base_digest": card.base_digest,
         "proposed_at": None,
         **ctx.provenance(),

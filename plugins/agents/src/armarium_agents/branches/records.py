@@ -92,7 +92,6 @@ class Reject(BranchId):
     Column("place", Text, nullable=False, info=HIDDEN),
     last=(
         Column("base_seq", Integer, nullable=False),
-        Column("base_audit_id", Text),
         Column("base_digest", Text, nullable=False),
         *provenance_columns(),
         Column("proposed_at", Text),
