@@ -34,6 +34,7 @@ SCRIPTS = (
     "children",
     "pictures",
     "transfer",
+    "branches",
     "segments",
     "segment_growth",
     "many_pages",

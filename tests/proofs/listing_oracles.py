@@ -475,6 +475,7 @@ ELSEWHERE = {
     "/api/disputed": "an order; proved in plugins/checking/tests/test_proposals.py",
     "/api/quality/samples": "it has no filter; proved in plugins/checking/tests/test_samples.py",
     "/api/quality/samples/{sample_id}/lines": "of one sample; proved in plugins/checking/tests/test_samples.py",
+    "/api/branches/{branch_id}/changes": "net changes in groups; proved in tests/proofs/test_merges_are_exact.py",
     "/api/chat/workspaces": "proved in plugins/agents/tests/test_workspaces.py",
     "/api/entities/{entity_id}/place": "what holds of one entity at a date; proved in plugins/georeference/tests/test_places.py",
     "/api/find-documents/proposals": "its filter is proved in plugins/finding/tests/test_proposals.py",

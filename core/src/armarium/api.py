@@ -13,6 +13,7 @@ from armarium.actions import Step as Step
 from armarium.actions import action as action
 from armarium.actions import actions_in as actions_in
 from armarium.actions.conducting import Conductor as Conductor
+from armarium.actions.merge import write_merge as write_merge
 from armarium.actions.query import AsOf as AsOf
 from armarium.actions.query import queries_in as queries_in
 from armarium.actions.query import query as query
@@ -64,17 +65,23 @@ from armarium.guard.named_paths import PackagePath as PackagePath
 from armarium.guard.named_paths import RecipePath as RecipePath
 from armarium.guard.named_paths import ShownPath as ShownPath
 from armarium.history import audit
+from armarium.history import merging as merging
 from armarium.history.as_of import is_shadowed as is_shadowed
 from armarium.history.as_of import steps_since as steps_since
 from armarium.history.audit import verify_chain as verify_chain
+from armarium.history.belonging import Belonging as Belonging
 from armarium.history.capture import make_permanent as make_permanent
 from armarium.history.capture import purging as purging
 from armarium.history.capture import versions as versions
 from armarium.history.locks import refuse_locked as refuse_locked
+from armarium.history.merge_plans import MergePlan as MergePlan
+from armarium.history.merge_plans import OnConflict as OnConflict
+from armarium.history.merge_plans import plan_merge as plan_merge
 from armarium.history.moments import Moment as Moment
 from armarium.history.moments import find_moment as find_moment
 from armarium.history.moments import moment_read as moment_read
 from armarium.history.moments import reading_as_of as reading_as_of
+from armarium.history.net_differences import steps_of as steps_of
 from armarium.history.schema import alter_tracked as alter_tracked
 from armarium.history.visibility import Rights as Rights
 from armarium.history.visibility import Use as Use
@@ -133,6 +140,9 @@ from armarium.plugins.drivers import derived_from as derived_from
 from armarium.plugins.drivers import why_not_of as why_not_of
 from armarium.principals import Principal as Principal
 from armarium.principals import asking as asking
+from armarium.projects import branch_files as branch_files
+from armarium.projects import branches as branches
+from armarium.projects.branch_copies import copy_project as copy_project
 from armarium.projects.libraries import Library as Library
 from armarium.projects.libraries import project_setting as project_setting
 from armarium.records.record import Computed as Computed

@@ -251,7 +251,9 @@ class Engine:
             self._across.release()
 
     def remember(self, library: Library) -> None:
-        """Register an open project if necessary, and record (at most once a minute) that it was used."""
+        """Register an open project if necessary, and record (at most once a minute) that it was used. A branch is not."""
+        if library.is_branch:
+            return
         path = str(library.path)
         moment = time.monotonic()
         if moment - self._seen.get(path, -SEEN_EVERY) < SEEN_EVERY:

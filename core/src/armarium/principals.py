@@ -19,6 +19,16 @@ PrincipalKind = Literal["person", "machine"]
 _RANK: dict[str, int] = {role: -place for place, role in enumerate(get_args(Role))}
 
 
+BRANCHES = ".branches"
+"""How the name of the folder ends in which the branches of a project lie, beside it."""
+
+
+def project_of_branch(path: str) -> str:
+    """Return the path of the project beside whose folder of branches the package at *path* lies; else *path* itself."""
+    folder = path.rpartition("/")[0]
+    return f"{folder.removesuffix(BRANCHES)}.library" if folder.endswith(BRANCHES) else path
+
+
 @dataclass(frozen=True, slots=True)
 class Principal:
     """The caller of a request or the starter of a job, according to its token."""
@@ -61,8 +71,10 @@ class Principal:
         return _RANK[self.role] >= _RANK[role]
 
     def reaches(self, library_path: str) -> bool:
-        """Return whether the token reaches the project at *library_path*."""
-        return self.libraries is None or library_path in self.libraries
+        """Return whether the token reaches the project, or branch of a project, at *library_path*."""
+        return self.libraries is None or not self.libraries.isdisjoint(
+            (library_path, project_of_branch(library_path))
+        )
 
     @property
     def granted_folders(self) -> frozenset[str] | None:

@@ -40,6 +40,15 @@ def spans(raw: sqlite3.Connection, tables: Sequence[Table], audit_seq: int) -> d
     }
 
 
+def first_after(raw: sqlite3.Connection, table: Table, audit_seq: int) -> int | None:
+    """Return the first row in *table*'s history of a step after *audit_seq*, or None where no such step touched it."""
+    name = quote_name(history_name(table))
+    newest = raw.execute(f"SELECT seq, audit_seq FROM {name} ORDER BY seq DESC LIMIT 1").fetchone()
+    if newest is None or newest[1] <= audit_seq:
+        return None
+    return _first_of(raw, name, audit_seq + 1, newest)[0]
+
+
 def counts(raw: sqlite3.Connection, tables: Sequence[Table], audit_seq: int) -> dict[str, int]:
     """Return how many images the newest step left, by table: recorded in its audit row, and recounted by the doctor."""
     found: dict[str, int] = {}

@@ -87,7 +87,7 @@ job = Table(
     Column("created_at", Text, nullable=False),
     Column("started_at", Text),
     Column("finished_at", Text),
-    info=operational(),
+    info=operational(stays_here=True),
 )
 Index("ix_job_waiting", job.c.kind, job.c.seq, job.c.lane, sqlite_where=job.c.state == "waiting")
 Index("ix_job_running", job.c.seq, sqlite_where=job.c.state == "running")
@@ -155,7 +155,7 @@ job_hold = Table(
     Column("job_id", Text, primary_key=True),
     Column("paused", Boolean, nullable=False),
     Column("cleared_at", Text),
-    info=tracked(label="decision about a job"),
+    info=tracked(label="decision about a job", stays_here=True),
 )
 Index("ix_job_hold_paused", job_hold.c.job_id, sqlite_where=job_hold.c.paused.is_(True))
 
@@ -177,6 +177,6 @@ job_log = Table(
     Column("level", Text, nullable=False),
     Column("message", Text, nullable=False),
     Column("data", Json, nullable=False),
-    info=operational(),
+    info=operational(stays_here=True),
 )
 Index("ix_job_log_row", job_log.c.row_id, job_log.c.seq)

@@ -14,7 +14,7 @@ from armarium.guard.named_paths import MaterialPath, PackagePath
 from armarium.history.undo_checks import refusal
 from armarium.messages import Message, Sent
 from armarium.names import ProperName, ShortName
-from armarium.projects import offsite_copies
+from armarium.projects import branches, offsite_copies
 from armarium.projects.registry import library_known, register
 from armarium.projects.snapshot_actions import interval_set
 from armarium.store.tables import Json, json_text, tracked
@@ -159,7 +159,7 @@ def open_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
     """Open the package (409 when another engine holds it) and register it."""
     library = ctx.engine.libraries.open_only(p.path)
     ctx.target(library.uuid)
-    return register(ctx.conn, library)
+    return branches.entry_of(library) if library.is_branch else register(ctx.conn, library)
 
 
 @action(

@@ -19,7 +19,8 @@ from sqlalchemy.exc import DBAPIError
 from armarium.errors import ServiceError, left_out, place_of
 from armarium.history import derived_indexes
 from armarium.history.capture import history_name, quote_name
-from armarium.projects import snapshots
+from armarium.history.merging import digest_at
+from armarium.projects import branches, snapshots
 from armarium.store.database import raw_of
 from armarium.store.tables import rules_of
 
@@ -112,6 +113,8 @@ def _looked_over(engine: Engine, library: Library, *, files: bool) -> Iterator[F
     broken = engine.verify_audit(library)
     if broken is not None:
         yield Finding("error", broken)
+    if library.is_branch:
+        yield from _base(library)
     yield from _missing(library)
     if files:
         yield from _files(library)
@@ -131,6 +134,21 @@ def _looked_over(engine: Engine, library: Library, *, files: bool) -> Iterator[F
             raise
         except Exception as error:
             yield Finding("note", f"The checks of the plugin {plugin.name} were left out: {place_of(error)}")
+
+
+def _base(library: Library) -> Iterator[Finding]:
+    """Report a branch whose log no longer begins with the step of its project that its card names."""
+    card = branches.card_of(library)
+    if card is None or card.partial or not card.base_seq:
+        return
+    with library.db.read_all() as conn:
+        found = digest_at(raw_of(conn), card.base_seq)
+    if found != card.base_digest:
+        yield Finding(
+            "error",
+            f"It is a branch, and its log does not begin with step {card.base_seq} of its project: it cannot be merged. "
+            "Make a new branch.",
+        )
 
 
 def _database(raw: sqlite3.Connection) -> Iterator[Finding]:

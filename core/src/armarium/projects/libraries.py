@@ -75,6 +75,8 @@ class Library:
     _lock: FileLock
     schema: Schema
     """The tables it was opened with: without those of a plugin that does not work in it."""
+    is_branch: bool = False
+    """Whether it is a branch of a project (`armarium.projects.branches`), which the registry does not list."""
     held: dict[str, Any] = field(default_factory=dict)
     """What families keep of it in memory, under names that begin with theirs; dropped when it is closed."""
 
@@ -350,7 +352,7 @@ class Libraries:
             if refusal is not None:
                 raise refusal from error
             raise
-        return Library(place, card["library_uuid"], db, objects, lock, schema)
+        return Library(place, card["library_uuid"], db, objects, lock, schema, card["branch"] is not None)
 
     def release(self, path: str | Path) -> Library | None:
         """Close the project at *path* when it is open, and return it. Its jobs were detached before."""

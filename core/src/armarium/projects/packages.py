@@ -63,7 +63,7 @@ def read_card(folder: Path) -> dict[str, Any]:
             "Update the engine to open it; nothing was changed.",
             code="library_too_new",
         )
-    return {"library_uuid": library_uuid, "format": written}
+    return {"library_uuid": library_uuid, "format": written, "branch": card.get("branch")}
 
 
 def open_database(place: Path, card: dict[str, Any]) -> Database:

@@ -95,6 +95,12 @@ class TableRules:
     """
     through: tuple[str, str] | None = None
     """(table, column) of the rows by which a row without a document of its own belongs to documents."""
+    rivals: tuple[str, ...] = ()
+    """Columns that say what a row is of, where two rows of the same are rivals: made on both sides of a branch, they are
+    a conflict."""
+    stays_here: bool = False
+    """Whether rows are about this project alone (what runs in it, folders it keeps): a branch has none of them, and none are
+    merged."""
 
 
 def tracked(
@@ -109,6 +115,8 @@ def tracked(
     whole: Whole | None = None,
     names: Iterable[str] = (),
     through: tuple[str, str] | None = None,
+    rivals: Iterable[str] = (),
+    stays_here: bool = False,
 ) -> dict[str, Any]:
     """Return `info` of a table that only actions write and that undo can restore.
 
@@ -128,6 +136,8 @@ def tracked(
         whole=whole,
         names=tuple(names),
         through=through,
+        rivals=tuple(rivals),
+        stays_here=stays_here,
     )
     return {"rules": rules}
 
@@ -137,13 +147,13 @@ def append_only(document: str | None = None, *, whole: Whole | None = None) -> d
     return {"rules": TableRules("append-only", document=document, whole=whole)}
 
 
-def operational(*, names_many: bool = False) -> dict[str, Any]:
+def operational(*, names_many: bool = False, stays_here: bool = False) -> dict[str, Any]:
     """Return `info` of a table for the engine's own operation (jobs, leases, presence): no history, no undo.
 
     A row whose JSON names a document that is withheld from a caller is withheld too, unless *names_many* is set: then
-    the family shows it without what is withheld (`withheld_nodes`).
+    the family shows it without what is withheld (`withheld_nodes`). *stays_here*: a branch begins without these rows.
     """
-    return {"rules": TableRules("operational", names_many=names_many)}
+    return {"rules": TableRules("operational", names_many=names_many, stays_here=stays_here)}
 
 
 def derived(document: str | None = None, *, whole: Whole | None = None) -> dict[str, Any]:

@@ -166,7 +166,7 @@ def _open_project(request: Request) -> tuple[Library | None, str | None]:
 
 def _check_reach(request: Request, library: Library) -> Library:
     principal = principal_of(request)
-    if principal.libraries is not None and str(library.path) not in principal.libraries:
+    if not principal.reaches(str(library.path)):
         raise Forbidden(
             f"This token does not reach the project {library.path.name}. Ask the owner for one that does.",
             code="library_access_denied",

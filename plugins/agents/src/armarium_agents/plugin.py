@@ -6,6 +6,9 @@ from collections.abc import Sequence
 
 from armarium.api import Plugin, actions_in, hookimpl, queries_in
 from armarium_agents import actions, queries
+from armarium_agents.branches import actions as branch_actions
+from armarium_agents.branches import file_actions, merge_actions
+from armarium_agents.branches import queries as branch_queries
 from armarium_agents.carrying import carrier
 from armarium_agents.queries import WithheldConversations
 from armarium_agents.records import metadata
@@ -17,11 +20,11 @@ def armarium_plugin() -> Plugin:
     """Workspaces: what people and agents work on together."""
     return Plugin(
         name="agents",
-        summary="Workspaces: what people and agents work on together",
-        prefixes=("agents", "workspace"),
+        summary="Workspaces, and branches in which agents and colleagues propose",
+        prefixes=("agents", "workspace", "branch", "branches"),
         metadata=metadata,
-        actions=actions_in(actions),
-        queries=queries_in(queries),
+        actions=actions_in(actions, branch_actions, merge_actions, file_actions),
+        queries=queries_in(queries, branch_queries),
         withheld_along=(WithheldConversations(),),
         hooks=__name__,
     )

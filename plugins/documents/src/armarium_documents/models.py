@@ -170,7 +170,11 @@ representations = Table(
     Index("ix_representation_document", "document_id", "kind"),
     Index("ix_representation_segment", "segment_id", "kind", sqlite_where=text("segment_id IS NOT NULL")),
     info=tracked(
-        label="representation", large=("content",), document="document_id", whole=Whole(unless="segment_id")
+        label="representation",
+        large=("content",),
+        document="document_id",
+        whole=Whole(unless="segment_id"),
+        rivals=("segment_id", "kind"),
     ),
 )
 """A typed text of a document or of one of its segments: with a segment it is a reading."""
@@ -277,6 +281,6 @@ transfers = Table(
     Column("updated_at", Text, nullable=False),
     Index("ix_document_transfer", "transfer_id", "side", unique=True),
     Index("ix_document_transfer_audit", "audit_id", sqlite_where=text("audit_id IS NOT NULL")),
-    info=operational(),
+    info=operational(stays_here=True),
 )
 """The journal of transfers (TransferRecord): one row on each side, so that a move cut short can be finished."""

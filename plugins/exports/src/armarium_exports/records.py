@@ -247,7 +247,7 @@ class InTheWay(Message):
 @record(
     metadata,
     "export_kept",
-    tracked(label="kept export"),
+    tracked(label="kept export", stays_here=True),
     last=provenance_columns(),
     refusal=unknown_export,
 )
@@ -293,7 +293,7 @@ kept_files = Table(
     Column("checksum", Text),
     Column("written_at", Text),
     Column("in_the_way", Text),
-    info=operational(),
+    info=operational(stays_here=True),
 )
 """The file of each page or document of a kept export; its rows remain when keeping it is undone and redone."""
 
@@ -304,7 +304,7 @@ changed_pages = Table(
     Column("document_id", Text, primary_key=True),
     # The step that changed it last: what changes again while it is being written remains recorded.
     Column("seq", Integer, nullable=False),
-    info=operational(),
+    info=operational(stays_here=True),
 )
 """The documents that have changed since a kept export was last written."""
 
@@ -385,7 +385,7 @@ class PublishParams(Params):
     _written: dict[str, Any] | None = PrivateAttr(default=None)
 
 
-@record(metadata, "export_site", tracked(label="published site"), last=provenance_columns())
+@record(metadata, "export_site", tracked(label="published site", stays_here=True), last=provenance_columns())
 class PublishedSite(Record):
     """A site that was published."""
 

@@ -119,7 +119,7 @@ reading_choices = Table(
     Column("superseded_at", Text),
     Index("ix_reading_choice_segment", "segment_id", "kind"),
     Index("ix_reading_choice_document", "document_id", sqlite_where=text("superseded_at IS NULL")),
-    info=tracked(label="choice of a reading", document="document_id"),
+    info=tracked(label="choice of a reading", document="document_id", rivals=("segment_id", "kind")),
 )
 """Which reading a person said counts; earlier choices stay with `superseded_at`, at most one stands per kind."""
 

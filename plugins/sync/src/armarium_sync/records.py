@@ -106,7 +106,7 @@ class LeftBehind(Message):
 @record(
     metadata,
     "sync_folder",
-    tracked(label="synced folder"),
+    tracked(label="synced folder", stays_here=True),
     last=(
         # The project folder that came from it; no foreign key: an emptied Trash must not untie the folder.
         Column("root_id", Text, info=HIDDEN),
@@ -151,7 +151,7 @@ conflicts = Table(
     Column("file_id", Text, nullable=False, info=HIDDEN),
     reference("pass_id", passes.c.id),
     Column("created_at", Text, nullable=False),
-    info=tracked(label="conflict of a synced folder", document="document_id"),
+    info=tracked(label="conflict of a synced folder", document="document_id", stays_here=True),
 )
 """A page that changed in the project and in the folder: the pass is the folder's version, and the file is no
 longer written.
@@ -181,7 +181,7 @@ files = Table(
     Column("written_at", Text),
     Index("ix_sync_file_path", "folder_id", "path", unique=True),
     Index("ix_sync_file_role", "folder_id", "role", "state"),
-    info=operational(),
+    info=operational(stays_here=True),
 )
 """What is known of a file in a synced folder. Only files listed here are opened, never a path that a caller sent."""
 
@@ -192,7 +192,7 @@ versions_known = Table(
     Column("digest", Text, primary_key=True),
     # written, or taken-in.
     Column("kind", Text, nullable=False),
-    info=operational(),
+    info=operational(stays_here=True),
 )
 """Every version of a file that was written to a folder or taken in from it: if it turns up again, it is not a
 new edit.
@@ -203,7 +203,7 @@ tied = Table(
     metadata,
     Column("path", Text, primary_key=True),
     Column("folder_id", Text, nullable=False),
-    info=operational(),
+    info=operational(stays_here=True),
 )
 """The id of each folder that was ever tied: when it is tied again, its files are recognised."""
 
@@ -214,7 +214,7 @@ pending = Table(
     Column("document_id", Text, primary_key=True),
     # Milliseconds since 1970 at the page's last change; 0: at once.
     Column("changed_at", Integer, nullable=False),
-    info=operational(),
+    info=operational(stays_here=True),
 )
 """Pages that changed since their files were written."""
 
@@ -233,7 +233,7 @@ moves = Table(
     Column("state", Text, nullable=False),
     Column("why", Text),
     Index("ix_sync_move_due", "folder_id", "state"),
-    info=operational(),
+    info=operational(stays_here=True),
 )
 """The journal of moved files: what an arrangement or its undo still has to do on disk, and what it has done."""
 

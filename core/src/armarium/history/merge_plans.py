@@ -1,0 +1,231 @@
+"""Which rows a merge writes: what is chosen, how conflicts are decided, and what depends on what; then the writing.
+
+A plan is whole: no row is written without those it refers to, and none is deleted to which another still refers.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from sqlalchemy import Table
+
+from armarium.history.capture import is_counter, key_columns, quote_name
+from armarium.history.merging import Change, children_of, references
+from armarium.history.net_differences import Key, Values
+from armarium.history.schema import Schema
+from armarium.store.tables import rules_of
+
+OnConflict = Literal["refuse", "keep_ours", "take_theirs", "keep_both"]
+
+Place = tuple[str, Key]
+
+
+@dataclass
+class MergePlan:
+    """The rows that a merge writes."""
+
+    inserts: dict[Place, tuple[Table, Values]] = field(default_factory=dict)
+    updates: dict[Place, tuple[Table, dict[str, Any]]] = field(default_factory=dict)
+    deletes: dict[Place, Change] = field(default_factory=dict)
+    undecided: list[Change] = field(default_factory=list)
+    """Conflicts that the choice made does not decide."""
+    needs: list[Change] = field(default_factory=list)
+    """Changes that were not chosen and without which a chosen one cannot be made."""
+    left_out: set[Place] = field(default_factory=set)
+    """Chosen changes that are not made, because what is here was kept."""
+    preferred: list[Change] = field(default_factory=list)
+    """Changes taken although a rival stands beside them."""
+
+    @property
+    def files(self) -> set[str]:
+        """The files that its new values name."""
+        found: set[Any] = set()
+        for table, row in self.inserts.values():
+            found |= {row[at] for at, column in enumerate(table.columns) if column.info.get("object")}
+        for table, values in self.updates.values():
+            found |= {value for name, value in values.items() if table.c[name].info.get("object")}
+        return found - {None}
+
+    def __len__(self) -> int:
+        return len(self.inserts) + len(self.updates) + len(self.deletes)
+
+
+def plan_merge(
+    schema: Schema,
+    changes: Sequence[Change],
+    chosen: Collection[Place],
+    on_conflict: OnConflict,
+    raw: sqlite3.Connection,
+) -> MergePlan:
+    """Return what is written to the target *raw* when those of *changes* that are *chosen* are merged."""
+    plan = MergePlan()
+    by_place = {change.place: change for change in changes}
+    for change in changes:
+        if change.place in chosen and change.status != "same":
+            _add(plan, change, on_conflict)
+    while not plan.undecided and not plan.needs and _settle(schema, plan, by_place, chosen, raw):
+        pass
+    return plan
+
+
+def _add(plan: MergePlan, change: Change, on_conflict: OnConflict) -> None:
+    taken = set(change.changed_columns)
+    if change.status == "conflict":
+        if on_conflict == "refuse" or (on_conflict == "keep_both" and change.why != "rival"):
+            plan.undecided.append(change)
+            return
+        if on_conflict == "keep_ours":
+            taken -= change.conflicting
+            if change.why != "both_changed" or change.base is None or not taken:
+                plan.left_out.add(change.place)
+                return
+        if on_conflict == "take_theirs":
+            if change.why == "rival":
+                plan.preferred.append(change)
+            elif change.why == "taken":
+                for key in change.rivals:
+                    other = Change(change.table, key, None, None, None, ())
+                    plan.deletes[other.place] = other
+    if change.theirs is None:
+        plan.deletes[change.place] = change
+    elif change.ours is None:
+        plan.inserts[change.place] = (change.table, change.theirs)
+    else:
+        changed = change.changed_columns
+        values = {
+            name: change.theirs[changed[name]]
+            for name in taken
+            # What both sides did, apart from when, stays as it is here.
+            if name in change.conflicting
+            or change.base is None
+            or change.ours[changed[name]] == change.base[changed[name]]
+        }
+        if values:
+            plan.updates[change.place] = (change.table, values)
+
+
+def _settle(
+    schema: Schema,
+    plan: MergePlan,
+    by_place: dict[Place, Change],
+    chosen: Collection[Place],
+    raw: sqlite3.Connection,
+) -> bool:
+    """Make the plan whole by one round; return whether anything changed."""
+    before = (len(plan), len(plan.left_out))
+    wanted: dict[tuple[Table, Key], list[Place]] = {}
+    for place, (table, values) in plan.inserts.items():
+        for _, at, parent in references(schema)[table.name]:
+            if values[at] is not None:
+                wanted.setdefault((parent, (values[at],)), []).append(place)
+    for place, (table, changed) in plan.updates.items():
+        for name, _, parent in references(schema)[table.name]:
+            if changed.get(name) is not None:
+                wanted.setdefault((parent, (changed[name],)), []).append(place)
+    for (parent, key), users in _missing(plan, wanted, raw):
+        made = by_place.get((parent.name, key))
+        if made is not None and made.place not in chosen:
+            plan.needs.append(made)
+        elif made is not None and made.status == "same" and made.theirs is not None and made.ours is None:
+            # A rival that says the same stands here already, but what hangs on this one needs it.
+            plan.inserts[made.place] = (made.table, made.theirs)
+        else:
+            _leave_out(plan, users)
+    for place, change in list(plan.deletes.items()):
+        for child, key in children_of(schema, raw, change):
+            there = (child.name, key)
+            if there in plan.deletes or _lets_go(schema, plan, there, change):
+                continue
+            other = by_place.get(there)
+            if other is not None and there not in chosen:
+                plan.needs.append(other)
+            elif change.place in by_place and change.status != "conflict":
+                _leave_out(plan, [place])
+    return (len(plan), len(plan.left_out)) != before
+
+
+def _lets_go(schema: Schema, plan: MergePlan, place: Place, parent: Change) -> bool:
+    """Return whether the plan makes the row at *place* refer to something else than the row that it deletes."""
+    if place not in plan.updates:
+        return False
+    table, changed = plan.updates[place]
+    return any(
+        name in changed and (changed[name],) != parent.key
+        for name, _, target in references(schema)[table.name]
+        if target.name == parent.table.name
+    )
+
+
+def _leave_out(plan: MergePlan, places: Iterable[Place]) -> None:
+    for place in places:
+        for part in (plan.inserts, plan.updates, plan.deletes):
+            part.pop(place, None)
+        plan.left_out.add(place)
+
+
+def _missing(
+    plan: MergePlan, wanted: dict[tuple[Table, Key], list[Place]], raw: sqlite3.Connection
+) -> list[tuple[tuple[Table, Key], list[Place]]]:
+    """Return what is referred to and would not be there."""
+    asked: dict[Table, list[Key]] = {}
+    for table, key in wanted:
+        if (table.name, key) not in plan.inserts:
+            asked.setdefault(table, []).append(key)
+    found = []
+    for table, keys in asked.items():
+        (name,) = map(quote_name, key_columns(table))
+        there = {
+            key
+            for key in keys
+            if raw.execute(f"SELECT 1 FROM {quote_name(table.name)} WHERE {name} = ?", key).fetchone()
+            and (table.name, key) not in plan.deletes
+        }
+        found += [((table, key), wanted[table, key]) for key in keys if key not in there]
+    return found
+
+
+def write_plan(raw: sqlite3.Connection, schema: Schema, plan: MergePlan, now: str) -> None:
+    """Write the rows of *plan* within an open step: deletions child-first, then changes, then new rows."""
+    if not schema.defers:
+        raw.execute("PRAGMA defer_foreign_keys=ON")
+    for table in reversed(schema.tracked):
+        gone = [change.key for change in plan.deletes.values() if change.table.name == table.name]
+        if gone:
+            raw.executemany(f"DELETE FROM {quote_name(table.name)} WHERE {_is_row(table)}", gone)
+    alike: dict[tuple[str, tuple[str, ...]], tuple[Table, list[Values]]] = {}
+    for (_, key), (table, values) in plan.updates.items():
+        names = tuple(sorted(values))
+        rows = alike.setdefault((table.name, names), (table, []))[1]
+        rows.append((*(values[name] for name in names), *_growth_values(table, now), *key))
+    for (_, names), (table, rows) in alike.items():
+        sets = [f"{quote_name(name)} = ?" for name in names] + _growing(table)
+        raw.executemany(f"UPDATE {quote_name(table.name)} SET {', '.join(sets)} WHERE {_is_row(table)}", rows)
+    for table in schema.tracked:
+        new = [values for one, values in plan.inserts.values() if one.name == table.name]
+        if new:
+            marks = ", ".join("?" * len(table.columns))
+            columns = ", ".join(quote_name(column.name) for column in table.columns)
+            raw.executemany(f"INSERT INTO {quote_name(table.name)} ({columns}) VALUES ({marks})", new)
+
+
+def _is_row(table: Table) -> str:
+    return " AND ".join(f"{quote_name(key)} = ?" for key in key_columns(table))
+
+
+def _growing(table: Table) -> list[str]:
+    """SQL that raises the columns which only grow: counters by one, times to the parameters of `_growth_values`."""
+    return [
+        f"{quote_name(c.name)} = {quote_name(c.name)} + 1" if is_counter(c) else f"{quote_name(c.name)} = ?"
+        for c in sorted(_monotonic(table), key=is_counter)
+    ]
+
+
+def _growth_values(table: Table, now: str) -> list[str]:
+    return [now for column in _monotonic(table) if not is_counter(column)]
+
+
+def _monotonic(table: Table) -> list[Any]:
+    return [column for column in table.columns if column.name in rules_of(table).monotonic]

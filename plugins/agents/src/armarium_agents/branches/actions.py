@@ -1,0 +1,207 @@
+"""The writes of branches: make one, propose it, turn parts of it down, delete it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from armarium.api import (
+    ActionContext,
+    Conductor,
+    Example,
+    Outcome,
+    Route,
+    action,
+    copy_project,
+    merging,
+    new_id,
+    raw_of,
+)
+from armarium.api import branches as packages
+from armarium_agents.branches import errors
+from armarium_agents.branches.groups import compare
+from armarium_agents.branches.making import (
+    changed_branch,
+    chosen_groups,
+    look_at_branch,
+    made_branch,
+    refuse_making,
+    remove_package,
+    row_of,
+    seen_by,
+)
+from armarium_agents.branches.queries import BRANCHES, project_of, refuse_partial, require_open, show_branch
+from armarium_agents.branches.records import (
+    Branch,
+    BranchCreate,
+    BranchDeleted,
+    BranchDetails,
+    BranchId,
+    Propose,
+    Reject,
+    RejectedGroups,
+    RejectedPart,
+    SettledPart,
+    branches,
+)
+
+
+def _make(conductor: Conductor, p: BranchCreate) -> Outcome:
+    """Copy the project before the writer is taken, so that nobody waits for the copy."""
+    assert conductor.library is not None
+    project, principal = conductor.library, conductor.principal
+    refuse_making(project)
+    branch_id = new_id()
+    with copy_project(
+        conductor.engine,
+        project,
+        p.name,
+        branch_id,
+        principal,
+        seen_by(conductor.engine, principal, p.for_token),
+    ) as temporary:
+        copied = p.model_copy()
+        copied._copied = (branch_id, temporary)
+        return conductor.step(copied)
+
+
+@action(
+    "branches.create",
+    params=BranchCreate,
+    result=Branch,
+    summary="Make a branch: a copy of the project in which to propose changes; its undo leaves the package.",
+    route=Route("POST", "/api/branches"),
+    words="Made a branch",
+    conduct=_make,
+    example=lambda ex: {"name": "Corrections", "made_for": "the agent"},
+)
+def create(ctx: ActionContext, p: BranchCreate) -> dict[str, Any]:
+    """Raises Conflict for a branch of a branch, Unavailable where the disk refuses. A branch holds only what its maker may see, and the token it is for."""
+    if p._copied is None:
+        refuse_making(ctx.project)
+        branch_id = new_id()
+        with copy_project(
+            ctx.engine,
+            ctx.project,
+            p.name,
+            branch_id,
+            ctx.principal,
+            seen_by(ctx.engine, ctx.principal, p.for_token),
+        ) as temporary:
+            return _keep(ctx, p, branch_id, temporary)
+    return _keep(ctx, p, *p._copied)
+
+
+def _keep(ctx: ActionContext, p: BranchCreate, branch_id: str, temporary: Path) -> dict[str, Any]:
+    card = packages.BranchCard(**packages.read_card(temporary)["branch"])
+    place = packages.place_of_branch(ctx.project.path, p.name, branch_id)
+    packages.keep(temporary, place)
+    ctx.target(branch_id)
+    stated = str(place.relative_to(ctx.project.path.parent))
+    return {
+        **BRANCHES.insert(ctx.conn, row_of(ctx, card, p.name, p.made_for, stated, p.for_token)),
+        "library_path": str(place),
+    }
+
+
+def _propose_in_project(conductor: Conductor, p: Propose) -> Outcome:
+    """In a branch itself, write the proposal where those who review it look: in its project."""
+    library = conductor.library
+    if library is None or not library.is_branch:
+        return conductor.step(p)
+    project, card = project_of(conductor.engine, library)
+    params = {"branch_id": p.branch_id or card.id, "summary": p.summary}
+    return conductor.engine.run(project, "branches.propose", params, conductor.principal)
+
+
+@action(
+    "branches.propose",
+    params=Propose,
+    result=BranchDetails,
+    summary="Propose a finished branch: say what it brings, for whoever reviews it.",
+    route=Route("POST", "/api/branches/{branch_id}/propose"),
+    words="Proposed a branch",
+    conduct=_propose_in_project,
+    example=lambda ex: {"branch_id": made_branch(ex), "summary": "12 pages corrected"},
+)
+def propose(ctx: ActionContext, p: Propose) -> dict[str, Any]:
+    """In a branch, `branch_id` may be left out. Raises NotFound, Invalid for a project where no branch is named."""
+    if p.branch_id is None:
+        raise errors.not_a_branch(ctx.project.name)
+    BRANCHES.require(ctx.conn, p.branch_id)
+    ctx.conn.execute(
+        branches.update().where(branches.c.id == p.branch_id).values(summary=p.summary, proposed_at=ctx.now)
+    )
+    ctx.target(p.branch_id)
+    return show_branch(ctx.conn, ctx.project, p.branch_id)
+
+
+@action(
+    "branches.reject",
+    params=Reject,
+    result=RejectedGroups,
+    summary="Turn down changes of a branch, with the reason; they are not offered again.",
+    route=Route("POST", "/api/branches/{branch_id}/reject"),
+    words="Turned down changes of a branch",
+    person_only=True,
+    prepare=look_at_branch,
+    example=lambda ex: _reject_example(ex),
+)
+def reject(ctx: ActionContext, p: Reject) -> dict[str, Any]:
+    """What the branch changes there later is offered again. Raises NotFound, Invalid for an unknown group."""
+    branch, card = require_open(ctx.conn, ctx.engine, ctx.project, p.branch_id)
+    refuse_partial(ctx.principal, ctx.project, branch)
+    with branch.db.read_all() as there:
+        comparison = compare(raw_of(ctx.conn), raw_of(there), ctx.project, card, "project")
+        head = merging.head(raw_of(there))
+    for group in chosen_groups(comparison, p.groups):
+        ctx.conn.execute(
+            RejectedPart.table.insert().values(
+                id=new_id(),
+                branch_id=card.id,
+                group_id=group.id,
+                branch_seq=head.seq,
+                reason=p.reason,
+                **ctx.provenance(),
+            )
+        )
+    ctx.target(card.id)
+    return {"branch_id": card.id, "groups": len(set(p.groups))}
+
+
+def _reject_example(ex: Example) -> dict[str, Any]:
+    branch_id = changed_branch(ex)
+    assert ex.library is not None
+    with ex.library.db.read() as conn:
+        branch, card = require_open(conn, ex.engine, ex.library, branch_id)
+        with branch.db.read() as there:
+            found = compare(raw_of(conn), raw_of(there), ex.library, card, "project")
+    return {"branch_id": branch_id, "groups": list(found.groups), "reason": "It was there already"}
+
+
+@action(
+    "branches.delete",
+    params=BranchId,
+    result=BranchDeleted,
+    summary="Delete a branch with its package; what was merged of it stays. This cannot be undone.",
+    route=Route("DELETE", "/api/branches/{branch_id}"),
+    words="Deleted a branch",
+    person_only=True,
+    undoable=False,
+    example=lambda ex: {"branch_id": made_branch(ex)},
+)
+def delete(ctx: ActionContext, p: BranchId) -> dict[str, Any]:
+    """Raises NotFound, Conflict while work goes on in it."""
+    row = BRANCHES.row(ctx.conn, p.branch_id)
+    place = packages.find_package(ctx.project.path, row.place, p.branch_id)
+    engine = ctx.engine
+    opened = None if place is None else engine.libraries.open_at(str(place))
+    if opened is not None and (busy := engine.jobs.holding(opened)):
+        raise errors.busy_branch(opened.name, "; ".join(busy))
+    for table in (SettledPart.table, RejectedPart.table):
+        ctx.conn.execute(table.delete().where(table.c.branch_id == p.branch_id))
+    ctx.conn.execute(branches.delete().where(branches.c.id == p.branch_id))
+    ctx.target(p.branch_id)
+    if place is not None:
+        ctx.on_commit(lambda: remove_package(engine, place))
+    return {"status": "deleted", "id": p.branch_id}

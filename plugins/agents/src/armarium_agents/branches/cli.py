@@ -1,0 +1,163 @@
+"""The commands of branches: create, take, list, changes, propose, merge, update, reject, delete."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from armarium.commandline import (
+    Commands,
+    Finder,
+    Refused,
+    Session,
+    Topic,
+    answer,
+    full_path,
+    plural,
+    project_session,
+)
+
+commands = Commands(Topic.work)
+branch = commands.group("branch", "Copies of the project in which agents and colleagues propose changes.")
+
+SHOWN = 50
+
+
+def _branch_id(session: Session, named: str) -> str:
+    """Return the id of the branch that is meant."""
+    listed: list[dict[str, Any]] = session.get("/api/branches")["items"]
+    found = [one for one in listed if named in (one["id"], one["name"], one["library_path"])]
+    if len(found) != 1:
+        names = ", ".join(one["name"] for one in listed) or "none"
+        raise Refused(f"{named} is {'several branches' if found else 'no branch'}. Branches: {names}.")
+    return str(found[0]["id"])
+
+
+Which = Annotated[str, "A branch: its name or its id.", Finder(_branch_id)]
+Groups = Annotated[list[str] | None, "--group, -g: A group that `branch changes` lists; may be repeated."]
+Decision = Annotated[
+    Literal["refuse", "keep_ours", "take_theirs", "keep_both"],
+    "--conflicts: What to do where both sides changed the same.",
+]
+
+
+@branch.example("create Corrections --to corrections.zip")
+def create(
+    name: Annotated[str, "The name people see."],
+    made_for: Annotated[str | None, "--for: The person or agent it is for."] = None,
+    to: Annotated[str | None, "A file ending in .zip, for a colleague without a network."] = None,
+    pictures: Annotated[Literal["no", "all"], "Whether the project's pictures go into that file."] = "no",
+) -> None:
+    """Make a branch: a copy of the project in which to propose changes."""
+    with project_session() as session:
+        made = session.post("/api/branches", {"name": name, "made_for": made_for})
+        said = f"Made the branch {name}: {made['library_path']}."
+        if to is not None:
+            body = {"branch_id": made["id"], "path": full_path(to), "pictures": pictures}
+            packed = session.post("/api/branches/pack", body)
+            said += f" It is written to {packed['path']}."
+            made["packed"] = packed
+    answer(made, said)
+
+
+@branch.asks("take corrections.zip", "POST /api/branches/take", says="Took the branch {name}.")
+def take(
+    path: Annotated[str, "FILE: The file that came back.", Finder(lambda _, path: full_path(path))],
+) -> None:
+    """Take back a branch from the file in which a colleague worked on it."""
+
+
+@branch.asks(
+    "list",
+    "GET /api/branches",
+    title="Branches",
+    columns=("name", "for=made_for", "made=created_at", "proposed=proposed_at", "path=library_path"),
+    nothing="There is no branch yet; make one: armarium branch create NAME.",
+)
+def list_branches() -> None:
+    """List the branches of the project."""
+
+
+@branch.example("changes Corrections --status conflict")
+def changes(
+    branch: Which,
+    status: Annotated[Literal["clean", "same", "conflict"] | None, "Only changes of this status."] = None,
+    incoming: Annotated[bool, "What the project changed since, instead."] = False,
+) -> None:
+    """Show what a branch changed, page by page, beside what the project has now."""
+    with project_session() as session:
+        found = session.get(
+            f"/api/branches/{_branch_id(session, branch)}/changes",
+            status=status,
+            incoming=incoming or None,
+            limit=SHOWN,
+        )
+    lines = [
+        f"{plural(found['pages'], 'page')}, {plural(found['lines'], 'line')} changed: {found['clean']} clean, "
+        f"{found['same']} the same on both sides, {found['conflict']} in conflict."
+    ]
+    for group in found["items"]:
+        lines.append(
+            f"{group['id']}  {group['document_name'] or group['kind']}: {group['kind']}, {group['status']}"
+        )
+        lines += [f"  {_in_words(row)}" for row in group["rows"]]
+    if found["total"] > found["count"]:
+        lines.append(f"… and {plural(found['total'] - found['count'], 'more group')}.")
+    answer(found, "\n".join(lines))
+
+
+_MARKS = {"same": "{}", "removed": "[-{}-]", "added": "[+{}+]"}
+
+
+def _in_words(row: dict[str, Any]) -> str:
+    """Return a changed row as one line: words of a reading, else the columns that differ."""
+    if row["words"]:
+        return " ".join(_MARKS[part["change"]].format(part["text"]) for part in row["words"])
+    columns = ", ".join(value["column"] for value in row["values"])
+    return (
+        f"{row['label']} {row['change']}: {columns}"
+        if row["change"] == "update"
+        else f"{row['label']} {row['change']}"
+    )
+
+
+@branch.example("merge Corrections --conflicts keep_both")
+def merge(branch: Which, groups: Groups = None, conflicts: Decision = "refuse") -> None:
+    """Take changes of a branch into the project, in one step that `armarium undo` takes back."""
+    with project_session() as session:
+        body = {"groups": groups, "on_conflict": conflicts}
+        merged = session.post(f"/api/branches/{_branch_id(session, branch)}/merge", body)
+    answer(merged, _say_merged(merged))
+
+
+@branch.example("update")
+def update(groups: Groups = None, conflicts: Decision = "refuse") -> None:
+    """Bring the project's later work into the branch that is named as the project."""
+    with project_session() as session:
+        merged = session.post("/api/branches/update", {"groups": groups, "on_conflict": conflicts})
+    answer(merged, _say_merged(merged))
+
+
+def _say_merged(merged: dict[str, Any]) -> str:
+    rows = merged["inserted"] + merged["updated"] + merged["deleted"]
+    left = f"; {merged['left_out']} left as they are here" if merged["left_out"] else ""
+    return f"Merged {plural(merged['groups'], 'group')}, {plural(rows, 'row')}{left}."
+
+
+@branch.example("reject Corrections 'It says deer' -g readings:0190")
+def reject(
+    branch: Which, reason: Annotated[str, "Why, for whoever proposed it."], groups: Groups = None
+) -> None:
+    """Turn down changes of a branch; they are not offered again."""
+    if not groups:
+        raise Refused("Name the groups to turn down with --group; `armarium branch changes` lists them.")
+    with project_session() as session:
+        body = {"groups": groups, "reason": reason}
+        done = session.post(f"/api/branches/{_branch_id(session, branch)}/reject", body)
+    answer(done, f"Turned down {plural(done['groups'], 'group')}.")
+
+
+@branch.asks(
+    "delete Corrections", "DELETE /api/branches/{branch}", says="Deleted the branch; what was merged stays."
+)
+def delete(branch: Which) -> None:
+    """Delete a branch with its package; what was merged of it stays."""

@@ -1,0 +1,96 @@
+"""What the writes of branches share: checks before the writer is taken, the row of a branch, its removal, examples."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from armarium.api import ActionContext, Engine, Example, Library, Principal
+from armarium.api import branches as packages
+from armarium_agents.branches import errors
+from armarium_agents.branches.groups import Comparison, Group
+from armarium_agents.branches.queries import require_open
+from armarium_agents.branches.records import BranchId
+
+
+def refuse_making(project: Library) -> None:
+    """Raise Conflict for a branch of a branch."""
+    if project.is_branch:
+        raise errors.is_a_branch(project.name)
+
+
+def seen_by(engine: Engine, principal: Principal, token_id: str | None) -> Principal:
+    """Return whose view of the project a branch holds: that of the token it is for, unless its maker sees less."""
+    if token_id is None or not principal.may("owner"):
+        return principal
+    entry = engine.auth.book.by_id(token_id)
+    if entry is None:
+        raise errors.unknown_token(token_id)
+    return entry.principal(None, None, "tcp")
+
+
+def row_of(
+    ctx: ActionContext,
+    card: packages.BranchCard,
+    name: str,
+    made_for: str | None,
+    place: str,
+    for_token: str | None = None,
+) -> dict[str, Any]:
+    return {
+        "id": card.id,
+        "name": name,
+        "made_for": made_for,
+        "for_token": for_token,
+        "summary": None,
+        "place": place,
+        "base_seq": card.base_seq,
+        "base_digest": card.base_digest,
+        "proposed_at": None,
+        **ctx.provenance(),
+    }
+
+
+def made_branch(ex: Example) -> str:
+    return str(ex.run("branches.create", {"name": "Corrections"})["id"])
+
+
+def changed_branch(ex: Example) -> str:
+    """Return a branch with a change in it."""
+    assert ex.library is not None
+    made = ex.run("branches.create", {"name": "Corrections"})
+    branch = ex.engine.libraries.open_only(made["library_path"])
+    ex.engine.run(branch, "document.create", {"name": "Found", "doc_type": "page"}, ex.principal)
+    return str(made["id"])
+
+
+def look_at_branch(engine: Engine, library: Library | None, p: BranchId) -> None:
+    """Open the branch and check its log before the writer is taken."""
+    assert library is not None
+    with library.db.read() as conn:
+        branch, card = require_open(conn, engine, library, p.branch_id)
+    packages.refuse_tampered(branch, card)
+
+
+def chosen_groups(comparison: Comparison, wanted: list[str] | None) -> list[Group]:
+    if wanted is None:
+        return list(comparison.groups.values())
+    unknown = [one for one in dict.fromkeys(wanted) if one not in comparison.groups]
+    if unknown:
+        raise errors.unknown_groups(unknown[:20])
+    return [comparison.groups[one] for one in dict.fromkeys(wanted)]
+
+
+def release_package(engine: Engine, place: Path) -> None:
+    """Close the branch at *place* where it is open."""
+    opened = engine.libraries.open_at(str(place))
+    if opened is not None:
+        engine.jobs.detach(opened)
+        engine.libraries.release(place)
+
+
+def remove_package(engine: Engine, place: Path) -> None:
+    """Close the branch at *place* and remove its package."""
+    release_package(engine, place)
+    shutil.rmtree(place, ignore_errors=True)

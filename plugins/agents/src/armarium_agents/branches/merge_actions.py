@@ -1,0 +1,203 @@
+"""Merging: changes of a branch into the project, and the project's later work into a branch."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import suppress
+from typing import Any
+
+from armarium.api import (
+    ActionContext,
+    Conflict,
+    Engine,
+    Invalid,
+    Library,
+    MergePlan,
+    NotFound,
+    Route,
+    RowRule,
+    action,
+    merging,
+    new_id,
+    plan_merge,
+    raw_of,
+    write_merge,
+)
+from armarium.api import branches as packages
+from armarium_agents.branches import errors
+from armarium_agents.branches.groups import Comparison, Group, Toward, compare, lines_in
+from armarium_agents.branches.making import (
+    changed_branch,
+    chosen_groups,
+    look_at_branch,
+)
+from armarium_agents.branches.queries import project_of, refuse_partial, require_open
+from armarium_agents.branches.records import (
+    BranchId,
+    BringIn,
+    Merge,
+    Merged,
+    SettledPart,
+    Update,
+)
+
+_PERSON_MERGES: RowRule[Any] = RowRule(
+    SettledPart.table.name,
+    "person",
+    when=lambda before, after: (after or before or {}).get("merged_into") == "project",
+)
+"""Whatever writes into the project what a branch proposes, or takes it back, is a person's."""
+
+
+@action(
+    "branches.merge",
+    params=Merge,
+    result=Merged,
+    summary="Take changes of a branch into the project, in one step that is undone as one.",
+    route=Route("POST", "/api/branches/{branch_id}/merge"),
+    words="Merged a branch",
+    person_only=True,
+    rules=(_PERSON_MERGES,),
+    prepare=look_at_branch,
+    example=lambda ex: {"branch_id": changed_branch(ex)},
+)
+def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
+    """All or nothing. Raises Conflict where both sides changed the same and nobody has decided, or something that was not
+    chosen is needed; what a direct write would raise; NotFound, and Conflict for a branch that was changed by hand.
+    """
+    branch, card = require_open(ctx.conn, ctx.engine, ctx.project, p.branch_id)
+    with branch.db.read_all() as there:
+        return _bring_in(ctx, p, card, raw_of(there), branch, "project")
+
+
+def _look_at_other_side(engine: Engine, library: Library | None, p: Update) -> None:
+    assert library is not None
+    if p.branch_id is not None:
+        look_at_branch(engine, library, BranchId(branch_id=p.branch_id))
+    else:
+        project_of(engine, library)
+
+
+@action(
+    "branches.update",
+    params=Update,
+    result=Merged,
+    summary="Bring the project's later work into this branch, in one step that is undone as one.",
+    route=Route("POST", "/api/branches/update"),
+    words="Brought the project's later work into the branch",
+    rules=(_PERSON_MERGES,),
+    prepare=_look_at_other_side,
+    example=lambda ex: {"branch_id": changed_branch(ex)},
+)
+def update(ctx: ActionContext, p: Update) -> dict[str, Any]:
+    """As branches.merge, the other way: the request names the branch as its project. In a project it takes the work of
+    the branch that is named, as branches.merge does. Raises Conflict for a project where none is named.
+    """
+    if p.branch_id is not None:
+        return merge.perform(ctx, Merge(branch_id=p.branch_id, **p.model_dump(exclude={"branch_id"})))  # type: ignore[no-any-return]
+    project, card = project_of(ctx.engine, ctx.project)
+    with project.db.read_all() as there:
+        return _bring_in(ctx, p, card, raw_of(there), project, "branch")
+
+
+def _bring_in(
+    ctx: ActionContext,
+    p: BringIn,
+    card: packages.BranchCard,
+    source: sqlite3.Connection,
+    from_: Library,
+    toward: Toward,
+) -> dict[str, Any]:
+    refuse_partial(ctx.principal, ctx.project, from_)
+    if toward == "branch" and card.partial:
+        raise errors.partial_branch(ctx.project.name)
+    own = raw_of(ctx.conn)
+    sides = (own, source) if toward == "project" else (source, own)
+    comparison = compare(*sides, ctx.project, card, toward)
+    groups = chosen_groups(comparison, p.groups)
+    if not groups:
+        raise errors.nothing_to_merge(from_.name)
+    changes = [change for group in groups for change in group.changes]
+    places = {change.place for change in changes}
+    plan = plan_merge(ctx.schema, comparison.changes, places, p.on_conflict, own)
+    _refuse_unfinished(comparison, plan)
+    files = packages.take_files(from_.objects, ctx.project.objects, plan.files)
+    write_merge(ctx, plan, source, {step for change in changes for step in change.steps})
+    _note_settled(ctx, card, groups, source, toward)
+    for change in plan.preferred:
+        _prefer(ctx, change)
+    _tell(ctx, card, groups, changes)
+    return {
+        "branch_id": card.id,
+        "groups": len(groups),
+        "inserted": len(plan.inserts),
+        "updated": len(plan.updates),
+        "deleted": len(plan.deletes),
+        "left_out": len(plan.left_out),
+        "files": files,
+    }
+
+
+def _refuse_unfinished(comparison: Comparison, plan: MergePlan) -> None:
+    for left, refuse in ((plan.undecided, _conflicting), (plan.needs, errors.needs_groups)):
+        if left:
+            places = {change.place for change in left}
+            ids = [
+                group.id
+                for group in comparison.groups.values()
+                if any(change.place in places for change in group.changes)
+            ]
+            raise refuse(ids[0], ids[:1000])
+
+
+def _conflicting(first: str, ids: list[str]) -> Exception:
+    return errors.conflicting(len(ids), first, ids)
+
+
+def _note_settled(
+    ctx: ActionContext,
+    card: packages.BranchCard,
+    groups: list[Group],
+    source: sqlite3.Connection,
+    toward: Toward,
+) -> None:
+    """Remember for each group as of which step of either side it was merged; undone with the merge itself."""
+    head = merging.head(source)
+    seqs = (ctx.audit_seq, head.seq) if toward == "project" else (head.seq, ctx.audit_seq)
+    columns = (
+        "id",
+        "branch_id",
+        "group_id",
+        "merged_into",
+        "project_seq",
+        "branch_seq",
+        "other_digest",
+        "created_at",
+    )
+    ctx.bulk_insert(
+        SettledPart.table,
+        columns,
+        [(new_id(), card.id, group.id, toward, *seqs, head.row_hash, ctx.now) for group in groups],
+    )
+
+
+def _prefer(ctx: ActionContext, change: merging.Change) -> None:
+    """Let a reading count that was taken although another stands beside it."""
+    if change.theirs is None:
+        return
+    row = merging.named_values(change.table, change.theirs)
+    if row.get("segment_id") is not None and "content" in row:
+        # One that was retracted, or is of a line that was deleted, cannot count.
+        with suppress(Conflict, Invalid, NotFound):
+            ctx.run(
+                "reading.choose",
+                {"segment_id": row["segment_id"], "kind": row["kind"], "representation_id": change.key[0]},
+            )
+
+
+def _tell(
+    ctx: ActionContext, card: packages.BranchCard, groups: list[Group], changes: list[merging.Change]
+) -> None:
+    pages = {group.document_id: None for group in groups if group.document_id is not None}
+    ctx.target(card.id, *pages)
+    ctx.note_changes(document_ids=pages, segment_ids=sorted(map(str, lines_in(changes))))

@@ -1,0 +1,289 @@
+"""Reads of branches: which there are, one with what was turned down, and what one changed, page by page."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import Query
+from sqlalchemy import Connection, select
+
+from armarium.api import Engine, Library, Principal, is_among, merging, query, raw_of, rules_of, steps_of
+from armarium.api import branches as packages
+from armarium_agents.branches import errors
+from armarium_agents.branches.groups import Group, Toward, comparison_of, lines_in
+from armarium_agents.branches.records import (
+    Branch,
+    BranchChanges,
+    BranchDetails,
+    Branches,
+    Kind,
+    RejectedPart,
+    Status,
+    branches,
+)
+from armarium_documents.api import documents
+
+BRANCHES, REJECTED = Branch.rows, RejectedPart.rows
+MOST_ROWS = 200
+"""How many rows of a group are shown; all are counted."""
+
+
+def project_of(engine: Engine, branch: Library) -> tuple[Library, packages.BranchCard]:
+    card = packages.card_of(branch)
+    if card is None:
+        raise errors.not_a_branch(branch.name)
+    known = [
+        one["path"] for one in engine.libraries.list_registered() if one["library_uuid"] == card.project_uuid
+    ]
+    for place in (packages.project_beside(branch.path), *known):
+        if Path(place).is_dir():
+            project = engine.libraries.open_only(place)
+            if project.uuid == card.project_uuid:
+                return project, card
+    raise errors.no_project()
+
+
+@contextmanager
+def _project(conn: Connection, engine: Engine, library: Library) -> Iterator[tuple[Connection, Library]]:
+    """Lend the project whose branches are meant: *library*, or where that is a branch itself, its project."""
+    if not library.is_branch:
+        yield conn, library
+        return
+    project, _ = project_of(engine, library)
+    with project.db.read() as there:
+        yield there, project
+
+
+@query("/api/branches", summary="The branches of a project", answer=Branches, refusals=())
+def list_branches(conn: Connection, engine: Engine, library: Library) -> dict[str, Any]:
+    """Return the oldest first, each with the path of its package. In a branch, those of its project."""
+    with _project(conn, engine, library) as (of, project):
+        return _list(of, project)
+
+
+def _list(conn: Connection, library: Library) -> dict[str, Any]:
+    found = BRANCHES.list_all(conn, order=(branches.c.created_at, branches.c.id))
+    places = {row.id: row.place for row in conn.execute(select(branches.c.id, branches.c.place))}
+    for item in found["items"]:
+        item["library_path"] = _path_of(library, places[item["id"]], item["id"])
+    return found
+
+
+def _path_of(library: Library, place: str, branch_id: str) -> str | None:
+    found = packages.find_package(library.path, place, branch_id)
+    return None if found is None else str(found)
+
+
+@query("/api/branches/{branch_id}", summary="A branch, and what of it was turned down", answer=BranchDetails)
+def read_branch(conn: Connection, engine: Engine, library: Library, branch_id: str) -> dict[str, Any]:
+    """Return it with the reasons for which changes were turned down. A branch may ask for itself."""
+    with _project(conn, engine, library) as (of, project):
+        return show_branch(of, project, branch_id)
+
+
+def show_branch(conn: Connection, library: Library, branch_id: str) -> dict[str, Any]:
+    """Return a branch as it is answered."""
+    row = BRANCHES.row(conn, branch_id)
+    turned_down = REJECTED.all(
+        conn,
+        RejectedPart.table.c.branch_id == branch_id,
+        order=(RejectedPart.table.c.created_at, RejectedPart.table.c.id),
+    )
+    return {
+        **BRANCHES.require(conn, branch_id),
+        "library_path": _path_of(library, row.place, branch_id),
+        "rejected": turned_down,
+    }
+
+
+@query(
+    "/api/branches/{branch_id}/changes",
+    summary="What a branch changed, page by page, beside what the project has now",
+    answer=BranchChanges,
+    refusals=(404, 409),
+    name="list_branch_changes",
+    counts_withheld=False,
+)
+def list_changes(
+    conn: Connection,
+    engine: Engine,
+    library: Library,
+    principal: Principal,
+    branch_id: str,
+    incoming: Annotated[
+        bool, Query(description="What the project changed since, to be brought into the branch")
+    ] = False,
+    status: Status | None = None,
+    kind: Kind | None = None,
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+    offset: Annotated[int, Query(ge=0, le=10**12)] = 0,
+) -> dict[str, Any]:
+    """Return the net changes since both sides last agreed; what they did and took back is no change. A branch may ask for
+    its own.
+    """
+    with _project(conn, engine, library) as (of, project):
+        return _changes(of, engine, project, principal, branch_id, incoming, status, kind, limit, offset)
+
+
+def _changes(
+    conn: Connection,
+    engine: Engine,
+    library: Library,
+    principal: Principal,
+    branch_id: str,
+    incoming: bool,
+    status: Status | None,
+    kind: Kind | None,
+    limit: int,
+    offset: int,
+) -> dict[str, Any]:
+    branch, card = require_open(conn, engine, library, branch_id)
+    refuse_partial(principal, library, branch)
+    toward: Toward = "branch" if incoming else "project"
+    if incoming and card.partial:
+        raise errors.partial_branch(branch.name)
+    comparison = comparison_of(library, branch, card, toward)
+    chosen = [
+        group
+        for group in comparison.groups.values()
+        if (status is None or group.status == status) and (kind is None or group.kind == kind)
+    ]
+    shown = chosen[offset : offset + limit]
+    with branch.db.read_all() as there:
+        sides = (raw_of(conn), raw_of(there)) if incoming else (raw_of(there), raw_of(conn))
+        names = _names(shown, conn, there)
+        items = [_group(group, names, *sides) for group in shown]
+    of_all = [group.status for group in comparison.groups.values()]
+    return {
+        "items": items,
+        "count": len(items),
+        "total": len(chosen),
+        "limit": limit,
+        "offset": offset,
+        "pages": len({group.document_id for group in comparison.groups.values()} - {None}),
+        "lines": len(lines_in(comparison.changes)),
+        **{one: of_all.count(one) for one in ("clean", "same", "conflict")},
+    }
+
+
+def require_open(
+    conn: Connection, engine: Engine, library: Library, branch_id: str
+) -> tuple[Library, packages.BranchCard]:
+    """Return the branch, opened, with its card; raises NotFound, and Conflict where it is another project's."""
+    return packages.open_branch(engine, library, BRANCHES.row(conn, branch_id).place, branch_id)
+
+
+def refuse_partial(principal: Principal, *sides: Library) -> None:
+    """Raise Forbidden where something on one of *sides* is withheld from *principal*: a change could tell of it."""
+    for side in sides:
+        if side.db.visibility is not None and side.db.visibility.limits(principal):
+            raise errors.withheld_here(principal.name, "look through the branch")
+
+
+def _names(groups: list[Group], *sides: Connection) -> dict[str, str]:
+    ids = [group.document_id for group in groups if group.document_id is not None]
+    found: dict[str, str] = {}
+    for side in reversed(sides):
+        asked = select(documents.c.id, documents.c.name).where(is_among(documents.c.id, ids))
+        found |= {row.id: row.name for row in side.execute(asked)}
+    return found
+
+
+def _group(
+    group: Group, names: dict[str, str], source: sqlite3.Connection, target: sqlite3.Connection
+) -> dict[str, Any]:
+    return {
+        "id": group.id,
+        "kind": group.kind,
+        "document_id": group.document_id,
+        "document_name": names.get(group.document_id or ""),
+        "status": group.status,
+        "row_count": len(group.changes),
+        "rows": [_row(change, group, source, target) for change in group.changes[:MOST_ROWS]],
+    }
+
+
+def _row(
+    change: merging.Change, group: Group, source: sqlite3.Connection, target: sqlite3.Connection
+) -> dict[str, Any]:
+    base, theirs, ours = (_named_row(change, row) for row in (change.base, change.theirs, change.ours))
+    any_of = theirs or base or {}
+    beside = ours
+    if change.rivals and ours is None:
+        beside = _named_row(change, next(iter(_live(target, change, change.rivals[:1])), None))
+    places = list(change.changed_columns) or list(any_of)
+    segment_id = any_of.get("segment_id")
+    values = [
+        {
+            "column": name,
+            "base": (base or {}).get(name),
+            "theirs": (theirs or {}).get(name),
+            "ours": (beside or {}).get(name),
+            "conflict": name in change.conflicting,
+        }
+        for name in places
+    ]
+    ours_by: list[dict[str, Any]] = []
+    for key in change.rivals or [change.key]:
+        ours_by += _makers(target, steps_of(target, change.table, key, group.mark.target_since))
+    return {
+        "table": change.table.name,
+        "label": rules_of(change.table).label or change.table.name,
+        "id": ":".join(map(str, change.key)),
+        "change": "insert" if change.base is None else "delete" if change.theirs is None else "update",
+        "status": change.status,
+        "why": change.why if change.status == "conflict" else None,
+        "segment_id": None if segment_id is None else str(segment_id),
+        "values": values,
+        "words": _words(change, theirs, source) if group.kind == "readings" else None,
+        "theirs_by": _makers(source, list(change.steps)),
+        "ours_by": ours_by if change.status != "clean" else [],
+    }
+
+
+def _named_row(change: merging.Change, row: tuple[Any, ...] | None) -> dict[str, Any] | None:
+    return None if row is None else merging.named_values(change.table, row)
+
+
+def _live(raw: sqlite3.Connection, change: merging.Change, keys: list[Any]) -> list[tuple[Any, ...]]:
+    return list(merging.live_rows(raw, change.table, keys).values())
+
+
+def _makers(raw: sqlite3.Connection, steps: list[int]) -> list[dict[str, Any]]:
+    """Return who made the newest of *steps* that is in effect, by the log of that side."""
+    return merging.makers_of(raw, steps[-20:])
+
+
+def _words(
+    change: merging.Change, theirs: dict[str, Any] | None, source: sqlite3.Connection
+) -> list[dict[str, str]] | None:
+    """Return the new text word by word, beside the one that it replaces: its own former, or that of what it corrects."""
+    new = (theirs or {}).get("content")
+    if not isinstance(new, str):
+        return None
+    old = (_named_row(change, change.base) or {}).get("content")
+    corrected = (theirs or {}).get("corrects_representation_id")
+    if old is None and corrected is not None:
+        before = [_named_row(change, row) for row in _live(source, change, [(corrected,)])]
+        old = before[0]["content"] if before and before[0] else None
+    return compare_words(str(old or ""), new)
+
+
+def compare_words(old: str, new: str) -> list[dict[str, str]]:
+    """Return what stayed, went and came, from *old* to *new*, in runs of words."""
+    left, right = old.split(), new.split()
+    found: list[dict[str, str]] = []
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+        if tag == "equal":
+            found.append({"change": "same", "text": " ".join(left[i1:i2])})
+            continue
+        if i2 > i1:
+            found.append({"change": "removed", "text": " ".join(left[i1:i2])})
+        if j2 > j1:
+            found.append({"change": "added", "text": " ".join(right[j1:j2])})
+    return found

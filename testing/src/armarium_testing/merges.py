@@ -1,0 +1,240 @@
+"""What a merge of a branch must leave, worked out in plain Python from three versions of all rows, each a dictionary.
+
+It knows nothing of histories, SQL or plans: it compares the rows as they were with those of either side, cell by cell, and
+repairs what would then refer to nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from armarium.history.capture import quote_name
+from armarium.history.schema import Schema
+from armarium.projects.libraries import Library
+from armarium.store.database import raw_of
+from armarium.store.tables import rules_of
+
+Place = tuple[str, tuple[Any, ...]]
+Row = dict[str, Any]
+Rows = dict[Place, Row]
+
+WHO = ("provenance_kind", "created_by", "run_id")
+
+
+def read_rows(library: Library) -> Rows:
+    """Return every row that a merge may carry, without the columns that only grow."""
+    found: Rows = {}
+    with library.db.read_all() as conn:
+        raw = raw_of(conn)
+        for table in library.schema.tracked:
+            if rules_of(table).stays_here:
+                continue
+            names = [c.name for c in table.columns if c.name not in rules_of(table).monotonic]
+            keys = [c.name for c in table.primary_key.columns]
+            for values in raw.execute(
+                f"SELECT {', '.join(map(quote_name, names))} FROM {quote_name(table.name)}"
+            ):
+                row = dict(zip(names, values, strict=True))
+                found[table.name, tuple(row[key] for key in keys)] = row
+    return found
+
+
+def _when(name: str, left: Any, right: Any) -> bool:
+    return name.endswith(("_at", "_by")) and left is not None and right is not None
+
+
+@dataclass
+class ThreeVersions:
+    """The rows as both sides had them, and as each has them now."""
+
+    schema: Schema
+    base: Rows
+    theirs: Rows
+    ours: Rows
+    conflicts: dict[Place, str] = field(default_factory=dict)
+    same: set[Place] = field(default_factory=set)
+    rows_beside: dict[Place, list[Place]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._keys = {t.name: [c.name for c in t.primary_key.columns] for t in self.schema.tracked}
+        self._references = {
+            t.name: [
+                (key.parent.name, key.column.table.name)
+                for key in t.foreign_keys
+                if key.column.table.name in self._keys
+                and [key.column.name] == self._keys[key.column.table.name]
+            ]
+            for t in self.schema.tracked
+        }
+        self._uses = [(user.name, column, used.name) for used, user, column in self.schema.uses]
+        self.changed = sorted(
+            place
+            for place in self.base.keys() | self.theirs.keys()
+            if self.base.get(place) != self.theirs.get(place)
+        )
+        self._classify()
+
+    def merge(self, on_conflict: Literal["refuse", "keep_ours", "take_theirs"]) -> Rows | None:
+        """Return the rows that a merge of everything leaves, or None where it is refused."""
+        if self.conflicts and on_conflict == "refuse":
+            return None
+        left = {place: dict(row) for place, row in self.ours.items()}
+        for place in self.changed:
+            self._take(left, place, on_conflict)
+        for place, why in self.conflicts.items():
+            if on_conflict == "take_theirs" and why == "taken":
+                for other in self.rows_beside[place]:
+                    left.pop(other, None)
+        while self._repair(left):
+            pass
+        return left
+
+    def _take(self, left: Rows, place: Place, on_conflict: str) -> None:
+        why, theirs, ours, base = (
+            self.conflicts.get(place), self.theirs.get(place), self.ours.get(place), self.base.get(place)
+        )  # fmt: skip
+        if place in self.same or (why is not None and on_conflict == "keep_ours" and why != "both_changed"):
+            return
+        if theirs is None:
+            left.pop(place, None)
+        elif ours is None:
+            left[place] = dict(theirs)
+        else:
+            both = set(self._both(place)) if why == "both_changed" else set()
+            for name, value in theirs.items():
+                if base is not None and base[name] == value:
+                    continue
+                if name in both:
+                    left[place][name] = value if on_conflict == "take_theirs" else ours[name]
+                elif base is None or ours[name] == base[name]:
+                    left[place][name] = (
+                        value if base is not None or on_conflict == "take_theirs" else ours[name]
+                    )
+
+    def _both(self, place: Place) -> Iterator[str]:
+        theirs, ours, base = self.theirs[place], self.ours[place], self.base.get(place)
+        for name, value in theirs.items():
+            moved = base is None or (value != base[name] and ours[name] != base[name])
+            if moved and value != ours[name] and not _when(name, value, ours[name]):
+                yield name
+
+    def _classify(self) -> None:
+        for place in self.changed:
+            theirs, ours, base = self.theirs.get(place), self.ours.get(place), self.base.get(place)
+            if theirs == ours:
+                self.same.add(place)
+            elif theirs is None:
+                if ours != base:
+                    self.conflicts[place] = "deleted_there"
+            elif ours is None:
+                if base is not None:
+                    self.conflicts[place] = "deleted_here"
+            elif any(self._both(place)):
+                self.conflicts[place] = "both_changed"
+            elif all(
+                theirs[name] == ours[name]
+                or (base is not None and theirs[name] == base[name])
+                or (base is None or ours[name] != base[name])
+                for name in theirs
+            ):
+                self.same.add(place)
+        for place in self.changed:
+            self._beside(place)
+        for place in self.changed:
+            if self._is_open(place) and self.theirs.get(place) is not None and self._is_gone(place):
+                self.conflicts[place] = "gone"
+        changed = set(self.changed)
+        for place in self.changed:
+            deleted = self._is_open(place) and place not in self.theirs
+            if deleted and any(user not in changed for user in self._users(self.ours, place)):
+                self.conflicts[place] = "used"
+
+    def _is_open(self, place: Place) -> bool:
+        return place not in self.same and place not in self.conflicts
+
+    def _beside(self, place: Place) -> None:
+        """Find another row of ours that stands for the same: a rival made since, or one with the same unique values."""
+        theirs = self.theirs.get(place)
+        if theirs is None or not self._is_open(place):
+            return
+        table = self.schema.by_name[place[0]]
+        changed = set(self.changed)
+        sets: list[tuple[str, list[str]]] = []
+        if place not in self.base and rules_of(table).rivals:
+            sets.append(("rival", list(rules_of(table).rivals)))
+        sets += [
+            ("taken", [c.name for c in index.columns])
+            for index in sorted(table.indexes, key=lambda one: str(one.name))
+            if index.unique
+        ]
+        before = self.base.get(place)
+        for why, names in sets:
+            values = [theirs[name] for name in names]
+            if None in values or not self._is_open(place):
+                continue
+            if why == "taken" and before is not None and [before[name] for name in names] == values:
+                continue
+            found = [
+                other
+                for other, row in self.ours.items()
+                if other[0] == place[0] and other != place and other not in changed
+                and (why == "taken" or other not in self.base)
+                and [row[name] for name in names] == values
+            ]  # fmt: skip
+            if found:
+                self.rows_beside[place] = found
+                if before is None and any(self._alike(theirs, self.ours[other], place[0]) for other in found):
+                    self.same.add(place)
+                else:
+                    self.conflicts[place] = why
+
+    def _alike(self, left: Row, right: Row, table: str) -> bool:
+        return all(
+            left[name] == right[name]
+            or name in WHO
+            or name in self._keys[table]
+            or _when(name, left[name], right[name])
+            for name in left
+        )
+
+    def _is_gone(self, place: Place) -> bool:
+        theirs, base = self.theirs[place], self.base.get(place)
+        for name, parent in self._references[place[0]]:
+            value = theirs[name]
+            if value is None or (base is not None and base[name] == value):
+                continue
+            there = (parent, (value,))
+            if there not in self.ours and (there in self.base or there not in self.theirs):
+                return True
+        return False
+
+    def _users(self, rows: Mapping[Place, Row], parent: Place) -> Iterator[Place]:
+        named = [(t, c) for t, found in self._references.items() for c, p in found if p == parent[0]]
+        named += [(user, column) for user, column, used in self._uses if used == parent[0]]
+        for place, row in rows.items():
+            if place != parent and any(place[0] == t and row[c] == parent[1][0] for t, c in named):
+                yield place
+
+    def _repair(self, left: Rows) -> bool:
+        """Take back what would refer to nothing, or remove what is still referred to; return whether anything was."""
+        for place, row in list(left.items()):
+            ours = self.ours.get(place)
+            for name, parent in self._references[place[0]]:
+                there = (parent, (row[name],))
+                if row[name] is None or there in left or (ours is not None and ours[name] == row[name]):
+                    continue
+                if there in self.same and there in self.theirs:
+                    left[there] = dict(self.theirs[there])
+                elif ours is None:
+                    del left[place]
+                else:
+                    left[place] = dict(ours)
+                return True
+        for place in self.changed:
+            deleted = place in self.ours and place not in left and place not in self.conflicts
+            if deleted and any(True for _ in self._users(left, place)):
+                left[place] = dict(self.ours[place])
+                return True
+        return False
