@@ -176,7 +176,9 @@ from armarium.web.http import CurrentPrincipal as CurrentPrincipal
 from armarium.web.http import OptionalLibrary as OptionalLibrary
 from armarium.web.http import act as act
 from armarium.web.http import json_response as json_response
+from armarium.web.http import named_library as named_library
 from armarium.web.http import takes_upload as takes_upload
+from armarium.web.request_limits import give_up_place as give_up_place
 from armarium.web.stored_files import STORED_FILE as STORED_FILE
 from armarium.web.stored_files import stored_file as stored_file
 

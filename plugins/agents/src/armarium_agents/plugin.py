@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from armarium.api import Plugin, actions_in, hookimpl, queries_in
-from armarium_agents import actions, queries
+from armarium_agents import actions, queries, routes
 from armarium_agents.carrying import carrier
 from armarium_agents.queries import WithheldConversations
 from armarium_agents.records import metadata
@@ -14,14 +14,16 @@ from armarium_documents.api import Carrier
 
 @hookimpl
 def armarium_plugin() -> Plugin:
-    """Workspaces: what people and agents work on together."""
+    """Workspaces that people and agents share, and the endpoint of agents."""
     return Plugin(
         name="agents",
-        summary="Workspaces: what people and agents work on together",
+        summary="Workspaces that people and agents share, and the endpoint of agents",
         prefixes=("agents", "workspace"),
         metadata=metadata,
         actions=actions_in(actions),
         queries=queries_in(queries),
+        routers=(routes.router,),
+        endpoints=("/mcp",),
         withheld_along=(WithheldConversations(),),
         hooks=__name__,
     )
