@@ -17,6 +17,7 @@ from armarium.jobs.kinds import JobKind
 from armarium.jobs.log import Level, write_lines
 from armarium.jobs.models import FINISHED
 from armarium.jobs.queue import NewJob, enqueue_many, loads, move_on
+from armarium.jobs.spending import JobSpending
 from armarium.principals import Principal
 from armarium.store.database import raw_of
 from armarium.store.tables import json_text
@@ -103,6 +104,7 @@ class JobContext:
         self._pending: tuple[int, int | None] | None = None
         self._written_at = 0.0
         self._looked_aside_at = 0.0
+        self.spending = JobSpending(self.engine.auth, self.principal, claim.id)
 
     @property
     def was_interrupted(self) -> bool:
@@ -157,11 +159,15 @@ class JobContext:
             folders=self.engine.auth.folders_of_run(starter),
             run_id=self._claim.thread_id or self.job_id,
             client=starter.get("client"),
+            origin_window=starter.get("window"),
             for_person=starter.get("kind") == "person",
         )
 
     def check(self) -> None:
-        """To be called between two items: raises JobStopped when the job was paused, cancelled or is to make room."""
+        """To be called between two items: raises JobStopped when the job was paused, cancelled or is to make room, Forbidden
+        when its starter's budget is used up.
+        """
+        self.spending.refuse()
         if self.stop is None and self.kind.steps_aside:
             at = time.monotonic()
             if at - self._looked_aside_at > 2.0:
@@ -204,7 +210,7 @@ class JobContext:
         a function of the action's result.
         """
         self._refuse_when_closed()
-        pending = self._take_pending()
+        pending = self.take_pending()
         done, total = (done, total) if done is not None or pending is None else pending
         kept: dict[str, Any] | None = None
         if checkpoint is not None and not callable(checkpoint):
@@ -252,7 +258,7 @@ class JobContext:
     ) -> None:
         """Save a checkpoint only, with what *along* writes to operational tables in the same transaction."""
         self._refuse_when_closed()
-        pending = self._take_pending()
+        pending = self.take_pending()
         done, total = (done, total) if done is not None or pending is None else pending
         with self._store.db.write() as conn:
             if along is not None:
@@ -363,10 +369,6 @@ class JobContext:
         finally:
             self.item = None
 
-    def take_pending(self) -> tuple[int, int | None] | None:
-        """Return progress that was reported and is not yet written."""
-        return self._take_pending()
-
     def _add_key(self, job: NewJob) -> NewJob:
         if job.key is not None:
             return job
@@ -377,11 +379,13 @@ class JobContext:
     def _move_on(
         self, conn: Any, checkpoint: Mapping[str, Any] | None, done: int | None, total: int | None
     ) -> None:
+        if done is not None:
+            self.spending.count(raw_of(conn), done)
         move_on(raw_of(conn), self.job_id, checkpoint=checkpoint, done=done, total=total)
         self._written_at = time.monotonic()
 
     def _write_on(self) -> None:
-        pending = self._take_pending()
+        pending = self.take_pending()
         if pending is None:
             return
         self._refuse_when_closed()
@@ -389,7 +393,8 @@ class JobContext:
             self._move_on(conn, None, *pending)
         self._runner.tell_progress(self._store, self.job_id)
 
-    def _take_pending(self) -> tuple[int, int | None] | None:
+    def take_pending(self) -> tuple[int, int | None] | None:
+        """Return progress that was reported and is not yet written."""
         with self._lock:
             pending, self._pending = self._pending, None
             return pending

@@ -34,6 +34,7 @@ def execute(runner: JobRunner, store: JobStore, picked: ClaimedJob) -> Ending:
     try:
         # A body sees what its starter may see.
         with asking(context.principal):
+            context.spending.begin()
             answer = kind.run(context)
         if answer is not None:
             ended.result = json_text(answer)
@@ -71,6 +72,8 @@ def execute(runner: JobRunner, store: JobStore, picked: ClaimedJob) -> Ending:
             f"The work {kind.name} failed with an unexpected error inside {whose} ({spot}). Retry it; if it fails "
             "again, report it with this message."
         )
+    finally:
+        context.spending.end()
     ended.finished_at = now()
     if ended.state == "failed":
         _note_failure(store, ended)

@@ -194,6 +194,10 @@ class _Call:
             raise errors.pages_stay(row.name)
         if kind.needs_key and row.key_name is None:
             raise errors.key_needed(row.name)
+        if not local and (purse := engine.auth.purse_of(self.caller.principal)) is not None:
+            purse.refuse("cost_usd")
+            if "cost_usd" in purse.limits and None in (model["input_cost"], model["output_cost"]):
+                raise errors.price_unknown(model["name"])
         key = self.sender.key(engine, row.key_name, row.name) if row.key_name else None
         return Target(row.id, row.name, kind, address, model, local, key)
 
@@ -218,6 +222,8 @@ class _Call:
         cost = _cost(target, heard.reply)
         usd = cost["usd"]
         self.cost = None if usd is None or self.cost is None else self.cost + usd
+        if usd and (purse := self.caller.engine.auth.purse_of(self.caller.principal)) is not None:
+            purse.spend("cost_usd", usd)
         episode_id = ledger.record(
             self.caller,
             ledger.ModelCall(
