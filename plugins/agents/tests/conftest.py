@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection
 
 from armarium.api import Conflict, Engine, NotFound, Plugin, WithheldAlong
+from armarium.principals import LOCAL_OWNER
 from armarium_agents.plugin import armarium_plugin as agents
 from armarium_documents.plugin import armarium_plugin as documents
 from armarium_rights.plugin import armarium_plugin as rights
 from armarium_source_model.plugin import armarium_plugin as source_model
 from armarium_testing.answers import answering
+from armarium_testing.command_line import desk as desk
+from armarium_testing.command_line import pictures as pictures
+from armarium_testing.command_line import read_pages as read_pages
+from armarium_testing.command_line import serving as serving
+from armarium_testing.command_line import world as world
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from agent_fixtures import Place
 
 
 class End:
@@ -63,3 +75,12 @@ def engine(make_engine: Callable[..., Engine], known: set[str], secret: set[str]
         hooks=answering(armarium_source_model_link_ends=lambda: ends),
     )
     return make_engine(plugins=[documents(), source_model(), rights(), agents(), keeper])
+
+
+@pytest.fixture
+def place(make_engine: Callable[..., Engine], tmp_path: Path) -> Place:
+    """An engine with every installed family, and a project."""
+    whole = make_engine()
+    path = tmp_path / "Letters.library"
+    whole.run(None, "library.create", {"path": str(path)}, LOCAL_OWNER)
+    return Place(whole, whole.libraries.get(path), tmp_path)

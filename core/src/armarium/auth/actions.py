@@ -32,7 +32,7 @@ from armarium.auth.schemas import (
     WantedScope,
 )
 from armarium.auth.secret_files import digest_of, enrollment_secret, new_secret, rotate_enrollment_secret
-from armarium.auth.tokens import LIFETIMES, shown_token
+from armarium.auth.tokens import LIFETIMES, shown_budget, shown_token
 from armarium.errors import Conflict, Forbidden, Invalid, NotFound
 from armarium.guard.named_paths import MaterialPath
 from armarium.ids import new_id
@@ -210,7 +210,7 @@ def create_token(ctx: ActionContext, p: TokenCreateParams) -> dict[str, Any]:
         key: row[key]
         for key in (
             *("id", "kind", "name", "role", "folders", "created_at", "created_by", "expires_at"),
-            *("model", "writes_to", "budget"),
+            *("model", "writes_to"),
         )
     }
     return {
@@ -218,6 +218,7 @@ def create_token(ctx: ActionContext, p: TokenCreateParams) -> dict[str, Any]:
         "libraries": scope_of(row["libraries"]),
         "last_seen": None,
         "revoked": False,
+        "budget": shown_budget(budget),
         "spent": Spent().model_dump(),
         "token": secret,
     }
@@ -262,7 +263,8 @@ def update_token(ctx: ActionContext, p: TokenUpdateParams) -> dict[str, Any]:
     auth = ctx.engine.auth
     ctx.on_commit(auth.book.reload)
     shown = shown_token(auth.book, {**row._mapping, **changes})
-    return {**shown, **{name: changes[name] for name in terms}}
+    shown |= {name: changes[name] for name in terms}
+    return {**shown, "budget": shown_budget(shown.get("budget"))}
 
 
 @action(

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from sqlalchemy import Row
 
-from armarium.auth.budgets import Purse
+from armarium.auth.budgets import Budget, Purse
 from armarium.auth.models import owner_tokens, token_spending, token_uses, tokens
 from armarium.auth.presence import moment, seconds_of
 from armarium.auth.secret_files import digest_of
@@ -121,6 +121,11 @@ def shown_token(book: TokenBook, row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def shown_budget(limits: Mapping[str, float] | None) -> dict[str, float | None] | None:
+    """Return a budget as it is answered, with what it does not limit; None for none."""
+    return Budget.model_validate(limits).model_dump() if limits else None
+
+
 def shown_terms(entry: TokenEntry | None) -> dict[str, Any]:
     """Return what is shown of an agent's terms; nothing of any other token."""
     if entry is None or entry.purse is None:
@@ -128,7 +133,7 @@ def shown_terms(entry: TokenEntry | None) -> dict[str, Any]:
     return {
         "model": entry.model,
         "writes_to": entry.writes_to,
-        "budget": dict(entry.purse.limits) or None,
+        "budget": shown_budget(entry.purse.limits),
         "spent": entry.purse.total,
     }
 

@@ -55,7 +55,7 @@ LINES = (
         name="correct_lines",
         title="Correct lines",
         about="Writes what lines say, as new readings; the former stay. Give the reading that counted when you read the line, "
-        "so that nobody's correction is passed over. At most 200 lines in one step, undone as one.",
+        "so that nobody's correction is passed over; what a person read goes on counting beside it. At most 200 lines in one step, undone as one.",
         params={
             "corrections": rows(
                 "The lines to correct",
