@@ -16,7 +16,6 @@ from mcp.client.streamable_http import streamable_http_client
 
 from armarium.api import Engine, Example, Library
 from armarium.principals import LOCAL_OWNER
-from armarium.web.app import create_app
 
 T = TypeVar("T")
 BASE = "http://127.0.0.1"
@@ -101,12 +100,9 @@ class Place:
     """An engine with everything installed, a project, and agents that are let in."""
 
     engine: Engine
+    app: FastAPI
     library: Library
     folder: Any
-    app: FastAPI = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.app = create_app(engine=self.engine)
 
     @property
     def example(self) -> Example:

@@ -169,8 +169,8 @@ def test_saying_that_a_line_is_wrong_changes_nothing_in_it(place: Place) -> None
 
 
 def test_a_long_page_is_given_in_pieces_that_make_the_whole(place: Place) -> None:
-    texts = [f"line {number} " + "verba " * 20 for number in range(400)]
-    page = sample_page(place.example, texts, segments=[_row(number, 400) for number in range(400)])
+    texts = [f"line {number} " + "verba " * 50 for number in range(150)]
+    page = sample_page(place.example, texts, segments=[_row(number, 150) for number in range(150)])
     agent, pieces, lines, cursor = place.agent(), [], [], None
     while True:
         told = agent.call("read_page", page_id=page.document_id, **({"cursor": cursor} if cursor else {}))
