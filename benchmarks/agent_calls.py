@@ -5,7 +5,6 @@ The engine is a process of its own; client and route ask it over the same loopba
 
 from __future__ import annotations
 
-import asyncio
 import os
 import statistics
 import subprocess
@@ -13,7 +12,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +38,11 @@ class Ground:
     port: int
 
     @property
+    def headers(self) -> dict[str, str]:
+        """The headers of a request."""
+        return {"Authorization": f"Bearer {self.token}", "X-Service-Library-Path": str(self.library)}
+
+    @property
     def env(self) -> dict[str, str]:
         """The environment of the engine and of its commands."""
         own = {"SERVICE_STATE_DIR": str(self.state), "ARMARIUM_AGENT_TOKEN": self.token}
@@ -53,24 +57,27 @@ def measure(rounds: int) -> list[Result]:
 
 def _compare(ground: Ground, transport: str, rounds: int) -> Result:
     import httpx2
+    from anyio.from_thread import start_blocking_portal
     from mcp import Client
     from mcp.client.stdio import StdioServerParameters
     from mcp.client.streamable_http import streamable_http_client
 
-    headers = {"Authorization": f"Bearer {ground.token}", "X-Service-Library-Path": str(ground.library)}
     base = f"http://127.0.0.1:{ground.port}"
+    http = httpx2.AsyncClient(base_url=base, headers=ground.headers, trust_env=False)
     command = [*COMMAND, "--library", str(ground.library), "mcp"]
     params = StdioServerParameters(command=command[0], args=command[1:], env=ground.env)
-    loop = asyncio.new_event_loop()
+    place: Any = streamable_http_client(f"{base}/mcp", http_client=http) if transport == "HTTP" else params
     ours: list[float] = []
     theirs: list[float] = []
 
-    async def connect() -> tuple[Call, Call, Callable[[], Awaitable[None]]]:
-        http = httpx2.AsyncClient(base_url=base, headers=headers, trust_env=False)
-        place: Any = (
-            streamable_http_client(f"{base}/mcp", http_client=http) if transport == "HTTP" else params
-        )
-        client = await Client(place).__aenter__()
+    async def repeat(work: Call, spent: list[float]) -> float:
+        for _ in range(CALLS):
+            begun = time.perf_counter()
+            await work()
+            spent.append((time.perf_counter() - begun) * 1000)
+        return statistics.median(spent[-CALLS:])
+
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(Client(place)) as client:
 
         async def call() -> object:
             answer = await client.call_tool("read_page", {"page_id": ground.page})
@@ -81,42 +88,18 @@ def _compare(ground: Ground, transport: str, rounds: int) -> Result:
             answer = await http.get(f"/api/segments/document/{ground.page}/text")
             return answer.raise_for_status().json()
 
-        async def close() -> None:
-            await client.__aexit__(None, None, None)
-            await http.aclose()
-
-        return call, ask, close
-
-    async def repeat(work: Call, spent: list[float]) -> float:
-        for _ in range(CALLS):
-            begun = time.perf_counter()
-            await work()
-            spent.append((time.perf_counter() - begun) * 1000)
-        return statistics.median(spent[-CALLS:])
-
-    call, ask, close = loop.run_until_complete(connect())
-    try:
         result = compare(
             48,
             f"a tool call over {transport}: the text of a page of {LINES} lines",
-            engine=lambda: loop.run_until_complete(repeat(call, ours)),
-            peer=lambda: loop.run_until_complete(repeat(ask, theirs)),
+            engine=lambda: portal.call(repeat, call, ours),
+            peer=lambda: portal.call(repeat, ask, theirs),
             peer_name="the published route, over a kept-alive connection",
             unit="ms",
             rounds=rounds,
             limit=2.0,
         )
-    finally:
-        loop.run_until_complete(close())
-        loop.close()
     more = statistics.median(ours) - statistics.median(theirs)
-    return _noted(result, f"{more:.1f} ms more a call (at most 20)")
-
-
-def _noted(result: Result, note: str) -> Result:
-    from dataclasses import replace
-
-    return replace(result, note=note)
+    return replace(result, note=f"{more:.1f} ms more a call (at most 20)")
 
 
 @contextmanager

@@ -58,6 +58,7 @@ SCRIPTS = (
     "recipe_facts",
     "recipe_runs",
     "bakeoffs",
+    "agent_calls",
     "workbench",
     "training_loop",
     "teaching",

@@ -68,6 +68,8 @@ class AgentServer:
             version=version,
             title="Armarium",
             instructions=INSTRUCTIONS,
+            # No argument of ours travels in a header; without this every call would make the whole list of tools.
+            get_tool_input_schema=lambda name: None,
             on_list_tools=self.list_tools,
             on_call_tool=self.call_tool,
             on_list_resources=self.list_resources,
