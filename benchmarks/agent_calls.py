@@ -51,7 +51,7 @@ class Ground:
 
 def measure(rounds: int) -> list[Result]:
     """Measure the ratio for both transports, in milliseconds for one call."""
-    with scratch_folder() as folder, _served(folder) as ground:
+    with scratch_folder() as folder, _serve_page(folder) as ground:
         return [_compare(ground, transport, rounds) for transport in ("HTTP", "stdio")]
 
 
@@ -103,7 +103,7 @@ def _compare(ground: Ground, transport: str, rounds: int) -> Result:
 
 
 @contextmanager
-def _served(folder: Path) -> Iterator[Ground]:
+def _serve_page(folder: Path) -> Iterator[Ground]:
     """Serve a project with one page of lines."""
     from armarium.engine_card import read_card
     from armarium_source_model.api import sample_page

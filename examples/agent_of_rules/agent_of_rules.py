@@ -38,7 +38,7 @@ LINES_AT_ONCE = 200
 
 
 @dataclass
-class Done:
+class Report:
     """What the agent did."""
 
     pages: int = 0
@@ -57,7 +57,7 @@ class Done:
         )
 
 
-def corrected(text: str) -> str:
+def correct_text(text: str) -> str:
     """Return a line with its confused words set right, capitals kept."""
 
     def right(found: re.Match[str]) -> str:
@@ -68,21 +68,21 @@ def corrected(text: str) -> str:
     return WORD.sub(right, text)
 
 
-async def work(client: Client, folder_id: str | None = None, pages: int = MOST_PAGES) -> Done:
+async def work(client: Client, folder_id: str | None = None, pages: int = MOST_PAGES) -> Report:
     """Do the work in one session."""
-    done = Done()
-    async for page in listed(client, "find_pages", {"folder_id": folder_id} if folder_id else {}):
+    done = Report()
+    async for page in list_items(client, "find_pages", {"folder_id": folder_id} if folder_id else {}):
         if page["doc_type"] not in ("page", "file") or done.pages == pages:
             continue
         done.pages += 1
         wrong = []
-        async for line in listed(client, "read_lines", {"page_id": page["id"]}):
+        async for line in list_items(client, "read_lines", {"page_id": page["id"]}):
             text = line.get("text", "")
-            if corrected(text) != text:
+            if correct_text(text) != text:
                 wrong.append(
                     {
                         "segment_id": line["segment_id"],
-                        "text": corrected(text),
+                        "text": correct_text(text),
                         # If somebody corrects the line meanwhile, theirs stands.
                         "expected_counting_id": line["representation_id"],
                     }
@@ -100,7 +100,7 @@ async def work(client: Client, folder_id: str | None = None, pages: int = MOST_P
     return done
 
 
-async def listed(client: Client, tool: str, arguments: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
+async def list_items(client: Client, tool: str, arguments: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
     """Yield the items of a list, page by page."""
     cursor: dict[str, Any] = {}
     while True:
@@ -132,7 +132,7 @@ def main() -> None:
         command="armarium", args=["--library", given.library, "mcp", "--name", "agent of rules"]
     )
 
-    async def run() -> Done:
+    async def run() -> Report:
         async with Client(server) as client:
             return await work(client, given.folder, given.pages)
 

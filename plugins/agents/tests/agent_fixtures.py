@@ -22,7 +22,7 @@ BASE = "http://127.0.0.1"
 
 
 @dataclass
-class Told:
+class ToolAnswer:
     """What a tool answered."""
 
     is_error: bool
@@ -61,27 +61,27 @@ class Agent:
     def run(self, script: Callable[[Client], Awaitable[T]]) -> T:
         """Connect, do what *script* says, and go."""
 
-        async def connected() -> T:
+        async def connect() -> T:
             async with (
                 self.http() as http,
                 Client(streamable_http_client(f"{BASE}/mcp", http_client=http), mode=self.mode) as client,
             ):
                 return await script(client)
 
-        return asyncio.run(connected())
+        return asyncio.run(connect())
 
-    def call(self, tool: str, **arguments: Any) -> Told:
+    def call(self, tool: str, **arguments: Any) -> ToolAnswer:
         """Call one tool in a session of its own."""
         return self.call_all((tool, arguments))[0]
 
-    def call_all(self, *calls: tuple[str, dict[str, Any]]) -> list[Told]:
+    def call_all(self, *calls: tuple[str, dict[str, Any]]) -> list[ToolAnswer]:
         """Call tools one after another in one session."""
 
-        async def script(client: Client) -> list[Told]:
+        async def script(client: Client) -> list[ToolAnswer]:
             told = []
             for name, arguments in calls:
                 answer = await client.call_tool(name, arguments)
-                told.append(Told(bool(answer.is_error), list(answer.content)))
+                told.append(ToolAnswer(bool(answer.is_error), list(answer.content)))
             return told
 
         return self.run(script)

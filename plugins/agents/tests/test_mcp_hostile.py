@@ -100,7 +100,7 @@ def test_no_arguments_of_a_tool_break_it(place: Place, name: str) -> None:
     ids = (page.document_id, page.segment_ids[0], page.reading_ids[0])
     cases = samples(SCHEMAS[name], EXAMPLES)
     # Some that reach something: what looks like an id is one.
-    cases += [_filled(one, SCHEMAS[name], ids[number % 3]) for number, one in enumerate(cases)]
+    cases += [_fill(one, SCHEMAS[name], ids[number % 3]) for number, one in enumerate(cases)]
 
     async def script(client: Client) -> None:
         for arguments in cases:
@@ -118,7 +118,7 @@ def test_no_arguments_of_a_tool_break_it(place: Place, name: str) -> None:
     place.agent().run(script)
 
 
-def _filled(arguments: dict[str, Any], schema: dict[str, Any], one: str) -> dict[str, Any]:
+def _fill(arguments: dict[str, Any], schema: dict[str, Any], one: str) -> dict[str, Any]:
     """Return *arguments* with an existing id wherever an id is asked for."""
     ids = {name for name, of in schema["properties"].items() if "pattern" in of}
     return {name: one if name in ids else value for name, value in arguments.items()}

@@ -31,11 +31,11 @@ def talk(
         cwd=str(machine.home),
     )
 
-    async def connected() -> Any:
+    async def connect() -> Any:
         async with Client(params, mode=mode) as client:
             return await script(client)
 
-    return asyncio.run(connected())
+    return asyncio.run(connect())
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])

@@ -25,7 +25,7 @@ ADDED = {"limit", "offset", "cursor", "text", "occurrence", "quoted"}
 """What the bounds add or a tool's own preparation takes away; the route takes the first two where it pages."""
 
 
-def pictured(place: Place, width: int = 400, height: int = 300) -> Any:
+def page_with_picture(place: Place, width: int = 400, height: int = 300) -> Any:
     page = sample_picture(place.example, Image.new("RGB", (width, height), "white"))
     return sample_page(place.example, LINES, document_id=page, reader="pretend")
 
@@ -81,7 +81,7 @@ def _template(read: Read, published: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_an_agent_reads_looks_corrects_and_records_with_the_tools(place: Place, mode: str) -> None:
-    page = pictured(place)
+    page = page_with_picture(place)
     where, line = page.document_id, page.segment_ids[1]
     agent = place.agent(mode)
     read, lines, look, close, corrected, again = agent.call_all(
@@ -121,7 +121,7 @@ def test_what_a_person_read_goes_on_counting_beside_an_agents_correction(place: 
 
 
 def test_a_line_that_was_read_anew_meanwhile_is_not_corrected(place: Place) -> None:
-    page = pictured(place)
+    page = page_with_picture(place)
     place.do("representation.create", {"segment_id": page.segment_ids[0], "text": "Dear Sir,"})
     one = {"segment_id": page.segment_ids[0], "text": "Deer", "expected_counting_id": page.reading_ids[0]}
     assert place.agent().call("correct_lines", corrections=[one]).is_error
@@ -129,7 +129,7 @@ def test_a_line_that_was_read_anew_meanwhile_is_not_corrected(place: Place) -> N
 
 
 def test_names_and_statements_are_placed_by_their_words(place: Place) -> None:
-    where = pictured(place).document_id
+    where = page_with_picture(place).document_id
     agent = place.agent()
     ana = agent.call("name_person_or_place", name="Ana", type="person").json["id"]
     marked, absent, stated, found, listed = agent.call_all(
@@ -149,7 +149,7 @@ def test_names_and_statements_are_placed_by_their_words(place: Place) -> None:
 
 
 def test_pages_are_found_described_grouped_moved_and_exported(place: Place) -> None:
-    where = pictured(place).document_id
+    where = page_with_picture(place).document_id
     agent = place.agent()
     group = agent.call("make_group", name="A letter", kind="group").json["id"]
     agent.call("move_pages", page_ids=[where], folder_id=group).json  # noqa: B018
@@ -162,7 +162,7 @@ def test_pages_are_found_described_grouped_moved_and_exported(place: Place) -> N
 
 
 def test_saying_that_a_line_is_wrong_changes_nothing_in_it(place: Place) -> None:
-    page = pictured(place)
+    page = page_with_picture(place)
     verdict = place.agent().call("say_line_is_wrong", reading_id=page.reading_ids[1], why="u for v").json
     assert (verdict["verdict"], verdict["trust"]) == ("reject", "model")
     assert place.agent().call("read_page", page_id=page.document_id).json["text"] == "\n".join(LINES)
@@ -196,7 +196,7 @@ def _row(number: int, of: int) -> dict[str, Any]:
 
 
 def test_a_large_picture_is_shown_small(place: Place) -> None:
-    page = pictured(place, 4000, 2500)
+    page = page_with_picture(place, 4000, 2500)
     for tool, arguments in (
         ("look_at_page", {"page_id": page.document_id}),
         ("look_at_line", {"line_id": page.segment_ids[0], "size": PICTURE_SIDE}),
@@ -245,7 +245,7 @@ def test_three_tools_reach_every_action_and_query(place: Place) -> None:
 
 
 def test_resources_and_prompts_are_offered(place: Place) -> None:
-    page = pictured(place)
+    page = page_with_picture(place)
 
     async def script(client: Client) -> None:
         templates = (await client.list_resource_templates()).resource_templates

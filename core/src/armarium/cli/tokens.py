@@ -86,7 +86,7 @@ def budget(
         if wanted or none:
             found = session.ask("PATCH", f"/api/tokens/{id_of(identity)}", body={"budget": wanted})
         else:
-            found = _known(session, identity)
+            found = _find_token(session, identity)
     if found.get("spent") is None:
         raise Refused("Only an agent has a budget; armarium token list says which tokens are agents'.")
     limits = found["budget"] or {}
@@ -114,13 +114,13 @@ def folders(
                 body={"folders": [] if none else _full_paths(folder)},
             )
         else:
-            found = _known(session, identity)
+            found = _find_token(session, identity)
     granted = found["folders"]
     words = "every folder that the engine may use" if granted is None else "\n".join(granted) or "no folder"
     answer(found, words)
 
 
-def _known(session: Session, identity: str) -> dict[str, Any]:
+def _find_token(session: Session, identity: str) -> dict[str, Any]:
     known = [one for one in session.every("/api/tokens")["items"] if one["id"] == id_of(identity)]
     if not known:
         raise Refused(f"There is no token {identity}; armarium token list shows those there are.")

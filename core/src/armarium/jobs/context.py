@@ -102,8 +102,7 @@ class JobContext:
         self._args: Any = None
         self._checkpoint: dict[str, Any] | None = None
         self._pending: tuple[int, int | None] | None = None
-        self._written_at = 0.0
-        self._looked_aside_at = 0.0
+        self._written_at = self._looked_aside_at = 0.0
         self.spending = JobSpending(self.engine.auth, self.principal, claim.id)
 
     @property
@@ -164,9 +163,7 @@ class JobContext:
         )
 
     def check(self) -> None:
-        """To be called between two items: raises JobStopped when the job was paused, cancelled or is to make room, Forbidden
-        when its starter's budget is used up.
-        """
+        """To be called between two items: raises JobStopped when the job was paused, cancelled or is to make room."""
         self.spending.refuse()
         if self.stop is None and self.kind.steps_aside:
             at = time.monotonic()
@@ -379,8 +376,7 @@ class JobContext:
     def _move_on(
         self, conn: Any, checkpoint: Mapping[str, Any] | None, done: int | None, total: int | None
     ) -> None:
-        if done is not None:
-            self.spending.count(raw_of(conn), done)
+        self.spending.count(raw_of(conn), done)
         move_on(raw_of(conn), self.job_id, checkpoint=checkpoint, done=done, total=total)
         self._written_at = time.monotonic()
 

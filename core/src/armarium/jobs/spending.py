@@ -32,9 +32,9 @@ class JobSpending:
             self._count_time()
             self._purse.refuse("pages", "minutes")
 
-    def count(self, raw: sqlite3.Connection, done: int) -> None:
-        """Count the items done since the last time; *done* is about to be written to the job's row."""
-        if self._purse is None:
+    def count(self, raw: sqlite3.Connection, done: int | None) -> None:
+        """Count the items done since the last time; *done* is about to be written to the job's row, where it is known."""
+        if self._purse is None or done is None:
             return
         if self._done is None:
             row = raw.execute("SELECT own_done FROM job WHERE id = ?", (self._job_id,)).fetchone()

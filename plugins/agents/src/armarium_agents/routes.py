@@ -29,7 +29,7 @@ def _endpoint(request: Request) -> Endpoint:
     return found
 
 
-class _Streamed(Response):
+class _SdkAnswer(Response):
     """Hands the request to the SDK, which writes the answer itself."""
 
     def __init__(self, request: Request, endpoint: Endpoint, token_id: str, library: str | None) -> None:
@@ -55,4 +55,4 @@ async def answer_agent(request: Request, principal: CurrentPrincipal) -> Respons
     if library is None and request.method == "POST":
         raise project_unnamed()
     give_up_place(request)
-    return _Streamed(request, _endpoint(request), principal.token_id, library)
+    return _SdkAnswer(request, _endpoint(request), principal.token_id, library)

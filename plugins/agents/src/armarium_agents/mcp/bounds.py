@@ -35,7 +35,7 @@ class Image:
         return "image/png" if self.data.startswith(b"\x89PNG") else "image/jpeg"
 
 
-class Shown(Protocol):
+class View(Protocol):
     """What of a route's answer is shown, and how it is bounded."""
 
     @property
@@ -43,7 +43,7 @@ class Shown(Protocol):
         """Whether the rest is fetched with a cursor."""
         ...
 
-    def asked(self, arguments: dict[str, Any]) -> dict[str, Any]:
+    def for_route(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return *arguments* as the route takes them: the cursor as its offset where it pages."""
         ...
 
@@ -72,14 +72,14 @@ class Whole:
     fields: tuple[str, ...] = ()
     pages: bool = False
 
-    def asked(self, arguments: dict[str, Any]) -> dict[str, Any]:
+    def for_route(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return them unchanged."""
         return arguments
 
     def of(self, answer: bytes, arguments: Mapping[str, Any]) -> Any:
         """Return the fields that are there."""
         found = json.loads(answer)
-        return fit(told(found, self.fields) if self.fields else found)
+        return fit(pick_fields(found, self.fields) if self.fields else found)
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Text:
     beside: tuple[str, ...] = ()
     pages: bool = True
 
-    def asked(self, arguments: dict[str, Any]) -> dict[str, Any]:
+    def for_route(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return them without the cursor, which the route does not know."""
         return {name: value for name, value in arguments.items() if name != "cursor"}
 
@@ -101,7 +101,7 @@ class Text:
         end = start + TEXT_CHARACTERS
         if end < len(text):
             end = max(text.rfind("\n", start + 1, end) + 1, 0) or end
-        shown = {} if start else fit(told(found, self.beside))
+        shown = {} if start else fit(pick_fields(found, self.beside))
         shown |= {self.field: text[start:end], "characters": len(text)}
         return {**shown, "next_cursor": str(end)} if end < len(text) else shown
 
@@ -118,7 +118,7 @@ class Rows:
     most: int = MOST_ITEMS
     pages: bool = True
 
-    def asked(self, arguments: dict[str, Any]) -> dict[str, Any]:
+    def for_route(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return them with limit and offset in place of the cursor."""
         rest = {name: value for name, value in arguments.items() if name not in ("cursor", "limit")}
         if self.paged:
@@ -134,7 +134,7 @@ class Rows:
         start, limit = start_of(arguments), self._limit(arguments)
         every = found.get(self.items) or []
         rows = every if self.paged else every[start : start + limit]
-        shown = [fit(told(row, self.fields or tuple(row)), MOST_CHARACTERS // 4) for row in rows]
+        shown = [fit(pick_fields(row, self.fields or tuple(row)), MOST_CHARACTERS // 4) for row in rows]
         while len(shown) > 1 and len(json.dumps(shown, ensure_ascii=False)) > MOST_CHARACTERS:
             shown = shown[: len(shown) // 2]
         after = start + len(shown)
@@ -142,7 +142,7 @@ class Rows:
         total = (
             known if self.paged and known is not None else start + len(every) if self.paged else len(every)
         )
-        answered: dict[str, Any] = {**fit(told(found, self.beside)), "items": shown, "total": total}
+        answered: dict[str, Any] = {**fit(pick_fields(found, self.beside)), "items": shown, "total": total}
         if after < total and shown:
             answered["next_cursor"] = str(after)
         if found.get("withheld"):
@@ -156,7 +156,7 @@ class Picture:
 
     pages: bool = False
 
-    def asked(self, arguments: dict[str, Any]) -> dict[str, Any]:
+    def for_route(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return them with the size, which never exceeds PICTURE_SIDE."""
         return {**arguments, "size": min(int(arguments.get("size") or PICTURE_SIDE), PICTURE_SIDE)}
 
@@ -165,7 +165,7 @@ class Picture:
         return Image(answer)
 
 
-def told(found: Mapping[str, Any], fields: tuple[str, ...]) -> dict[str, Any]:
+def pick_fields(found: Mapping[str, Any], fields: tuple[str, ...]) -> dict[str, Any]:
     """Return those of the fields of an object that say something."""
     return {name: found[name] for name in fields if found.get(name) not in (None, [], {}, "")}
 

@@ -55,7 +55,7 @@ def _fault(fault: Any) -> str:
 async def call_tool(tool: Tool, arguments: Mapping[str, Any], door: Door) -> Any:
     """Return what the tool shows: JSON or an Image. ToolRefused with the engine's own sentence."""
     given = check_arguments(tool.schema, arguments, tool.name)
-    asked = tool.shown.asked(dict(given))
+    asked = tool.shown.for_route(dict(given))
     asked = {**tool.does.fixed, **{tool.does.names.get(name, name): value for name, value in asked.items()}}
     if tool.settle is not None:
         asked = await tool.settle(door, asked)
@@ -70,7 +70,7 @@ async def call_tool(tool: Tool, arguments: Mapping[str, Any], door: Door) -> Any
 
 async def run_action(door: Door, name: str, params: Mapping[str, Any]) -> Answer:
     """Run an action; the answer is its result with the audit row by which to undo it."""
-    answer = await door.ask("POST", INVOKE, body={"name": name, "params": nested(params)})
+    answer = await door.ask("POST", INVOKE, body={"name": name, "params": nest_names(params)})
     if answer.status >= 400:
         return answer
     told = answer.json()
@@ -84,11 +84,11 @@ async def _read(door: Door, read: Read, asked: Mapping[str, Any]) -> Answer:
     path = _PLACE.sub(lambda found: quote(str(asked[places[found[1]]]), safe=""), read.path)
     rest = {name: value for name, value in asked.items() if name not in places.values()}
     if read.method == "POST":
-        return await door.ask("POST", path, body=nested(rest))
+        return await door.ask("POST", path, body=nest_names(rest))
     return await door.ask("GET", path, query=rest)
 
 
-def nested(params: Mapping[str, Any]) -> dict[str, Any]:
+def nest_names(params: Mapping[str, Any]) -> dict[str, Any]:
     """Return parameters whose names have a dot as objects: `filters.parent_id` in `filters`."""
     made: dict[str, Any] = {}
     for name, value in params.items():

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from armarium_agents.mcp.bounds import Shown, Whole
+from armarium_agents.mcp.bounds import View, Whole
 from armarium_agents.mcp.doors import Door
 
 Schema = dict[str, Any]
@@ -96,7 +96,7 @@ class Tool:
     params: Mapping[str, Schema] = field(default_factory=dict)
     required: tuple[str, ...] = ()
     does: Read | Act
-    shown: Shown = field(default_factory=Whole)
+    shown: View = field(default_factory=Whole)
     tells_words: bool = False
     """Whether its answer holds words of sources."""
     destructive: bool = False

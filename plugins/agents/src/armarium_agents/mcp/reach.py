@@ -19,7 +19,7 @@ READING_POSTS = frozenset({"/api/search", "/api/documents/dataset/query", "/api/
 _SHOWN = 25
 _DEPTH = 6
 
-NAME = words("An action (document.move), or a query (GET /api/documents), as find_operation gives it", 300)
+NAME = words("An action or a query, by the name that find_operation gives", 300)
 
 FIND = "find_operation"
 DESCRIBE = "describe_operation"
