@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal, get_args
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from armarium.errors import Forbidden
 from armarium.messages import Message, Sent
@@ -34,6 +34,8 @@ _WORDS: Mapping[Spending, str] = {
 
 class Budget(Sent):
     """What a token of an agent may use before it is refused; what is left out is not limited."""
+
+    model_config = ConfigDict(extra="forbid")
 
     calls: Count | None = None
     writes: Count | None = None
