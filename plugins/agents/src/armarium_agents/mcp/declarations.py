@@ -108,9 +108,14 @@ class Tool:
         return f"{self.about} {DATA}" if self.tells_words else self.about
 
     @property
+    def action(self) -> str | None:
+        """The action that it runs; None where it only asks."""
+        return self.does.name if isinstance(self.does, Act) else None
+
+    @property
     def writes(self) -> bool:
         """Whether it runs an action."""
-        return isinstance(self.does, Act)
+        return self.action is not None
 
     @property
     def schema(self) -> Schema:

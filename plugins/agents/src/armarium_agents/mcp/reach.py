@@ -188,9 +188,10 @@ class Operations:
         return {key: self._resolve(value, depth) for key, value in schema.items()}
 
 
-def is_write(name: str, arguments: Mapping[str, Any], actions: Mapping[str, Any]) -> bool:
-    """Return whether this call of one of the three runs an action."""
-    return name == CALL and arguments.get("name") in actions
+def action_of(name: str, arguments: Mapping[str, Any], actions: Mapping[str, Any]) -> str | None:
+    """Return the action that this call of one of the three runs; None where it only asks."""
+    asked = arguments.get("name") if name == CALL else None
+    return asked if asked in actions else None
 
 
 def _weight(word: str, name: str, summary: str) -> int:

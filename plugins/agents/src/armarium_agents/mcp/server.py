@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 
 from armarium_agents.mcp import reach
 from armarium_agents.mcp.bounds import Image
-from armarium_agents.mcp.branches import open_branch, place_of
+from armarium_agents.mcp.branches import PROPOSE, open_branch, place_of
 from armarium_agents.mcp.calls import call_tool, check_arguments
 from armarium_agents.mcp.declarations import Act, Tool
 from armarium_agents.mcp.doors import CLIENT, WINDOW, Door
@@ -108,7 +108,8 @@ class AgentServer:
         session, door, operations = await self._enter(ctx)
         if tool is None:
             arguments = check_arguments(reach.ABOUT[name][2], arguments, name)
-        if tool.writes if tool is not None else reach.is_write(name, arguments, operations.actions):
+        action = tool.action if tool is not None else reach.action_of(name, arguments, operations.actions)
+        if action is not None and action != PROPOSE:
             await open_branch(door, session, operations.actions)
         door = place_of(door, session)
         if tool is not None:
