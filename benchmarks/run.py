@@ -62,6 +62,7 @@ SCRIPTS = (
     "recipe_facts",
     "recipe_runs",
     "bakeoffs",
+    "agent_calls",
     "workbench",
     "training_loop",
     "teaching",

@@ -8,6 +8,7 @@ import sys
 HEAVY = {
     *("PIL", "lxml", "numpy", "cv2", "onnxruntime", "rapidocr", "tesserocr", "pypdfium2"),
     *("alembic", "httpx", "rich", "torch"),
+    *("mcp", "mcp_types", "httpx2", "jsonschema", "cryptography", "jwt"),
 }
 ASSEMBLE = """
 import pathlib, sys, tempfile

@@ -199,9 +199,11 @@ from armarium.web.http import CurrentPrincipal as CurrentPrincipal
 from armarium.web.http import OptionalLibrary as OptionalLibrary
 from armarium.web.http import act as act
 from armarium.web.http import json_response as json_response
+from armarium.web.http import named_library as named_library
 from armarium.web.http import takes_upload as takes_upload
 from armarium.web.past_answers import AskedAsOf as AskedAsOf
 from armarium.web.past_answers import reading_past as reading_past
+from armarium.web.request_limits import give_up_place as give_up_place
 from armarium.web.stored_files import STORED_FILE as STORED_FILE
 from armarium.web.stored_files import stored_file as stored_file
 from armarium_worker import graphemes as graphemes

@@ -114,6 +114,8 @@ class Plugin:
     """Functions marked with `@query(…)`, each a GET of its own."""
     routers: tuple[APIRouter, ...] = ()
     """Handwritten routes: files, streams, what is neither an action nor a query."""
+    endpoints: tuple[str, ...] = ()
+    """Paths outside `/api/` among its routes, at which another protocol is spoken that describes itself (`/mcp`)."""
     driver_groups: tuple[str, ...] = ()
     check_driver: Callable[[str, str, Any], str | None] | None = None
     """Returns why a class found under a group and name is not a driver of it; None when it is one."""

@@ -454,3 +454,65 @@ def test_a_session_has_the_folders_of_the_token_it_came_from(
     owners = core_engine.run(None, "token.session", {}, LOCAL_OWNER).result
     assert owners is not None
     assert auth.book.find(owners["session_token"]).folders is None
+
+
+def test_an_agent_has_a_model_and_a_budget_that_the_owner_sets(ask: AppClient) -> None:
+    made = ask(
+        "POST", "/api/tokens", json={"name": "reader", "model": "tiny-7b", "budget": {"writes": 2}}
+    ).json
+    assert (made["model"], made["writes_to"], made["spent"]["writes"]) == ("tiny-7b", "branch", 0)
+    mine = ask("GET", "/api/auth/session", token=made["token"]).json
+    assert mine["budget"] == {"calls": None, "writes": 2, "pages": None, "minutes": None, "cost_usd": None}
+    changed = ask(
+        "PATCH", f"/api/tokens/{made['id']}", json={"writes_to": "project", "budget": {"calls": 9}}
+    ).json
+    assert (changed["writes_to"], changed["budget"]["calls"], changed["budget"]["writes"]) == (
+        "project",
+        9,
+        None,
+    )
+    lifted = ask("PATCH", f"/api/tokens/{made['id']}", json={"budget": None}).json
+    assert lifted["budget"] is None
+    assert lifted["model"] == "tiny-7b"
+    for wrong in ({"writes": -1}, {"writes": 1.5}, {"steps": 3}, {"cost_usd": "ten"}):
+        assert ask("POST", "/api/tokens", json={"name": "x", "budget": wrong}).status == 422, wrong
+
+
+def test_a_device_has_no_budget(ask: AppClient) -> None:
+    code = ask("POST", "/api/pair/code", json={}).json["code"]
+    device = ask("POST", "/api/pair", token=None, json={"code": code, "device_name": "tablet"}).json[
+        "device_id"
+    ]
+    refused = ask("PATCH", f"/api/tokens/{device}", json={"budget": {"writes": 2}})
+    assert (refused.status, refused.code) == (409, "agents_only")
+
+
+def test_a_budget_of_requests_is_refused_in_a_sentence_when_it_is_used_up(ask: AppClient) -> None:
+    made = ask("POST", "/api/tokens", json={"name": "reader", "budget": {"calls": 2}}).json
+    said = [ask("GET", "/api/registry", token=made["token"]) for _ in range(4)]
+    assert [one.status for one in said] == [200, 200, 403, 403]
+    assert said[-1].json["detail"] == (
+        "The budget of the agent “reader” is used up: 2 of 2 requests. The owner can raise it: "
+        f"armarium token budget {made['id']}."
+    )
+    assert (said[-1].json["code"], said[-1].json["budget"]) == ("budget_used_up", "calls")
+
+
+def test_what_an_agent_has_used_is_known_after_a_restart(
+    make_engine: Callable[..., Engine], tmp_path: Path
+) -> None:
+    first = make_engine(plugins=[], state="kept")
+    asking = AppClient(create_app(engine=first))
+    made = asking("POST", "/api/tokens", json={"name": "reader", "budget": {"calls": 3}}).json
+    for _ in range(3):
+        asking("GET", "/api/registry", token=made["token"])
+    first.close()
+    again = AppClient(create_app(engine=make_engine(plugins=[], state="kept")))
+    assert again("GET", "/api/registry", token=made["token"]).code == "budget_used_up"
+
+
+def test_an_agent_is_shown_among_the_clients_by_the_name_of_its_token(ask: AppClient) -> None:
+    made = ask("POST", "/api/tokens", json={"name": "reader", "model": "tiny-7b"}).json
+    ask("GET", "/api/registry", token=made["token"], headers={"X-Service-Client": "Notebook 2"})
+    (shown,) = [one for one in ask("GET", "/api/clients").json["clients"] if one["agent"] == "reader"]
+    assert shown["client"] == "Notebook 2 (tiny-7b)"

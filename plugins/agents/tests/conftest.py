@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
+from fastapi import FastAPI
 from sqlalchemy import Connection
 
-from armarium.api import Conflict, Engine, NotFound, Plugin, WithheldAlong
+from armarium.api import Conflict, Engine, NotFound, Plugin, Settings, WithheldAlong
+from armarium.principals import LOCAL_OWNER
+from armarium.web.app import create_app
 from armarium_agents.plugin import armarium_plugin as agents
 from armarium_documents.plugin import armarium_plugin as documents
 from armarium_rights.plugin import armarium_plugin as rights
 from armarium_source_model.plugin import armarium_plugin as source_model
 from armarium_testing.answers import answering
+from armarium_testing.command_line import desk as desk
+from armarium_testing.command_line import pictures as pictures
+from armarium_testing.command_line import read_pages as read_pages
+from armarium_testing.command_line import serving as serving
+from armarium_testing.command_line import world as world
+from armarium_testing.fixtures import OWNER_TOKEN
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from agent_fixtures import Place
 
 
 class End:
@@ -63,3 +78,23 @@ def engine(make_engine: Callable[..., Engine], known: set[str], secret: set[str]
         hooks=answering(armarium_source_model_link_ends=lambda: ends),
     )
     return make_engine(plugins=[documents(), source_model(), rights(), agents(), keeper])
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Engine, FastAPI]]:
+    """An engine with every installed family and its application: one for a module, since both take seconds to make."""
+    folder = tmp_path_factory.mktemp("everything")
+    settings = Settings(state_dir=folder / "state", owner_token=OWNER_TOKEN, library_roots=[folder.parent])
+    whole = Engine(settings)
+    whole.start(jobs=False)
+    yield whole, create_app(engine=whole)
+    whole.close()
+
+
+@pytest.fixture
+def place(everything: tuple[Engine, FastAPI], tmp_path: Path) -> Place:
+    """A new project in that engine."""
+    whole, app = everything
+    path = tmp_path / "Letters.library"
+    whole.run(None, "library.create", {"path": str(path)}, LOCAL_OWNER)
+    return Place(whole, app, whole.libraries.get(path), tmp_path)

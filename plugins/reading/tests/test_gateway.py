@@ -14,7 +14,7 @@ from gateway_helpers import ask_of, episodes, request_to
 from pydantic import BaseModel, ConfigDict
 from reading_project import ReadingProject
 
-from armarium.api import Engine, Invalid, ServiceError
+from armarium.api import Engine, Forbidden, Invalid, ServiceError
 from armarium.principals import LOCAL_OWNER
 from armarium_reading.api import Caller, Picture, Subject, ask
 from armarium_testing.model_provider import OWNER, Answer, LoopbackProvider
@@ -415,3 +415,25 @@ def test_a_cancelled_call_ends_within_a_second(project: ReadingProject, provider
             ask_of(project, request=request, check=check)
         assert time.monotonic() - began < 1.5
         assert "ended before its answer" in episodes(project)[-1]["exchange"]["error"]
+
+
+def test_what_models_cost_an_agent_is_counted_and_refused_when_its_budget_is_used_up(
+    project: ReadingProject, provider: LoopbackProvider
+) -> None:
+    provider.add_to(project.engine, "Loopback", input_cost=2.0, output_cost=10.0)
+    provider.answers = [Answer("Muy señor mío")] * 3
+    asked = {"name": "copyist", "budget": {"cost_usd": 100e-6}}
+    token = (project.engine.run(None, "token.create", asked, LOCAL_OWNER).result or {})["token"]
+    agent = project.engine.auth.book.find(token).principal(None, None, "tcp")
+    caller = Caller(project.engine, project.library, agent)
+    for _ in range(2):
+        ask(caller, request_to(project))
+    with pytest.raises(Forbidden, match="dollars for models of providers") as refused:
+        ask(caller, request_to(project))
+    assert refused.value.code == "budget_used_up"
+    assert len(provider.asked) == 2
+    purse = project.engine.auth.purse_of(agent)
+    assert purse is not None
+    assert purse.total["cost_usd"] == pytest.approx(2 * 92e-6)
+    # The owner has no budget.
+    ask_of(project, request=request_to(project))

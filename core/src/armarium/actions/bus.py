@@ -179,6 +179,9 @@ class Bus:
         self.engine.step_ends(ctx)
         check_rows(ctx, raw, taking_back=inverse_of is not None)
         principal = ctx.principal
+        if principal.token_kind == "agent" and (purse := self.engine.auth.purse_of(principal)) is not None:
+            purse.take("writes")
+            self.engine.auth.note_spent(purse)
         targets = list(ctx.target_ids)
         after = audit.append(
             raw,

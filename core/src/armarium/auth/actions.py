@@ -7,6 +7,7 @@ from typing import Any, Literal
 from sqlalchemy import Row, insert, select, update
 
 from armarium.actions import ActionContext, Example, NoParams, Route, action
+from armarium.auth.budgets import Budget, Spent
 from armarium.auth.models import tokens
 from armarium.auth.pairing import keep_code, new_code, use_code
 from armarium.auth.presence import moment
@@ -31,7 +32,7 @@ from armarium.auth.schemas import (
     WantedScope,
 )
 from armarium.auth.secret_files import digest_of, enrollment_secret, new_secret, rotate_enrollment_secret
-from armarium.auth.tokens import LIFETIMES, shown_token
+from armarium.auth.tokens import LIFETIMES, shown_budget, shown_token
 from armarium.errors import Conflict, Forbidden, Invalid, NotFound
 from armarium.guard.named_paths import MaterialPath
 from armarium.ids import new_id
@@ -59,6 +60,7 @@ def _make(
     parent_id: str | None = None,
     created_by: str | None = None,
     folders: list[str] | None = None,
+    terms: dict[str, Any] | None = None,
 ) -> tuple[dict[str, Any], str]:
     """Insert a token row; return the row and the secret, which is stored nowhere."""
     secret = new_secret()
@@ -77,6 +79,10 @@ def _make(
         "expires_at": moment(auth.clock() + LIFETIMES[kind]),
         "revoked": False,
         "revoked_at": None,
+        "model": None,
+        "writes_to": None,
+        "budget": None,
+        **(terms or {}),
     }
     ctx.conn.execute(insert(tokens).values(**row))
     ctx.target(str(row["id"]))
@@ -190,18 +196,30 @@ def rotate_secret(ctx: ActionContext, p: NoParams) -> dict[str, Any]:
 )
 def create_token(ctx: ActionContext, p: TokenCreateParams) -> dict[str, Any]:
     """The answer is the only place where the secret appears."""
+    budget = None if p.budget is None else p.budget.model_dump(exclude_none=True)
     row, secret = _make(
-        ctx, "agent", p.name, p.role, _normalise_projects(p.libraries), folders=_resolve_folders(p.folders)
+        ctx,
+        "agent",
+        p.name,
+        p.role,
+        _normalise_projects(p.libraries),
+        folders=_resolve_folders(p.folders),
+        terms={"model": p.model, "writes_to": p.writes_to, "budget": budget},
     )
     shown = {
         key: row[key]
-        for key in ("id", "kind", "name", "role", "folders", "created_at", "created_by", "expires_at")
+        for key in (
+            *("id", "kind", "name", "role", "folders", "created_at", "created_by", "expires_at"),
+            *("model", "writes_to"),
+        )
     }
     return {
         **shown,
         "libraries": scope_of(row["libraries"]),
         "last_seen": None,
         "revoked": False,
+        "budget": shown_budget(budget),
+        "spent": Spent().model_dump(),
         "token": secret,
     }
 
@@ -210,7 +228,7 @@ def create_token(ctx: ActionContext, p: TokenCreateParams) -> dict[str, Any]:
     "token.update",
     params=TokenUpdateParams,
     result=TokenRow,
-    summary="Rename a token, and set the folders of this machine in which it may read and write",
+    summary="Rename a token, set the folders of this machine in which it may read and write, and an agent's terms",
     route=Route("PATCH", "/api/tokens/{token_id}"),
     role="owner",
     person_only=True,
@@ -230,13 +248,23 @@ def update_token(ctx: ActionContext, p: TokenUpdateParams) -> dict[str, Any]:
                 "A session has the folders of the token it came from; change those.", code="session_folders"
             )
         changes["folders"] = _resolve_folders(p.folders)
+    terms = {"model", "writes_to", "budget"} & p.model_fields_set
+    if terms and row.kind != "agent":
+        raise Conflict(
+            f"Only an agent has a model and a budget, and this is {_a(row.kind)} token.", code="agents_only"
+        )
+    for name in terms:
+        value = getattr(p, name)
+        changes[name] = value.model_dump(exclude_none=True) if isinstance(value, Budget) else value
     if not changes:
-        raise Invalid("Nothing to change was named; send name or folders.", code="invalid_request")
+        raise Invalid("Nothing to change was named; send name, folders or terms.", code="invalid_request")
     ctx.conn.execute(update(tokens).where(tokens.c.id == p.token_id).values(**changes))
     ctx.target(p.token_id)
     auth = ctx.engine.auth
     ctx.on_commit(auth.book.reload)
-    return shown_token(auth.book, {**row._mapping, **changes})
+    shown = shown_token(auth.book, {**row._mapping, **changes})
+    shown |= {name: changes[name] for name in terms}
+    return {**shown, "budget": shown_budget(shown.get("budget"))}
 
 
 @action(

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from armarium.auth.attempts import FailedAttempts
+from armarium.auth.budgets import Purse
 from armarium.auth.models import sandbox_grants
 from armarium.auth.presence import ConnectedClients
 from armarium.auth.secret_files import (
@@ -32,6 +33,9 @@ from armarium.store.database import Database
 log = logging.getLogger("armarium.auth")
 
 COOKIE = "service_session"
+
+WRITTEN_EVERY = 1.0
+"""Seconds between two writes of what an agent has used."""
 
 PAIRING = Principal("person", "pairing", "owner", token_kind="none")
 """Runs the pairing actions for a caller who has no token yet and identifies by the code or the secret."""
@@ -62,7 +66,9 @@ class Auth:
         self.book.reload()
 
     def close(self) -> None:
-        """Write the pending times of last use."""
+        """Write the pending times of last use, and what agents have used."""
+        for purse in self.book.unwritten():
+            self._write_later(self.book.write_spent, purse)
         with self._lock:
             writer, self._writer = self._writer, None
         if writer is not None:
@@ -79,10 +85,11 @@ class Auth:
         client: str | None = None,
         window: str | None = None,
         counted: bool = True,
+        spends: bool = True,
     ) -> Principal:
         """Return the principal that *secret* belongs to.
 
-        Failures are counted for *caller* where *counted* says so; *local* means the connection comes from this machine, *proxied* that
+        Failures are counted for *caller* where *counted* says so; *spends*: the request counts towards an agent's budget. *local* means the connection comes from this machine, *proxied* that
         something forwarded it. Raises Unauthorized, Forbidden (owner token from elsewhere) or RateLimited. A valid
         token is never blocked by somebody else's failures: 256 random bits cannot be guessed.
         """
@@ -100,21 +107,35 @@ class Auth:
                 code="owner_token_local_only",
             )
         if self.book.saw(entry):
-            self._write_later(entry)
+            self._write_later(self.book.write_seen, entry)
+        if entry.purse is not None and spends:
+            entry.purse.take("calls")
+            self.note_spent(entry.purse)
         return entry.principal(client, window, transport)
 
-    def _write_later(self, entry: TokenEntry) -> None:
+    def purse_of(self, principal: Principal) -> Purse | None:
+        """Return the budget that *principal* works on: an agent's own, and that of the agent who started a job; else None."""
+        return self.book.purse(principal.token_id)
+
+    def note_spent(self, purse: Purse) -> None:
+        """Have what was used written, at most once a second."""
+        if self.clock() - purse.written >= WRITTEN_EVERY:
+            purse.written = self.clock()
+            self._write_later(self.book.write_spent, purse)
+
+    def _write_later(self, write: Callable[[Any], None], what: object) -> None:
         with self._lock:
             if self._writer is None:
-                self._writer = ThreadPoolExecutor(1, thread_name_prefix="last-seen")
-            self._writer.submit(self._write_seen, entry)
+                self._writer = ThreadPoolExecutor(1, thread_name_prefix="token-uses")
+            self._writer.submit(self._write, write, what)
 
-    def _write_seen(self, entry: TokenEntry) -> None:
+    @staticmethod
+    def _write(write: Callable[[Any], None], what: object) -> None:
         try:
-            self.book.write_seen(entry)
+            write(what)
         except Exception as error:
-            # Failing to write `last_seen` (on a full disk, say) must not fail the request.
-            log.warning("the last use of a token was not recorded: %s", type(error).__name__)
+            # Failing to write it (on a full disk, say) must not fail the request.
+            log.warning("the use of a token was not recorded: %s", type(error).__name__)
 
     def check_enrollment_secret(self, secret: str) -> None:
         """Raise Forbidden unless *secret* is the owner's enrollment secret."""

@@ -27,11 +27,24 @@ tokens = Table(
     Column("expires_at", Text),
     Column("revoked", Boolean, nullable=False, default=False),
     Column("revoked_at", Text),
+    Column("model", Text),
+    Column("writes_to", Text),
+    Column("budget", Json),
     info=tracked(label="token"),
 )
 """Device, session and agent tokens. `libraries` null means all, `folders` null none; `parent_id` is the token a session
-came from, whose folders it has.
+came from, whose folders it has. Of agents: the `model` it runs on, whether its work goes to a branch (null) or to the
+project, and its `budget`.
 """
+
+token_spending = Table(
+    "token_spending",
+    auth_metadata,
+    Column("token_id", Text, primary_key=True),
+    Column("spent", Json, nullable=False),
+    info=operational(),
+)
+"""What the token of an agent has used, by kind (`auth.budgets`)."""
 
 token_uses = Table(
     "token_use",

@@ -21,32 +21,33 @@ class ConnectedClients:
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
-        self._seen: dict[tuple[str, str], list[float]] = {}
+        self._seen: dict[tuple[str, str, str | None], list[float]] = {}
 
-    def saw(self, client: str, transport: str) -> None:
-        """Count one request of *client* over *transport* (uds or tcp)."""
+    def saw(self, client: str, transport: str, agent: str | None = None) -> None:
+        """Count one request of *client* over *transport* (uds or tcp); *agent* is the name of its token, if an agent's."""
         now = self._clock()
-        entry = self._seen.get((client, transport))
+        entry = self._seen.get((client, transport, agent))
         if entry is None:
             while len(self._seen) >= CLIENTS:
                 self._seen.pop(min(self._seen, key=lambda name: self._seen[name][2]))
-            self._seen[client, transport] = [1, now, now]
+            self._seen[client, transport, agent] = [1, now, now]
         else:
             entry[0] += 1
             entry[2] = now
 
     def list_clients(self) -> list[dict[str, Any]]:
-        """Return `{client, transport, requests, first_seen, last_seen}`, most recently seen first."""
+        """Return `{client, transport, agent, requests, first_seen, last_seen}`, most recently seen first."""
         rows = sorted(self._seen.items(), key=lambda item: -item[1][2])
         return [
             {
                 "client": client,
                 "transport": transport,
+                "agent": agent,
                 "requests": int(requests),
                 "first_seen": moment(first),
                 "last_seen": moment(last),
             }
-            for (client, transport), (requests, first, last) in rows
+            for (client, transport, agent), (requests, first, last) in rows
         ]
 
 

@@ -36,7 +36,7 @@ from armarium.auth.schemas import (
     TokenRow,
 )
 from armarium.auth.secret_files import enrollment_secret
-from armarium.auth.tokens import shown_token
+from armarium.auth.tokens import shown_terms, shown_token
 from armarium.engine import Engine
 from armarium.errors import Forbidden, Unauthorized
 from armarium.principals import Principal
@@ -208,6 +208,7 @@ def read_session(engine: CurrentEngine, principal: CurrentPrincipal) -> Response
                 "role": principal.role,
                 "libraries": scope_of(None if principal.libraries is None else sorted(principal.libraries)),
                 "expires_at": None if entry is None or entry.expires is None else moment(entry.expires),
+                **shown_terms(entry),
             }
         )
     )

@@ -7,11 +7,15 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from armarium.actions import Params, SourceText
+from armarium.auth.budgets import Budget, Spent
 from armarium.guard.named_paths import FolderToOpen, MaterialPath, PackagePath
 from armarium.messages import Message
 from armarium.names import ShortName
 from armarium.principals import AgentRole, Role
 from armarium.store.rows import paged
+
+WritesTo = Literal["branch", "project"]
+"""Where what an agent does over MCP goes: a branch that a person looks through, or the project itself."""
 
 LibraryScope = Literal["all"] | list[str]
 
@@ -85,14 +89,22 @@ class TokenCreateParams(Params):
     libraries: WantedScope = "all"
     folders: GrantedFolders = Field(default_factory=list)
     """Folders of this machine in which it may read and write files; without any it can only upload."""
+    model: ShortName | None = None
+    """The model that it runs on; the history says so of each of its steps."""
+    writes_to: WritesTo = "branch"
+    budget: Budget | None = None
 
 
 class TokenUpdateParams(Params):
-    """The name of a token and the folders it is granted; absent fields stay as they are."""
+    """The name of a token and the folders it is granted, and the terms of an agent; absent fields stay as they are."""
 
     token_id: str = Field(min_length=1, max_length=64)
     name: ShortName | None = None
     folders: GrantedFolders | None = None
+    model: ShortName | None = None
+    writes_to: WritesTo | None = None
+    budget: Budget | None = None
+    """Replaces the whole budget; null: not limited."""
 
 
 class TokenId(Params):
@@ -116,6 +128,12 @@ class TokenRow(Message):
     last_seen: str | None = None
     expires_at: str | None = None
     revoked: bool = False
+    model: str | None = None
+    """The model that an agent runs on."""
+    writes_to: WritesTo | None = None
+    budget: Budget | None = None
+    spent: Spent | None = None
+    """What an agent has used so far."""
 
 
 class TokenCreated(TokenRow):
@@ -181,6 +199,10 @@ class SessionStanding(Message):
     role: Role
     libraries: LibraryScope
     expires_at: str | None
+    model: str | None = None
+    writes_to: WritesTo | None = None
+    budget: Budget | None = None
+    spent: Spent | None = None
 
 
 class SessionEnded(Message):

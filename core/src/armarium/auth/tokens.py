@@ -14,13 +14,15 @@ from typing import Any, Literal
 
 from sqlalchemy import Row
 
-from armarium.auth.models import owner_tokens, token_uses, tokens
+from armarium.auth.budgets import Budget, Purse
+from armarium.auth.models import owner_tokens, token_spending, token_uses, tokens
 from armarium.auth.presence import moment, seconds_of
 from armarium.auth.secret_files import digest_of
 from armarium.errors import Unauthorized
 from armarium.ids import now
 from armarium.principals import Principal, Role
 from armarium.store.database import Database
+from armarium.store.tables import json_text
 
 TokenKind = Literal["owner", "device", "session", "agent", "run", "panel"]
 
@@ -54,6 +56,10 @@ class TokenEntry:
     run_id: str | None = None
     person: bool = True
     routes: tuple[str, ...] | None = None
+    model: str | None = None
+    writes_to: Literal["branch", "project"] = "branch"
+    purse: Purse | None = None
+    """Of an agent: its budget, and what it has used."""
     principals: dict[tuple[str | None, str | None, str], Principal] = field(default_factory=dict)
 
     def principal(
@@ -76,7 +82,8 @@ class TokenEntry:
                 folders=self.folders,
                 run_id=self.run_id,
                 routes=self.routes,
-                client=client,
+                # Said by the token and not by the caller, and so to be trusted.
+                client=client if self.model is None else f"{client or transport} ({self.model})",
                 origin_window=window,
                 transport=transport,
             )
@@ -110,6 +117,24 @@ def shown_token(book: TokenBook, row: Mapping[str, Any]) -> dict[str, Any]:
         "last_seen": moment(seen) if seen is not None else None,
         "expires_at": moment(expires) if expires is not None else row["expires_at"],
         "revoked": known.revoked if known is not None else bool(row["revoked"]),
+        **shown_terms(known),
+    }
+
+
+def shown_budget(limits: Mapping[str, float] | None) -> dict[str, float | None] | None:
+    """Return a budget as it is answered, with what it does not limit; None for none."""
+    return Budget.model_validate(limits).model_dump() if limits else None
+
+
+def shown_terms(entry: TokenEntry | None) -> dict[str, Any]:
+    """Return what is shown of an agent's terms; nothing of any other token."""
+    if entry is None or entry.purse is None:
+        return {}
+    return {
+        "model": entry.model,
+        "writes_to": entry.writes_to,
+        "budget": shown_budget(entry.purse.limits),
+        "spent": entry.purse.total,
     }
 
 
@@ -122,6 +147,7 @@ class TokenBook:
         self._entries: dict[str, TokenEntry] = {}
         self._runs: dict[str, TokenEntry] = {}
         self._stale_owners: frozenset[str] = frozenset()
+        self._purses: dict[str, Purse] = {}
         self._lock = threading.Lock()
 
     def settle_owner(self, token: str) -> None:
@@ -147,6 +173,7 @@ class TokenBook:
                 rows = conn.execute(tokens.select()).all()
                 seen = {row.token_id: row.last_seen for row in conn.execute(token_uses.select())}
                 owners = conn.execute(owner_tokens.select()).all()
+                spent = {row.token_id: row.spent for row in conn.execute(token_spending.select())}
             granted = {row.id: frozenset(row.folders or ()) for row in rows}
             before = {entry.id: entry for entry in self._entries.values()}
             owner_since = next((row.since for row in owners if row.superseded_at is None), "")
@@ -166,7 +193,14 @@ class TokenBook:
                     revoked=bool(row.revoked) or (row.parent_id == "owner" and row.created_at < owner_since),
                     last_seen=seconds_of(seen[row.id]) if row.id in seen else None,
                     person=row.kind != "agent",
+                    model=row.model,
+                    writes_to=row.writes_to or "branch",
                 )
+                if row.kind == "agent":
+                    entry.purse = self._purses.setdefault(
+                        row.id, Purse(row.id, row.name, spent=dict(spent.get(row.id, {})))
+                    )
+                    entry.purse.name, entry.purse.limits = row.name, row.budget or {}
                 known = before.get(row.id)
                 if known is not None:
                     entry.last_seen, entry.written = known.last_seen, known.written
@@ -258,6 +292,24 @@ class TokenBook:
                 "ON CONFLICT (token_id) DO UPDATE SET last_seen = excluded.last_seen",
                 (entry.id, at),
             )
+
+    def purse(self, token_id: str | None) -> Purse | None:
+        """Return the budget of an agent's token; None for any other."""
+        return self._purses.get(token_id or "")
+
+    def write_spent(self, purse: Purse) -> None:
+        """Write what was used of a budget."""
+        purse.unwritten, purse.written = False, self.clock()
+        with self.state.write() as conn:
+            conn.exec_driver_sql(
+                "INSERT INTO token_spending (token_id, spent) VALUES (?, ?) "
+                "ON CONFLICT (token_id) DO UPDATE SET spent = excluded.spent",
+                (purse.token_id, json_text(dict(purse.spent))),
+            )
+
+    def unwritten(self) -> list[Purse]:
+        """Return the budgets of which not everything used is written."""
+        return [purse for purse in self._purses.values() if purse.unwritten]
 
     def by_id(self, token_id: str) -> TokenEntry | None:
         """Return the token with this id as the book holds it (its last use may not be written yet)."""

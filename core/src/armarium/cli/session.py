@@ -56,12 +56,19 @@ class Session:
         return json.loads(answer) if answer else None
 
     def raw(
-        self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Any = None
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Any = None,
+        headers: Mapping[str, str] | None = None,
     ) -> bytes:
-        """Send one request and return the bytes of the answer."""
+        """Send one request and return the bytes of the answer; *headers* replace what the session would send."""
         import http.client
 
         named = {"X-Service-Library-Path": quote(self.library, safe="/")} if self.library else {}
+        named |= headers or {}
         try:
             status, answer = self._send_or_retry(method, path, query, body, named)
         except (OSError, http.client.HTTPException) as error:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from armarium.cli.declared import BY_ID, Commands
 from armarium.cli.options import Topic
 from armarium.cli.output import answer, table
 from armarium.cli.program import engine_session, named_projects
 from armarium.cli.refusals import Refused
-from armarium.cli.session import id_of
+from armarium.cli.session import Session, id_of
 from armarium.principals import AgentRole, Role
+
+Calls = Annotated[int | None, "How many requests an agent may send."]
+Writes = Annotated[int | None, "How many steps it may make itself."]
+Pages = Annotated[int | None, "How many pages its work may go through."]
+Minutes = Annotated[float | None, "How many minutes its work may take."]
+Dollars = Annotated[float | None, "How much models of providers may cost it."]
 
 commands = Commands(Topic.engine)
 token = commands.group("token", "Who may reach this engine.")
@@ -45,13 +51,50 @@ def create_token(
         list[Path] | None,
         "A folder whose files it may read and write; repeatable. Without one it can only upload.",
     ] = None,
+    model: Annotated[str | None, "The model it runs on, for the history."] = None,
+    in_project: Annotated[bool, "Let it write to the project itself, not to a branch."] = False,
+    calls: Calls = None,
+    writes: Writes = None,
+    pages: Pages = None,
+    minutes: Minutes = None,
+    dollars: Dollars = None,
 ) -> None:
     """Make a token for an agent; it is shown once. With --library it reaches that project only."""
     with engine_session() as session:
         only = named_projects(session)
-        body = {"name": name, "role": role, "libraries": only or "all", "folders": _full_paths(folder)}
+        body: dict[str, Any] = {"name": name, "role": role, "libraries": only or "all"}
+        body |= {"folders": _full_paths(folder), "model": model}
+        body |= {"writes_to": "project" if in_project else "branch"}
+        body["budget"] = _budget(calls, writes, pages, minutes, dollars)
         made = session.post("/api/tokens", body)
     answer(made, str(made["token"]))
+
+
+@token.example("budget ID --writes 500 --dollars 5")
+def budget(
+    identity: Annotated[str, "ID: Id of an agent's token."],
+    calls: Calls = None,
+    writes: Writes = None,
+    pages: Pages = None,
+    minutes: Minutes = None,
+    dollars: Dollars = None,
+    none: Annotated[bool, "Limit it no longer."] = False,
+) -> None:
+    """Set what an agent may use from when it was made; what is not named is not limited. Without any, show what it used."""
+    wanted = _budget(calls, writes, pages, minutes, dollars)
+    with engine_session() as session:
+        if wanted or none:
+            found = session.ask("PATCH", f"/api/tokens/{id_of(identity)}", body={"budget": wanted})
+        else:
+            found = _find_token(session, identity)
+    if found.get("spent") is None:
+        raise Refused("Only an agent has a budget; armarium token list says which tokens are agents'.")
+    limits = found["budget"] or {}
+    rows = [
+        (kind, used, "" if limits.get(kind) is None else limits[kind])
+        for kind, used in found["spent"].items()
+    ]
+    answer(found, lambda: table("", ("", "used", "of"), rows))
 
 
 @token.example("folders ID pages")
@@ -71,13 +114,26 @@ def folders(
                 body={"folders": [] if none else _full_paths(folder)},
             )
         else:
-            known = [one for one in session.every("/api/tokens")["items"] if one["id"] == id_of(identity)]
-            if not known:
-                raise Refused(f"There is no token {identity}; armarium token list shows those there are.")
-            (found,) = known
+            found = _find_token(session, identity)
     granted = found["folders"]
     words = "every folder that the engine may use" if granted is None else "\n".join(granted) or "no folder"
     answer(found, words)
+
+
+def _find_token(session: Session, identity: str) -> dict[str, Any]:
+    known = [one for one in session.every("/api/tokens")["items"] if one["id"] == id_of(identity)]
+    if not known:
+        raise Refused(f"There is no token {identity}; armarium token list shows those there are.")
+    found: dict[str, Any] = known[0]
+    return found
+
+
+def _budget(
+    calls: int | None, writes: int | None, pages: int | None, minutes: float | None, dollars: float | None
+) -> dict[str, Any] | None:
+    """Return the limits that were named; None where none was."""
+    named = {"calls": calls, "writes": writes, "pages": pages, "minutes": minutes, "cost_usd": dollars}
+    return {kind: limit for kind, limit in named.items() if limit is not None} or None
 
 
 def _full_paths(folders: list[Path] | None) -> list[str]:

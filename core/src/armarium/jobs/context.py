@@ -17,6 +17,7 @@ from armarium.jobs.kinds import JobKind
 from armarium.jobs.log import Level, write_lines
 from armarium.jobs.models import FINISHED
 from armarium.jobs.queue import NewJob, enqueue_many, loads, move_on
+from armarium.jobs.spending import JobSpending
 from armarium.principals import Principal
 from armarium.store.database import raw_of
 from armarium.store.tables import json_text
@@ -101,8 +102,8 @@ class JobContext:
         self._args: Any = None
         self._checkpoint: dict[str, Any] | None = None
         self._pending: tuple[int, int | None] | None = None
-        self._written_at = 0.0
-        self._looked_aside_at = 0.0
+        self._written_at = self._looked_aside_at = 0.0
+        self.spending = JobSpending(self.engine.auth, self.principal, claim.id)
 
     @property
     def was_interrupted(self) -> bool:
@@ -157,11 +158,13 @@ class JobContext:
             folders=self.engine.auth.folders_of_run(starter),
             run_id=self._claim.thread_id or self.job_id,
             client=starter.get("client"),
+            origin_window=starter.get("window"),
             for_person=starter.get("kind") == "person",
         )
 
     def check(self) -> None:
         """To be called between two items: raises JobStopped when the job was paused, cancelled or is to make room."""
+        self.spending.refuse()
         if self.stop is None and self.kind.steps_aside:
             at = time.monotonic()
             if at - self._looked_aside_at > 2.0:
@@ -217,11 +220,8 @@ class JobContext:
             nonlocal kept
             if callable(checkpoint):
                 answer = step.answer
-                kept = dict(
-                    checkpoint(
-                        answer.model_dump(mode="json") if isinstance(answer, BaseModel) else answer or {}
-                    )
-                )
+                result = answer.model_dump(mode="json") if isinstance(answer, BaseModel) else answer or {}
+                kept = dict(checkpoint(result))
             if not apart:
                 self._move_on(step.conn, kept, done, total)
 
@@ -371,6 +371,7 @@ class JobContext:
     def _move_on(
         self, conn: Any, checkpoint: Mapping[str, Any] | None, done: int | None, total: int | None
     ) -> None:
+        self.spending.count(raw_of(conn), done)
         move_on(raw_of(conn), self.job_id, checkpoint=checkpoint, done=done, total=total)
         self._written_at = time.monotonic()
 
@@ -390,7 +391,7 @@ class JobContext:
             return pending
 
     def _counts(self, done: int | None, total: int | None) -> tuple[int | None, int | None]:
-        """Return the counts to write: those given, else what was reported and is not yet written."""
+        # Those given, else what was reported and is not yet written.
         pending = self.take_pending()
         return (done, total) if done is not None or pending is None else pending
 

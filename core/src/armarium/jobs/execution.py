@@ -34,6 +34,7 @@ def execute(runner: JobRunner, store: JobStore, picked: ClaimedJob) -> Ending:
     try:
         # A body sees what its starter may see.
         with asking(context.principal):
+            context.spending.begin()
             answer = kind.run(context)
         if answer is not None:
             ended.result = json_text(answer)
@@ -59,6 +60,8 @@ def execute(runner: JobRunner, store: JobStore, picked: ClaimedJob) -> Ending:
             ended.become("failed", by_disk.detail, by_disk.code)
         else:
             _note_unexpected(runner, kind.name, ended, error)
+    finally:
+        context.spending.end()
     ended.finished_at = now()
     if ended.state == "failed":
         _note_failure(store, ended)

@@ -161,6 +161,8 @@ def _starter(who: Principal | str | None) -> tuple[str | None, str | None]:
             "token_id": who.token_id,
             "device_id": who.device_id,
             "client": who.client,
+            # The session of an agent. A person's window would take what the job does for its own doing.
+            "window": who.origin_window if who.token_kind == "agent" else None,
         }
     )
 

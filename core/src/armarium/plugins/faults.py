@@ -277,7 +277,7 @@ def _routes(plugin: Plugin) -> Iterator[str]:
         for path, route in _flatten_routes(router.routes):
             if not isinstance(route, APIRoute):
                 yield f"One of its routers holds {_kind(route)}; only routes of FastAPI are let in."
-            elif not path.startswith("/api/"):
+            elif not path.startswith("/api/") and path not in plugin.endpoints:
                 yield f"Its route {path} does not begin with /api/."
     for action in plugin.actions:
         if isinstance(action.route, Route) and not action.route.path.startswith("/api/"):

@@ -108,6 +108,7 @@ class Gate:
         self.origins = frozenset(origin.encode() for origin in engine.settings.cors_origins)
         self.max_body = engine.settings.max_body_bytes
         self.max_upload = engine.settings.max_upload_bytes
+        self.endpoints = frozenset(path for plugin in engine.plugins.loaded for path in plugin.endpoints)
         self._uploads = uploads
         self._hosts: dict[bytes, bool] = {}
 
@@ -303,6 +304,8 @@ class Gate:
                     window=scope[CLIENT][1],
                     # A browser sends the cookie of a former session with every request; that is no guess.
                     counted=not by_cookie,
+                    # What is asked on behalf of such a request counts, not its envelope.
+                    spends=path not in self.endpoints,
                 )
             except Unauthorized:
                 # A page cannot drop that cookie either, and must be able to sign in all the same.
@@ -316,6 +319,9 @@ class Gate:
                 if by_cookie:
                     self._check_cookie(principal, method, origin, headers[b"host"])
                 scope[PRINCIPAL] = principal
+                if principal.token_kind == "agent":
+                    auth.clients.saw(principal.client or transport, transport, principal.name)
+                    return
         elif origin == OPAQUE:
             raise origin_refused()
         elif path != CREDENTIAL_PATH:

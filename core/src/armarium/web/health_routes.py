@@ -75,6 +75,8 @@ class Client(Message):
 
     client: str
     transport: Literal["uds", "tcp"]
+    agent: str | None = None
+    """The name of the agent whose token it has; trusted, unlike the client's."""
     requests: int
     first_seen: str
     last_seen: str

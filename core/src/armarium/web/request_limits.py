@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
+    from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 READING = frozenset({"GET", "HEAD"})
@@ -20,6 +21,9 @@ QUICK_SECONDS = 0.02
 """Seconds after which a request (a picture, an export, a wait for the writer) gives up its place among the quick ones
 and goes on.
 """
+
+PLACE = "armarium.place"
+"""Where in its scope a request that was given a slot keeps the way to leave it."""
 
 READS_IN_THREADS, WRITES_IN_THREADS = 22, 16
 """How many requests that read, and that write, may have a thread at once, including slow ones; the others wait without
@@ -53,7 +57,7 @@ class RequestLimits:
             message = await receive()
             whole = message["type"] == "http.request" and not message.get("more_body", False)
             if whole and place is None:
-                place = await writing.enter()
+                place = scope[PLACE] = await writing.enter()
             return message
 
         async def leaving(message: Message) -> None:
@@ -73,6 +77,13 @@ class RequestLimits:
         if slots is None:
             slots = self._slots[loop] = (_Slots(self._sizes[0]), _Slots(self._sizes[1]))
         return slots
+
+
+def give_up_place(request: Request) -> None:
+    """Let others in: *request* goes on to ask the engine itself, and those requests have places of their own."""
+    place = request.scope.get(PLACE)
+    if place is not None:
+        place.leave()
 
 
 class _Slots:

@@ -1,8 +1,8 @@
-"""The refusals of workspaces, each one a sentence that says what to do."""
+"""The refusals of workspaces and of the endpoint of agents, each one a sentence that says what to do."""
 
 from __future__ import annotations
 
-from armarium.api import Invalid, NotFound, missing
+from armarium.api import BadRequest, Forbidden, Invalid, NotFound, missing
 
 unknown_workspace = missing("workspace", "List the workspaces to find the right id.")
 unknown_member = missing(
@@ -28,3 +28,14 @@ def other_kind(target_id: str, name: str, is_note: bool) -> Invalid:
 
 is_workspace = Invalid.saying("other_kind", "“{name}” is a workspace itself; add the sources it contains.")
 too_many = Invalid.saying("workspace_full", "A workspace has at most {most:,} members. Remove some first.")
+
+agents_only = Forbidden.saying(
+    "agent_token_needed",
+    "This is the endpoint of agents: it takes the token of an agent, in the Authorization header. Make one with "
+    "`armarium token create NAME`.",
+)
+project_unnamed = BadRequest.saying(
+    "library_required",
+    "Which project? Name it with the header X-Service-Library-Path or with ?library= in the address, or use a token "
+    "that is bound to one project.",
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from armarium.api import Plugin, actions_in, hookimpl, queries_in
-from armarium_agents import actions, queries
+from armarium_agents import actions, queries, routes
 from armarium_agents.branches import actions as branch_actions
 from armarium_agents.branches import file_actions, merge_actions
 from armarium_agents.branches import queries as branch_queries
@@ -17,14 +17,16 @@ from armarium_documents.api import Carrier
 
 @hookimpl
 def armarium_plugin() -> Plugin:
-    """Workspaces: what people and agents work on together."""
+    """Workspaces that people and agents share, branches in which they propose, and the endpoint of agents."""
     return Plugin(
         name="agents",
-        summary="Workspaces, and branches in which agents and colleagues propose",
+        summary="Workspaces that people and agents share, branches in which they propose, and the endpoint of agents",
         prefixes=("agents", "workspace", "branch", "branches"),
         metadata=metadata,
         actions=actions_in(actions, branch_actions, merge_actions, file_actions),
         queries=queries_in(queries, branch_queries),
+        routers=(routes.router,),
+        endpoints=("/mcp",),
         withheld_along=(WithheldConversations(),),
         hooks=__name__,
     )

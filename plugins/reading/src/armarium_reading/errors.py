@@ -148,6 +148,11 @@ nothing_to_change = Invalid.saying(
     "Send at least one of name, api_base, enabled and sort_order; only api_base may be null.",
 )
 key_lost = Conflict.saying("key_lost", "The key of {provider} is no longer in the keychain; set it again.")
+price_unknown = Conflict.saying(
+    "price_unknown",
+    "This agent has a budget in dollars, and what {model} costs is not known. State its prices in the list of models, or "
+    "ask a model on this machine.",
+)
 key_needed = Conflict.saying("key_needed", "{provider} has no key; set one, then try again.")
 
 

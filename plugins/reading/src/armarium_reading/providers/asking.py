@@ -6,7 +6,7 @@ import hashlib
 import json
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any, Generic, TypeVar, overload
@@ -194,8 +194,19 @@ class _Call:
             raise errors.pages_stay(row.name)
         if kind.needs_key and row.key_name is None:
             raise errors.key_needed(row.name)
+        self._refuse_beyond_budget(model, local=local)
         key = self.sender.key(engine, row.key_name, row.name) if row.key_name else None
         return Target(row.id, row.name, kind, address, model, local, key)
+
+    def _refuse_beyond_budget(self, model: Mapping[str, Any], *, local: bool) -> None:
+        """Refuse what costs money once an agent's budget of it is used up, and what may cost more than is known."""
+        purse = self.caller.engine.auth.purse_of(self.caller.principal)
+        if purse is None or "cost_usd" not in purse.limits:
+            return
+        if None not in (model["input_cost"], model["output_cost"]):
+            purse.refuse("cost_usd")
+        elif not local:
+            raise errors.price_unknown(model["name"])
 
     def make(self, question: Question, target: Target, *, caused_by: str | None) -> tuple[Reply, str | None]:
         """Send *question* until it is answered or further attempts are useless; return the answer and its episode.
@@ -218,6 +229,8 @@ class _Call:
         cost = _cost(target, heard.reply)
         usd = cost["usd"]
         self.cost = None if usd is None or self.cost is None else self.cost + usd
+        if usd and (purse := self.caller.engine.auth.purse_of(self.caller.principal)) is not None:
+            purse.spend("cost_usd", usd)
         episode_id = ledger.record(
             self.caller,
             ledger.ModelCall(

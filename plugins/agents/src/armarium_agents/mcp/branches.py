@@ -1,0 +1,45 @@
+"""Where the writes of a session go: the seam between an agent's session and its branch.
+
+An agent works on a branch unless its token says otherwise: the first write of a session opens one, through the action
+`branches.create`, and everything that the session asks for from then on, reads too, goes there. Where no plugin brings
+that action the project itself is written to, within the rights of the token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from armarium_agents.mcp.doors import Door
+from armarium_agents.mcp.refusals import ToolRefused
+from armarium_agents.mcp.sessions import AgentSession
+
+CREATE = "branches.create"
+PROPOSE = "branches.propose"
+
+PATH = "library_path"
+"""The field of a branch that is the path of its package."""
+ID = "id"
+
+
+async def open_branch(door: Door, session: AgentSession, actions: Mapping[str, Any]) -> None:
+    """See that the writes of *session* have a branch to go to; called before each write, it does something once.
+
+    *actions* are those of the engine, by name. ToolRefused where a branch is refused: nothing is written to the project
+    instead.
+    """
+    if session.branch is not None or session.works_in_project or CREATE not in actions:
+        return
+    params = {"name": f"{session.agent}, {session.id[:8]}"}
+    opened = await door.ask("POST", "/api/actions/invoke", body={"name": CREATE, "params": params})
+    if opened.status >= 400:
+        raise ToolRefused(
+            f"No branch could be opened for this session, so nothing was written. {opened.sentence}"
+        )
+    made = opened.json()["result"]
+    session.branch, session.branch_id = made[PATH], made[ID]
+
+
+def place_of(door: Door, session: AgentSession) -> Door:
+    """Return the door to where the session works: its branch, once there is one."""
+    return door if session.branch is None else door.within(session.branch)
