@@ -132,10 +132,10 @@ def prepare(
         except BaseException:
             shutil.rmtree(unfinished, ignore_errors=True)
             raise
-    return _shown(identity, about)
+    return _answer_of(identity, about)
 
 
-def _shown(identity: str, about: dict[str, Any]) -> dict[str, Any]:
+def _answer_of(identity: str, about: dict[str, Any]) -> dict[str, Any]:
     return {"id": identity, **{key: about[key] for key in _SHOWN}, **about["told"]}
 
 
@@ -166,7 +166,7 @@ def prepared_for(library: Library, principal: Principal) -> list[dict[str, Any]]
             _check_rights(library, principal, about)
         except ServiceError:
             continue
-        found.append((about["until"], _shown(path.name, about)))
+        found.append((about["until"], _answer_of(path.name, about)))
     return [one for _, one in sorted(found, key=lambda pair: pair[0], reverse=True)]
 
 

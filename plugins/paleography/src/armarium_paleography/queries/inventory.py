@@ -64,7 +64,7 @@ def _count(text: str, uses: Counter[str]) -> None:
     uses.update(text)
     marks = "".join(sorted(one for one in set(text) if not one.isascii() and _is_mark(one)))
     if marks:
-        marked = _marked(marks).findall(text)
+        marked = _pattern_of(marks).findall(text)
         uses.subtract("".join(marked))
         uses.update(marked)
 
@@ -75,6 +75,6 @@ def _is_mark(character: str) -> bool:
 
 
 @lru_cache(maxsize=1_000)
-def _marked(marks: str) -> re.Pattern[str]:
+def _pattern_of(marks: str) -> re.Pattern[str]:
     """Match a character with those of *marks* that follow it."""
     return re.compile(rf"[^\s{marks}][{marks}]+")
