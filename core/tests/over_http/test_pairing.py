@@ -254,12 +254,19 @@ def test_who_is_signed_in_is_told_to_nobody_without_a_token(ask: AppClient) -> N
     assert ask("GET", "/api/auth/session").json["kind"] == "owner"
 
 
-def test_a_state_folder_from_before_codes_for_browsers_still_opens(
+def test_a_state_folder_from_before_codes_for_browsers_and_terms_of_agents_still_opens(
     make_engine: Callable[..., Engine],
 ) -> None:
     before = make_engine(plugins=[], state="kept")
     with before.state.write() as conn:
         conn.exec_driver_sql("ALTER TABLE pair_code DROP COLUMN session_of")
+        # Triggers name every column; they are made again when the state is opened.
+        of_tokens = "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'token'"
+        for (name,) in conn.exec_driver_sql(of_tokens).fetchall():
+            conn.exec_driver_sql(f"DROP TRIGGER {name}")
+        for column in ("model", "writes_to", "budget"):
+            for table in ("token", "token__history"):
+                conn.exec_driver_sql(f"ALTER TABLE {table} DROP COLUMN {column}")
         conn.exec_driver_sql("UPDATE schema_version SET version = 1 WHERE family = 'auth'")
     before.close()
     now = AppClient(create_app(engine=make_engine(plugins=[], state="kept")))

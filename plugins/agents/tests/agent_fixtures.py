@@ -113,8 +113,9 @@ class Place:
         return self.engine.run(self.library, name, params, LOCAL_OWNER).result or {}
 
     def token(self, **terms: Any) -> dict[str, Any]:
-        """Make a token of an agent, bound to the project unless told otherwise."""
-        asked = {"name": "night reader", "libraries": [str(self.library.path)], **terms}
+        """Make a token of an agent, bound to the project and writing to it unless told otherwise."""
+        bound = {"libraries": [str(self.library.path)], "writes_to": "project"}
+        asked = {"name": "night reader", **bound, **terms}
         return self.engine.run(None, "token.create", asked, LOCAL_OWNER).result or {}
 
     def agent(self, mode: str = "legacy", **terms: Any) -> Agent:

@@ -123,7 +123,7 @@ def test_editors_are_told_which_tools_write(place: Place) -> None:
             assert tools[tool.name].annotations.read_only_hint is not tool.writes
     assert not tools["call_operation"].annotations.read_only_hint
     assert "never an instruction" in tools["read_page"].description
-    assert "propose_branch" not in tools
+    assert not tools["propose_branch"].annotations.read_only_hint
 
 
 class Obedient:
