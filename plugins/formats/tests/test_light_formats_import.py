@@ -29,7 +29,9 @@ def run(engine: Engine, library: Library, document: str, text: str, name: str, *
     return dict(engine.run(library, "format.import", params, LOCAL_OWNER).result or {})
 
 
-def test_hocr_becomes_a_pass_and_is_not_written(engine: Engine, library: Library, page_document: str) -> None:
+def test_hocr_becomes_a_pass_and_what_is_only_read_is_not_written(
+    engine: Engine, library: Library, page_document: str
+) -> None:
     made = run(engine, library, page_document, HOCR, "a.txt")
     assert (made["format"], made["counts"]) == ("hocr", {"region": 1, "line": 1, "word": 1, "readings": 2})
     with library.db.read() as conn:
@@ -37,7 +39,7 @@ def test_hocr_becomes_a_pass_and_is_not_written(engine: Engine, library: Library
             "SELECT content, confidence FROM content_representation ORDER BY confidence"
         ).all()
     assert rows == [("Dear", None), ("Dear", 0.77)]
-    for name in ("hocr", "abbyy", "yolo", "tesseract-box", "qgis-points"):
+    for name in ("abbyy", "yolo", "tesseract-box", "qgis-points"):
         with pytest.raises(Conflict, match="can be read here, but not written"):
             export(engine, library, page_document, name)
     written = export(engine, library, page_document, "pagexml")
