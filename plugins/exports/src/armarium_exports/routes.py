@@ -13,7 +13,12 @@ from armarium_exports.downloads import PreparedExports, find_prepared, prepared_
 router = APIRouter(tags=["export"])
 
 
-@router.get("/api/export/downloads", summary="Exports that can be saved", response_model=PreparedExports)
+@router.get(
+    "/api/export/downloads",
+    summary="Exports that can be saved",
+    response_model=PreparedExports,
+    responses=REFUSALS(),
+)
 def list_downloads(library: CurrentLibrary, principal: CurrentPrincipal) -> dict[str, Any]:
     """Those that were prepared within the hour for the same token, the newest first."""
     found = prepared_for(library, principal)
