@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from difflib import SequenceMatcher
@@ -167,6 +168,7 @@ def _changes(
         "offset": offset,
         "pages": len({group.document_id for group in comparison.groups.values()} - {None}),
         "lines": len(lines_in(comparison.changes)),
+        "kinds": dict(Counter(group.kind for group in comparison.groups.values())),
         **{one: of_all.count(one) for one in ("clean", "same", "conflict")},
     }
 

@@ -220,6 +220,8 @@ class BranchChanges(Message):
     offset: int
     pages: int
     lines: int
+    kinds: dict[Kind, int]
+    """How many groups there are of each kind."""
     clean: int
     same: int
     conflict: int
