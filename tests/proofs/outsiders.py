@@ -38,7 +38,7 @@ ENDED = ("done", "failed", "cancelled")
 READS = {"/api/engine/stop": False, "/api/actions/invoke": False}
 
 RUNNING = re.compile(
-    rb'"(uptime_seconds|seconds|execution_time_ms|first_seen|last_accessed|rss_[a-z_]*|last_seen|row_hash|prev_hash|memory[a-z_]*|free[a-z_]*|load[a-z_]*)":[^,}\]]*'
+    rb'"(uptime_seconds|seconds|execution_time_ms|first_seen|last_accessed|rss_[a-z_]*|last_seen|row_hash|prev_hash|memory[a-z_]*|free[a-z_]*|load[a-z_]*)":[^,}\]]*|"at":"[^"]*","digest":"[0-9a-f]{64}"'
 )
 """Fields that differ from one moment to the next, and the chain of hashes, in which the ids are salt."""
 

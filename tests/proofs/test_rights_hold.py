@@ -57,6 +57,7 @@ STANDS_ALONE = {
     "entity": "it is of the project, whatever pages name it",
     "hand": "as an entity",
     "image_batch": "it says which pages were worked on; what it made belongs to these",
+    "quality_sample": "it is of a selection; its figures are worked out from the pages that its reader may see",
     "sync_folder": "a folder of this machine that is tied to the project",
 }
 """Tables that rows of pages refer to, but whose rows belong to no page."""

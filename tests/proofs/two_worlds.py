@@ -33,6 +33,7 @@ from proofs.api_project import TOKEN, ApiProject
 ID = re.compile(r"[0-9a-f]{32}")
 _NOW = re.compile(r"20\d\d-\d\d-\d\dT[0-9:.-]+Z(-[0-9a-f]{8})?|\"(seq|bytes_written)\":\d+")
 """Times, names of snapshots, numbers of events, and sizes of compressed files with times in them."""
+_CODE_POINT = re.compile(r"U\+[0-9A-F]{4,6}")
 _STAMP = re.compile(r"\d{4}-\d\d-\d\dT")
 _KEPT = re.compile(
     r"(^|_)(id|ids|kind|type|state|status|role|level|lane|op|seq|hash|checksum|digest|fingerprint|sha256|path|by|at"
@@ -385,6 +386,8 @@ def _other_text(text: str, words: set[str]) -> str:
     """Return *text* with other letters, and dates in another century; ids and times as they are."""
     if ID.search(text) or _STAMP.match(text) or len(text) < 2:
         return text
+    if _CODE_POINT.fullmatch(text):
+        return text[:-1] + ("1" if text[-1] == "0" else "0")
     turned = text.translate(_TURNED)
     if turned != text:
         words.update(one for one in (*text.split()[:3], *turned.split()[:3]) if len(one) > 2)

@@ -1,4 +1,4 @@
-"""The agent of rules on twelve pages: it corrects what it should, nothing else, and proposes where that can be done."""
+"""The agent of rules on twelve pages, until a person has merged what it proposes: it corrects what it should, nothing else."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from starlette.testclient import TestClient
 
-from armarium.api import ActionContext, Engine, Example, Library, Params, Plugin, action
+from armarium.api import Engine, Example, Library
 from armarium.principals import LOCAL_OWNER
 from armarium.web.app import create_app
 from armarium_source_model.api import page_text, sample_page
+from armarium_testing.digest import differences, table_digests
+from armarium_testing.fixtures import OWNER_TOKEN
 
 SCRIPT = Path(__file__).parents[1] / "agent_of_rules.py"
 RIGHT = [
@@ -63,25 +67,6 @@ def load_script() -> Any:
     return module
 
 
-class Summary(Params):
-    """What a proposal says."""
-
-    summary: str
-
-
-def proposing(heard: list[str]) -> Plugin:
-    """Return a plugin with the action by which a branch is proposed, that only hears the summary."""
-
-    @action(
-        "branches.propose", params=Summary, summary="Propose a branch", example=lambda ex: {"summary": "x"}
-    )
-    def propose(ctx: ActionContext, p: Summary) -> dict[str, Any]:
-        heard.append(p.summary)
-        return {}
-
-    return Plugin(name="branches", summary="Hears proposals", actions=(propose,))
-
-
 def make_pages(engine: Engine, library: Library, folder: Path) -> tuple[str, dict[str, list[str]], int]:
     """Make twelve pages as a reader that mistakes h for b in every fourth line read them.
 
@@ -104,11 +89,9 @@ def make_pages(engine: Engine, library: Library, folder: Path) -> tuple[str, dic
     return box, truth, misread
 
 
-def run_agent(engine: Engine, library: Library, box: str) -> Any:
-    made = engine.run(
-        None, "token.create", {"name": "agent of rules", "libraries": [str(library.path)]}, LOCAL_OWNER
-    )
-    token = (made.result or {})["token"]
+def run_agent(engine: Engine, library: Library, box: str, **terms: Any) -> Any:
+    bound = {"name": "agent of rules", "libraries": [str(library.path)], **terms}
+    token = (engine.run(None, "token.create", bound, LOCAL_OWNER).result or {})["token"]
 
     async def run() -> Any:
         transport = httpx2.ASGITransport(create_app(engine=engine), client=("127.0.0.1", 50000))
@@ -121,28 +104,74 @@ def run_agent(engine: Engine, library: Library, box: str) -> Any:
     return asyncio.run(run())
 
 
+def ask(engine: Engine, library: Library, path: str) -> Any:
+    client = TestClient(create_app(engine=engine), base_url="http://127.0.0.1", client=("127.0.0.1", 50000))
+    named = {"X-Service-Library-Path": quote(str(library.path))}
+    answer = client.get(path, headers={"Authorization": f"Bearer {OWNER_TOKEN}", **named})
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
 def texts(library: Library, pages: Any) -> dict[str, list[str]]:
     with library.db.read() as conn:
         return {page: page_text(conn, page).text.split("\n") for page in pages}
 
 
-@pytest.mark.parametrize("branches", [False, True])
-def test_twelve_pages_are_corrected_and_only_where_the_reader_was_wrong(
-    make_engine: Callable[..., Engine], tmp_path: Path, branches: bool
-) -> None:
-    heard: list[str] = []
-    engine = make_engine()
-    if branches:
-        for one in proposing(heard).actions:
-            engine.actions.add(one, "branches")
-    path = tmp_path / "Box.library"
+@pytest.fixture
+def project(make_engine: Callable[..., Engine], tmp_path: Path) -> tuple[Engine, Library]:
+    engine, path = make_engine(), tmp_path / "Box.library"
     engine.run(None, "library.create", {"path": str(path)}, LOCAL_OWNER)
-    library = engine.libraries.get(path)
+    return engine, engine.libraries.get(path)
+
+
+def test_twelve_pages_are_corrected_on_a_branch_that_a_person_looks_through_and_merges(
+    project: tuple[Engine, Library], tmp_path: Path
+) -> None:
+    engine, library = project
     box, truth, misread = make_pages(engine, library, tmp_path)
+    as_read, before = texts(library, truth), table_digests(library.db, library.schema)
     done = run_agent(engine, library, box)
-    assert (done.pages, done.lines) == (12, misread)
+    assert (done.pages, done.lines, done.proposed) == (12, misread, True)
+    assert texts(library, truth) == as_read, "an agent wrote to the project"
+
+    (branch,) = ask(engine, library, "/api/branches")["items"]
+    assert (branch["made_for"], branch["summary"]) == ("agent of rules", done.summary)
+    assert texts(engine.libraries.open_only(branch["library_path"]), truth) == truth
+    found = ask(engine, library, f"/api/branches/{branch['id']}/changes")
+    assert (found["pages"], found["lines"]) == (len(done.changed_pages), misread)
+    assert (found["clean"], found["conflict"]) == (found["total"], 0)
+    assert found["kinds"] == {"readings": len(done.changed_pages)}
+    rows = [row for group in found["items"] for row in group["rows"]]
+    assert {maker["name"] for row in rows for maker in row["theirs_by"]} == {"agent of rules"}
+    words = [word["text"] for row in rows for word in row["words"] or () if word["change"] == "removed"]
+    assert set(" ".join(words).split()) <= set(MISREAD.values())
+
+    merged = engine.run(library, "branches.merge", {"branch_id": branch["id"]}, LOCAL_OWNER)
     assert texts(library, truth) == truth
-    assert done.proposed is branches
-    assert heard == ([done.summary] if branches else [])
+    with library.db.read() as conn:
+        made = conn.exec_driver_sql(
+            "SELECT provenance_kind, created_by, count(*) FROM content_representation"
+            " WHERE corrects_representation_id IS NOT NULL GROUP BY 1, 2"
+        ).all()
+        accepted = conn.exec_driver_sql(
+            "SELECT actor_kind, actor_name FROM audit WHERE id = ?", (merged.audit_id,)
+        ).one()
+    assert made == [("agent", "agent of rules", misread)]
+    assert accepted == ("person", "owner")
+    assert ask(engine, library, f"/api/branches/{branch['id']}/changes")["total"] == 0
+
+    engine.undo(library, [merged.audit_id], LOCAL_OWNER)
+    assert texts(library, truth) == as_read
+    assert set(differences(before, table_digests(library.db, library.schema))) <= {"branch"}
+
+
+def test_a_token_that_writes_to_the_project_corrects_there_and_each_step_is_undone(
+    project: tuple[Engine, Library], tmp_path: Path
+) -> None:
+    engine, library = project
+    box, truth, misread = make_pages(engine, library, tmp_path)
+    done = run_agent(engine, library, box, writes_to="project")
+    assert (done.lines, done.proposed) == (misread, False)
+    assert texts(library, truth) == truth
     engine.undo(library, done.steps, LOCAL_OWNER)
     assert texts(library, truth) != truth

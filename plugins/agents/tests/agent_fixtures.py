@@ -13,9 +13,11 @@ import httpx2
 from fastapi import FastAPI
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from starlette.testclient import TestClient
 
 from armarium.api import Engine, Example, Library
 from armarium.principals import LOCAL_OWNER
+from armarium_testing.fixtures import OWNER_TOKEN
 
 T = TypeVar("T")
 BASE = "http://127.0.0.1"
@@ -112,8 +114,16 @@ class Place:
         """Run an action as the owner."""
         return self.engine.run(self.library, name, params, LOCAL_OWNER).result or {}
 
+    def do_read(self, path: str) -> Any:
+        """Ask a route as the owner."""
+        client = TestClient(self.app, base_url=BASE, client=("127.0.0.1", 50000))
+        named = {"X-Service-Library-Path": quote(str(self.library.path))}
+        answer = client.get(path, headers={"Authorization": f"Bearer {OWNER_TOKEN}", **named})
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
     def token(self, **terms: Any) -> dict[str, Any]:
-        """Make a token of an agent, bound to the project and writing to it unless told otherwise."""
+        """Make a token of an agent that writes to the project and is bound to it, unless told otherwise."""
         bound = {"libraries": [str(self.library.path)], "writes_to": "project"}
         asked = {"name": "night reader", **bound, **terms}
         return self.engine.run(None, "token.create", asked, LOCAL_OWNER).result or {}

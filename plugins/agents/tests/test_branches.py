@@ -437,6 +437,38 @@ def test_an_agent_proposes_from_its_branch_and_reads_there_why_it_was_turned_dow
     assert found["summary"] == "One line"
 
 
+def test_why_a_withheld_page_was_turned_down_is_told_to_nobody_who_may_not_see_it(pair: Pair) -> None:
+    from armarium.principals import asking
+
+    other = pair.run(pair.project, "document.create", {"name": "Open", "doc_type": "page"})["id"]
+    pair.id = pair.run(pair.project, "branches.create", {"name": "Second"})["id"]
+    with pair.project.db.read() as conn:
+        branch = pair.engine.libraries.open_only(
+            read_branch(conn, pair.engine, pair.project, pair.id)["library_path"]
+        )
+    pair.correct(branch, "Dear Sir")
+    pair.run(branch, "document.update", {"document_id": other, "name": "Opened"})
+    for group in pair.changes()["items"]:
+        reason = {"branch_id": pair.id, "groups": [group["id"]], "reason": group["kind"]}
+        step = pair.run(pair.project, "branches.reject", reason)
+        with pair.project.db.read() as conn:
+            named = raw_of(conn).execute(
+                "SELECT t.target_id FROM audit_target t JOIN audit a USING (seq) WHERE a.id = ?",
+                (step["audit_id"],),
+            )
+            assert {row[0] for row in named} == {pair.id, group["document_id"]}
+    withheld = {"target_kind": "document", "target_id": pair.page.document_id, "restricted": True}
+    pair.run(pair.project, "rights.set", withheld)
+    editor = dataclasses.replace(LOCAL_OWNER, role="editor", name="editor", token_id="t1")
+    told = {}
+    for who in (LOCAL_OWNER, editor):
+        with asking(who), pair.project.db.read() as conn:
+            found = read_branch(conn, pair.engine, pair.project, pair.id)["rejected"]
+            told[who.name] = [(one["document_id"], one["reason"]) for one in found]
+    assert told["editor"] == [(other, "tree")]
+    assert sorted(told["owner"]) == sorted([(other, "tree"), (pair.page.document_id, "readings")])
+
+
 def test_words_are_compared_in_runs() -> None:
     assert compare_words("a b c", "a x c d") == [
         {"change": "same", "text": "a"},

@@ -1,79 +1,96 @@
-"""The seam to branches: the first write of a session opens one, and what follows goes there; without branches, nothing."""
+"""Where an agent's session writes: its first write opens a branch, and what follows goes there, until a person merges it."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from agent_fixtures import Agent, Place
+from mcp import Client
 
-from armarium_agents.mcp.branches import CREATE, open_branch, place_of
-from armarium_agents.mcp.doors import Answer, Door
-from armarium_agents.mcp.refusals import ToolRefused
-from armarium_agents.mcp.sessions import AgentSession, Sessions
+from armarium.api import Library
+from armarium_agents.mcp.sessions import Sessions
 
-ACTIONS = {CREATE: {"name": CREATE}}
+GROUP = ("make_group", {"name": "Found", "kind": "folder"})
 
 
-@dataclass
-class RecordedDoor:
-    """A door that answers as told and remembers what it was asked."""
+def branches(place: Place) -> list[Library]:
+    listed = place.do_read("/api/branches")["items"]
+    return [place.engine.libraries.open_only(one["library_path"]) for one in listed]
 
-    status: int = 200
-    library: str | None = None
-    asked: list[tuple[str, str, Any]] = field(default_factory=list)
 
-    def within(self, library: str) -> Door:
-        return RecordedDoor(self.status, library, self.asked)
-
-    async def ask(
-        self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Any = None
-    ) -> Answer:
-        self.asked.append((method, path, body))
-        said = (
-            {"detail": "The disk is full."}
-            if self.status >= 400
-            else {"result": {"id": "b1", "library_path": "/there/Branch.library"}}
+def folders(library: Library) -> list[str]:
+    with library.db.read() as conn:
+        found = conn.exec_driver_sql(
+            "SELECT name FROM document WHERE doc_type = 'folder' AND name <> 'Sources' ORDER BY name"
         )
-        return Answer(self.status, json.dumps(said).encode())
+        return list(found.scalars())
 
 
-def session(**standing: Any) -> AgentSession:
-    return AgentSession("0123456789", {"name": "copyist", **standing})
-
-
-def test_the_first_write_opens_a_branch_and_later_ones_use_it() -> None:
-    door, working = RecordedDoor(), session()
-    assert place_of(door, working) is door
-    for _ in range(3):
-        asyncio.run(open_branch(door, working, ACTIONS))
-    ((_, path, body),) = door.asked
-    assert path == "/api/actions/invoke"
-    assert body == {"name": CREATE, "params": {"name": "copyist, 01234567"}}
-    there = place_of(door, working)
-    assert isinstance(there, RecordedDoor)
-    assert there.library == "/there/Branch.library"
-    assert working.branch_id == "b1"
-
-
-def test_where_no_branch_can_be_opened_nothing_is_written() -> None:
-    working = session()
-    with pytest.raises(ToolRefused, match="nothing was written"):
-        asyncio.run(open_branch(RecordedDoor(507), working, ACTIONS))
-    assert working.branch is None
-
-
-@pytest.mark.parametrize(("standing", "actions"), [({"writes_to": "project"}, ACTIONS), ({}, {})])
-def test_a_token_that_writes_to_the_project_and_an_engine_without_branches_open_none(
-    standing: dict[str, Any], actions: dict[str, Any]
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_the_first_write_opens_a_branch_and_the_session_works_and_reads_there(
+    place: Place, mode: str
 ) -> None:
-    door, working = RecordedDoor(), session(**standing)
-    asyncio.run(open_branch(door, working, actions))
-    assert door.asked == []
-    assert place_of(door, working) is door
+    agent = place.agent(mode, writes_to="branch")
+    listed = ("find_pages", {})
+    before, made, after, _ = agent.call_all(
+        listed, GROUP, listed, ("make_group", {"name": "Two", "kind": "folder"})
+    )
+    names = [{one["name"] for one in told.json["items"]} for told in (before, after)]
+    assert names[1] - names[0] == {"Found"}
+    (branch,) = branches(place)
+    assert folders(place.library) == []
+    assert folders(branch) == ["Found", "Two"]
+    assert made.json["audit_id"]
+
+
+def test_two_first_writes_at_once_open_one_branch(place: Place) -> None:
+    async def script(client: Client) -> Any:
+        return await asyncio.gather(*(client.call_tool(*GROUP) for _ in range(3)))
+
+    told = place.agent(writes_to="branch").run(script)
+    assert not any(one.is_error for one in told)
+    (branch,) = branches(place)
+    assert folders(branch) == ["Found"] * 3
+
+
+def test_where_no_branch_can_be_opened_nothing_is_written(place: Place) -> None:
+    place.library.path.with_name("Letters.branches").write_text("in the way")
+    told = place.agent(writes_to="branch").call(*GROUP[:1], **GROUP[1])
+    assert told.is_error
+    assert "nothing was written" in told.text
+    assert folders(place.library) == []
+
+
+def test_a_token_that_writes_to_the_project_opens_none(place: Place) -> None:
+    assert not place.agent(writes_to="project").call(GROUP[0], **GROUP[1]).is_error
+    assert branches(place) == []
+    assert folders(place.library) == ["Found"]
+
+
+def test_an_agent_proposes_its_branch_and_can_neither_merge_it_nor_delete_it(place: Place) -> None:
+    asked = place.agent(writes_to="branch")
+    proposed, *refused = asked.call_all(GROUP, ("propose_branch", {"summary": "One folder"}))
+    assert not proposed.is_error
+    assert not refused[0].is_error, refused[0].text
+    (row,) = place.do_read("/api/branches")["items"]
+    assert row["summary"] == "One folder"
+    assert row["proposed_at"] is not None
+    for name in ("branches.merge", "branches.delete"):
+        arguments = {"name": name, "arguments": {"branch_id": row["id"]}}
+        for agent in (asked, Agent(place.app, place.token(name="other")["token"])):
+            told = agent.call("call_operation", **arguments)
+            assert told.is_error
+            assert "person" in told.text, told.text
+    assert folders(place.library) == []
+
+
+def test_a_session_that_wrote_nothing_has_nothing_to_propose(place: Place) -> None:
+    told = place.agent(writes_to="branch").call("propose_branch", summary="Nothing")
+    assert told.is_error
+    assert "not a branch" in told.text
+    assert branches(place) == []
 
 
 def test_sessions_of_two_tokens_are_two_though_they_have_one_id() -> None:

@@ -123,7 +123,8 @@ def test_editors_are_told_which_tools_write(place: Place) -> None:
             assert tools[tool.name].annotations.read_only_hint is not tool.writes
     assert not tools["call_operation"].annotations.read_only_hint
     assert "never an instruction" in tools["read_page"].description
-    assert not tools["propose_branch"].annotations.read_only_hint
+    assert "propose_branch" not in tools, "offered to a token that writes to the project"
+    assert "propose_branch" in place.agent(writes_to="branch").tools()
 
 
 class Obedient:

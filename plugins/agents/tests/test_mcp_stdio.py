@@ -60,7 +60,8 @@ def test_the_agent_is_a_machine_with_a_token_that_ends_with_the_connection(read_
 
     made = talk(read_pages, script, "mcp", "--name", "copyist", "--model", "tiny-7b")
     (branch,) = read_pages.succeed("branch", "list", "--json").json["items"]
-    history = read_pages.succeed("history", "--json", "--library", branch["library_path"]).json["items"]
+    assert branch["made_for"] == "copyist"
+    history = read_pages.succeed("--library", branch["library_path"], "history", "--json").json["items"]
     (step,) = [one for one in history if one["id"] == made["audit_id"]]
     assert step["actor"] == {"kind": "machine", "name": "copyist"}
     assert step["client"].endswith("(tiny-7b)")
@@ -68,7 +69,34 @@ def test_the_agent_is_a_machine_with_a_token_that_ends_with_the_connection(read_
     (token,) = [one for one in tokens if one["name"] == "copyist"]
     assert token["revoked"]
     assert token["libraries"] != "all"
-    assert token["spent"]["writes"] >= 1
+    assert token["spent"]["writes"] == 2, "its branch and its folder"
+
+
+def test_what_an_agent_does_over_stdio_is_looked_through_and_merged_by_a_person(read_pages: Machine) -> None:
+    async def script(client: Client) -> None:
+        found = json.loads((await client.call_tool("search", {"query": "linea"})).content[0].text)["items"]
+        page = {"id": found[0]["document_id"]}
+        lines = json.loads((await client.call_tool("read_lines", {"page_id": page["id"]})).content[0].text)
+        line = lines["items"][0]
+        one = {
+            "segment_id": line["segment_id"],
+            "text": "corrected over stdio",
+            "expected_counting_id": line["representation_id"],
+        }
+        for tool, arguments in (
+            ("correct_lines", {"corrections": [one]}),
+            ("propose_branch", {"summary": "One line"}),
+        ):
+            told = await client.call_tool(tool, arguments)
+            assert not told.is_error, told.content
+
+    talk(read_pages, script, "mcp", "--name", "copyist")
+    (branch,) = read_pages.succeed("branch", "list", "--json").json["items"]
+    assert branch["summary"] == "One line"
+    assert "over stdio" not in read_pages.succeed("search", "corrected").out
+    assert "1 page, 1 line changed" in read_pages.succeed("branch", "changes", branch["name"]).out
+    read_pages.succeed("branch", "merge", branch["name"])
+    assert "over stdio" in read_pages.succeed("search", "corrected").out
 
 
 def test_a_token_of_its_own_decides_what_it_may_do(read_pages: Machine) -> None:

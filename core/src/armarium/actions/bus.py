@@ -172,14 +172,19 @@ class Bus:
         *,
         undoable: bool,
         inverse_of: str | None = None,
+        spends: bool = True,
     ) -> audit.Head:
         """End a step: check the rights over its changes, write its audit row, and make tracked tables refuse writes
-        again.
+        again. Without *spends* it is part of another step, in whose budget it is.
         """
         self.engine.step_ends(ctx)
         check_rows(ctx, raw, taking_back=inverse_of is not None)
         principal = ctx.principal
-        if principal.token_kind == "agent" and (purse := self.engine.auth.purse_of(principal)) is not None:
+        if (
+            spends
+            and principal.token_kind == "agent"
+            and (purse := self.engine.auth.purse_of(principal)) is not None
+        ):
             purse.take("writes")
             self.engine.auth.note_spent(purse)
         targets = list(ctx.target_ids)

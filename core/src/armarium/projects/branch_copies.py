@@ -88,7 +88,9 @@ def _copy(
                 if rules_of(table).stays_here:
                     raw.execute(f"DELETE FROM {quote_name(table.name)}")
             name_branch(raw, name, ctx.now)
-            begun = engine.bus.close_step(ctx, before, raw, {"branch_id": branch_id}, undoable=False)
+            begun = engine.bus.close_step(
+                ctx, before, raw, {"branch_id": branch_id}, undoable=False, spends=False
+            )
     finally:
         db.close()
     note_card(

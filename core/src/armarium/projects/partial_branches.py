@@ -63,7 +63,9 @@ def copy_visible(
                 for table_name, number, _, _ in broken:
                     raw.execute(f"DELETE FROM {quote_name(table_name)} WHERE rowid = ?", (number,))
             name_branch(raw, name, ctx.now)
-            begun = engine.bus.close_step(ctx, before, raw, {"branch_id": branch_id}, undoable=False)
+            begun = engine.bus.close_step(
+                ctx, before, raw, {"branch_id": branch_id}, undoable=False, spends=False
+            )
     finally:
         db.close()
     for digest in files - {None}:

@@ -25,6 +25,7 @@ from armarium_agents.branches.making import (
     chosen_groups,
     look_at_branch,
     made_branch,
+    pages_of,
     refuse_making,
     remove_package,
     row_of,
@@ -154,19 +155,21 @@ def reject(ctx: ActionContext, p: Reject) -> dict[str, Any]:
     with branch.db.read_all() as there:
         comparison = compare(raw_of(ctx.conn), raw_of(there), ctx.project, card, "project")
         head = merging.head(raw_of(there))
-    for group in chosen_groups(comparison, p.groups):
+    groups = chosen_groups(comparison, p.groups)
+    for group in groups:
         ctx.conn.execute(
             RejectedPart.table.insert().values(
                 id=new_id(),
                 branch_id=card.id,
                 group_id=group.id,
+                document_id=group.document_id,
                 branch_seq=head.seq,
                 reason=p.reason,
                 **ctx.provenance(),
             )
         )
-    ctx.target(card.id)
-    return {"branch_id": card.id, "groups": len(set(p.groups))}
+    ctx.target(card.id, *pages_of(groups))
+    return {"branch_id": card.id, "groups": len(groups)}
 
 
 def _reject_example(ex: Example) -> dict[str, Any]:

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from sqlalchemy import Table
+
 from armarium.api import Belonging, Library, merging, raw_of, rules_of
 from armarium.api import branches as packages
 from armarium_agents.branches.records import Kind, RejectedPart, SettledPart, Status
@@ -212,11 +214,14 @@ def comparison_of(project: Library, branch: Library, card: packages.BranchCard, 
 def lines_in(changes: Iterable[merging.Change]) -> set[object]:
     """Return the lines that *changes* are about."""
     found: set[object] = set()
+    by_table: dict[Table, list[merging.Change]] = {}
     for change in changes:
-        row = change.theirs or change.base
-        names = list(change.table.columns.keys())
-        if row is not None and "segment_id" in names:
-            found.add(row[names.index("segment_id")])
-        elif row is not None and rules_of(change.table).label == "segment":
-            found.add(change.key[0])
+        by_table.setdefault(change.table, []).append(change)
+    for table, its in by_table.items():
+        names = list(table.columns.keys())
+        if "segment_id" in names:
+            at = names.index("segment_id")
+            found |= {row[at] for one in its if (row := one.theirs or one.base) is not None}
+        elif rules_of(table).label == "segment":
+            found |= {one.key[0] for one in its}
     return found - {None}

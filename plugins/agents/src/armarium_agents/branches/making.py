@@ -82,6 +82,11 @@ def chosen_groups(comparison: Comparison, wanted: list[str] | None) -> list[Grou
     return [comparison.groups[one] for one in dict.fromkeys(wanted)]
 
 
+def pages_of(groups: list[Group]) -> list[str]:
+    """Return the pages that *groups* are about."""
+    return list(dict.fromkeys(group.document_id for group in groups if group.document_id is not None))
+
+
 def release_package(engine: Engine, place: Path) -> None:
     """Close the branch at *place* where it is open."""
     opened = engine.libraries.open_at(str(place))

@@ -30,6 +30,7 @@ from armarium_agents.branches.making import (
     changed_branch,
     chosen_groups,
     look_at_branch,
+    pages_of,
 )
 from armarium_agents.branches.queries import project_of, refuse_partial, require_open
 from armarium_agents.branches.records import (
@@ -168,6 +169,7 @@ def _note_settled(
         "id",
         "branch_id",
         "group_id",
+        "document_id",
         "merged_into",
         "project_seq",
         "branch_seq",
@@ -177,7 +179,10 @@ def _note_settled(
     ctx.bulk_insert(
         SettledPart.table,
         columns,
-        [(new_id(), card.id, group.id, toward, *seqs, head.row_hash, ctx.now) for group in groups],
+        [
+            (new_id(), card.id, group.id, group.document_id, toward, *seqs, head.row_hash, ctx.now)
+            for group in groups
+        ],
     )
 
 
@@ -198,6 +203,6 @@ def _prefer(ctx: ActionContext, change: merging.Change) -> None:
 def _tell(
     ctx: ActionContext, card: packages.BranchCard, groups: list[Group], changes: list[merging.Change]
 ) -> None:
-    pages = {group.document_id: None for group in groups if group.document_id is not None}
+    pages = pages_of(groups)
     ctx.target(card.id, *pages)
     ctx.note_changes(document_ids=pages, segment_ids=sorted(map(str, lines_in(changes))))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import SequenceMatcher
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import Query
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Table, select
 
 from armarium.api import Engine, Library, Principal, is_among, merging, query, raw_of, rules_of, steps_of
 from armarium.api import branches as packages
@@ -31,6 +33,10 @@ from armarium_documents.api import documents
 BRANCHES, REJECTED = Branch.rows, RejectedPart.rows
 MOST_ROWS = 200
 """How many rows of a group are shown; all are counted."""
+NEWEST_STEPS = 20
+CORRECTS = "corrects_representation_id"
+
+Makers = Callable[[tuple[int, ...]], list[dict[str, Any]]]
 
 
 def project_of(engine: Engine, branch: Library) -> tuple[Library, packages.BranchCard]:
@@ -157,7 +163,10 @@ def _changes(
     with branch.db.read_all() as there:
         sides = (raw_of(conn), raw_of(there)) if incoming else (raw_of(there), raw_of(conn))
         names = _names(shown, conn, there)
-        items = [_group(group, names, *sides) for group in shown]
+        # Many rows were made by the same steps: each is looked up once.
+        makers = cache(partial(_makers, sides[0]))
+        corrected = _corrected_texts(shown, sides[0])
+        items = [_group(group, names, corrected, makers, sides[1]) for group in shown]
     of_all = [group.status for group in comparison.groups.values()]
     return {
         "items": items,
@@ -167,6 +176,7 @@ def _changes(
         "offset": offset,
         "pages": len({group.document_id for group in comparison.groups.values()} - {None}),
         "lines": len(lines_in(comparison.changes)),
+        "kinds": dict(Counter(group.kind for group in comparison.groups.values())),
         **{one: of_all.count(one) for one in ("clean", "same", "conflict")},
     }
 
@@ -195,7 +205,11 @@ def _names(groups: list[Group], *sides: Connection) -> dict[str, str]:
 
 
 def _group(
-    group: Group, names: dict[str, str], source: sqlite3.Connection, target: sqlite3.Connection
+    group: Group,
+    names: dict[str, str],
+    corrected: dict[Any, Any],
+    makers: Makers,
+    target: sqlite3.Connection,
 ) -> dict[str, Any]:
     return {
         "id": group.id,
@@ -204,12 +218,16 @@ def _group(
         "document_name": names.get(group.document_id or ""),
         "status": group.status,
         "row_count": len(group.changes),
-        "rows": [_row(change, group, source, target) for change in group.changes[:MOST_ROWS]],
+        "rows": [_row(change, group, corrected, makers, target) for change in group.changes[:MOST_ROWS]],
     }
 
 
 def _row(
-    change: merging.Change, group: Group, source: sqlite3.Connection, target: sqlite3.Connection
+    change: merging.Change,
+    group: Group,
+    corrected: dict[Any, Any],
+    makers: Makers,
+    target: sqlite3.Connection,
 ) -> dict[str, Any]:
     base, theirs, ours = (_named_row(change, row) for row in (change.base, change.theirs, change.ours))
     any_of = theirs or base or {}
@@ -229,7 +247,7 @@ def _row(
         for name in places
     ]
     ours_by: list[dict[str, Any]] = []
-    for key in change.rivals or [change.key]:
+    for key in (change.rivals or [change.key]) if change.status != "clean" else ():
         ours_by += _makers(target, steps_of(target, change.table, key, group.mark.target_since))
     return {
         "table": change.table.name,
@@ -240,9 +258,9 @@ def _row(
         "why": change.why if change.status == "conflict" else None,
         "segment_id": None if segment_id is None else str(segment_id),
         "values": values,
-        "words": _words(change, theirs, source) if group.kind == "readings" else None,
-        "theirs_by": _makers(source, list(change.steps)),
-        "ours_by": ours_by if change.status != "clean" else [],
+        "words": _words(theirs, base, corrected) if group.kind == "readings" else None,
+        "theirs_by": makers(change.steps[-NEWEST_STEPS:]),
+        "ours_by": ours_by,
     }
 
 
@@ -254,23 +272,35 @@ def _live(raw: sqlite3.Connection, change: merging.Change, keys: list[Any]) -> l
     return list(merging.live_rows(raw, change.table, keys).values())
 
 
-def _makers(raw: sqlite3.Connection, steps: list[int]) -> list[dict[str, Any]]:
+def _makers(raw: sqlite3.Connection, steps: Sequence[int]) -> list[dict[str, Any]]:
     """Return who made the newest of *steps* that is in effect, by the log of that side."""
-    return merging.makers_of(raw, steps[-20:])
+    return merging.makers_of(raw, steps[-NEWEST_STEPS:])
+
+
+def _corrected_texts(groups: list[Group], source: sqlite3.Connection) -> dict[Any, Any]:
+    """Return the texts of the readings that those among the shown rows of *groups* correct, by their ids."""
+    corrected: dict[Table, set[Any]] = {}
+    for group in groups:
+        for change in group.changes[:MOST_ROWS]:
+            if CORRECTS in change.table.columns and change.theirs is not None:
+                at = change.table.columns.keys().index(CORRECTS)
+                corrected.setdefault(change.table, set()).add(change.theirs[at])
+    found: dict[Any, Any] = {}
+    for table, ids in corrected.items():
+        at = table.columns.keys().index("content")
+        rows = merging.live_rows(source, table, [(one,) for one in ids - {None}])
+        found |= {key[0]: row[at] for key, row in rows.items()}
+    return found
 
 
 def _words(
-    change: merging.Change, theirs: dict[str, Any] | None, source: sqlite3.Connection
+    theirs: dict[str, Any] | None, base: dict[str, Any] | None, corrected: dict[Any, Any]
 ) -> list[dict[str, str]] | None:
     """Return the new text word by word, beside the one that it replaces: its own former, or that of what it corrects."""
     new = (theirs or {}).get("content")
-    if not isinstance(new, str):
+    if theirs is None or not isinstance(new, str):
         return None
-    old = (_named_row(change, change.base) or {}).get("content")
-    corrected = (theirs or {}).get("corrects_representation_id")
-    if old is None and corrected is not None:
-        before = [_named_row(change, row) for row in _live(source, change, [(corrected,)])]
-        old = before[0]["content"] if before and before[0] else None
+    old = corrected.get(theirs.get(CORRECTS)) if base is None else base.get("content")
     return compare_words(str(old or ""), new)
 
 

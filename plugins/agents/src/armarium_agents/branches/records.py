@@ -122,6 +122,7 @@ class SettledPart(Record):
 
     branch_id: str
     group_id: str
+    document_id: str | None
     merged_into: Literal["project", "branch"]
     project_seq: int
     branch_seq: int
@@ -142,6 +143,8 @@ class RejectedPart(Record):
 
     branch_id: str
     group_id: str
+    document_id: str | None
+    """The page; whoever may not see it is not told of the row."""
     branch_seq: int
     reason: str
 
@@ -217,6 +220,8 @@ class BranchChanges(Message):
     offset: int
     pages: int
     lines: int
+    kinds: dict[Kind, int]
+    """How many groups there are of each kind."""
     clean: int
     same: int
     conflict: int

@@ -17,10 +17,6 @@ from armarium_agents.mcp.sessions import AgentSession
 CREATE = "branches.create"
 PROPOSE = "branches.propose"
 
-PATH = "library_path"
-"""The field of a branch that is the path of its package."""
-ID = "id"
-
 
 async def open_branch(door: Door, session: AgentSession, actions: Mapping[str, Any]) -> None:
     """See that the writes of *session* have a branch to go to; called before each write, it does something once.
@@ -28,16 +24,16 @@ async def open_branch(door: Door, session: AgentSession, actions: Mapping[str, A
     *actions* are those of the engine, by name. ToolRefused where a branch is refused: nothing is written to the project
     instead.
     """
-    if session.branch is not None or session.works_in_project or CREATE not in actions:
-        return
-    params = {"name": f"{session.agent}, {session.id[:8]}"}
-    opened = await door.ask("POST", "/api/actions/invoke", body={"name": CREATE, "params": params})
-    if opened.status >= 400:
-        raise ToolRefused(
-            f"No branch could be opened for this session, so nothing was written. {opened.sentence}"
-        )
-    made = opened.json()["result"]
-    session.branch, session.branch_id = made[PATH], made[ID]
+    async with session.opening:
+        if session.branch is not None or session.works_in_project or CREATE not in actions:
+            return
+        params = {"name": f"{session.agent}, {session.id[:8]}", "made_for": session.agent}
+        opened = await door.ask("POST", "/api/actions/invoke", body={"name": CREATE, "params": params})
+        if opened.status >= 400:
+            raise ToolRefused(
+                f"No branch could be opened for this session, so nothing was written. {opened.sentence}"
+            )
+        session.branch = opened.json()["result"]["library_path"]
 
 
 def place_of(door: Door, session: AgentSession) -> Door:

@@ -85,7 +85,12 @@ class AgentServer:
         """List the tools whose action is there and that the token's role may use, and the three that reach everything."""
         session, _, operations = await self._enter(ctx)
         role = str(session.standing.get("role", "viewer"))
-        offered = [tool for tool in TOOLS if _may_use(tool, role, operations.actions)]
+        offered = [
+            tool
+            for tool in TOOLS
+            if _may_use(tool, role, operations.actions)
+            and not (session.works_in_project and tool.action == PROPOSE)
+        ]
         return types.ListToolsResult(
             tools=[_declare(tool.name, tool.title, tool.description, tool.schema, tool) for tool in offered]
             + [_declare(name, *about, None) for name, about in reach.ABOUT.items()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +19,8 @@ class AgentSession:
     """What its token is, as the engine says (`GET /api/auth/session`); empty until it was asked."""
     branch: str | None = None
     """The path of the branch that its writes go to, once one was opened."""
-    branch_id: str | None = None
+    opening: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while one is opened: of two writes at once, one opens it."""
 
     @property
     def agent(self) -> str:
