@@ -51,9 +51,9 @@ def ink_says(
             told = align_texts(engine, library, both)[0]
         except ServiceError:
             break
-        for (number, read, other), here, there in zip(asked, told[::2], told[1::2], strict=True):
+        for (number, read, proposed), here, there in zip(asked, told[::2], told[1::2], strict=True):
             if "why" not in here and "why" not in there:
-                found[number] = _likelihood(other.text, there) - _likelihood(read.text, here)
+                found[number] = _likelihood(proposed.text, there) - _likelihood(read.text, here)
     return found
 
 
