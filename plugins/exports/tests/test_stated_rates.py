@@ -75,7 +75,7 @@ def test_records_contain_the_rate_with_seed_size_and_persons(desk: Desk, page: s
 
 
 def test_the_searchable_pdf_carries_it_once_in_its_metadata(desk: Desk, page: str) -> None:
-    def described(target: str) -> str:
+    def description_of(target: str) -> str:
         place = str(desk.folder / "out.pdf")
         made = desk.post("/api/export/pdf", output_path=place, target_id=target, overwrite=True)
         written = Path(made["output_path"]).read_bytes()
@@ -84,14 +84,14 @@ def test_the_searchable_pdf_carries_it_once_in_its_metadata(desk: Desk, page: st
         return "".join(next(packet.iter("{http://purl.org/dc/elements/1.1/}description")).itertext())
 
     ((folder,),) = desk.rows("SELECT parent_id FROM document WHERE id = ?", page)
-    said = described(folder)
+    said = description_of(folder)
     assert said.startswith("Text of 16 lines: ")
     assert said.count("Character error rate 0.00 % (95 % interval 0.00 to") == 1
     assert "12 of 16 lines, drawn at random with the seed 9" in said
     assert "no longer holds" not in said
     ((line,), *_) = desk.rows("SELECT id FROM segment WHERE document_id = ?", page)
     desk.client.post(f"/api/segments/{line}/correct", json={"text": "Anno domini"})
-    again = described(page)
+    again = description_of(page)
     assert again.count("Character error rate") == 1
     assert "It no longer holds: the text of 1 of its pages was read anew or corrected since" in again
 
