@@ -1,4 +1,4 @@
-"""Judgements of palaeographers and control points of maps as a workload for the fault tests: each step is whole, and no
+"""Judgements of palaeographers, stated error rates, decided proposals and control points of maps as a workload for the fault tests: each step is whole, and no
 acknowledged one is lost.
 """
 
@@ -58,6 +58,24 @@ def _work(engine: Engine, library: Library, folder: Path, say: Say) -> None:
             run("hand.attribute", {"hand_id": hand, "segment_id": line})
             run("campaign.assign", {"segment_id": line, "campaign_id": campaign})
             run("editorial.create", {"segment_id": line, "kind": "unclear", "char_start": 0, "char_end": 4})
+        text = "erat uerbum"
+        with library.db.read() as conn:
+            asked = "SELECT segment_id, id FROM content_representation WHERE segment_id IN (?, ?) ORDER BY segment_id"
+            shown = conn.exec_driver_sql(asked, (one, two)).all()
+        items = [
+            {"segment_id": line, "reading_id": reading, "char_start": 5, "char_end": 11, "read": text[5:], "proposed": "verbum"}
+            for line, reading in shown
+        ]  # fmt: skip
+        run("proposal.decide", {"accepted": items[:1], "rejected": items[1:]})
+        sample = run("quality.sample", {"lines": 10, "seed": number})["id"]
+        with library.db.read() as conn:
+            drawn = conn.exec_driver_sql(
+                "SELECT id FROM quality_line WHERE sample_id = ?", (sample,)
+            ).scalars()
+            first, *_ = drawn.all()
+        run("quality.answer", {"line_id": first, "text": text})
+        if number % 3 == 1:
+            run("quality.remove", {"sample_id": sample})
         sign = run("sign.create", {"name": f"sign {number}", "picture_segment_id": one})["id"]
         run("sign.add_instance", {"sign_id": sign, "segment_id": two})
         run("letterform.set", {"segment_id": two, "character": "e"})
@@ -87,6 +105,11 @@ SOUND = {
     "a fact names characters that its reading does not have":
         "SELECT count(*) FROM editorial_fact f JOIN content_representation r ON r.id = f.representation_id"
         " WHERE f.char_end > length(r.content)",
+    "a sample has other lines or pages than it says":
+        "SELECT count(*) FROM quality_sample s WHERE s.lines <> (SELECT count(*) FROM quality_line WHERE sample_id = s.id)"
+        " OR NOT EXISTS (SELECT 1 FROM quality_page WHERE sample_id = s.id)",
+    "a proposal was rejected without the one beside it being accepted":
+        "SELECT (SELECT count(*) FROM check_rejection) <> (SELECT count(*) FROM content_representation WHERE content = 'erat verbum')",
     "a control point is without its link or its mark":
         "SELECT count(*) FROM georeference_control_point p JOIN link l ON l.id = p.link_id JOIN segment s ON s.id = p.segment_id"
         " WHERE l.deleted_at IS NOT NULL OR s.deleted_at IS NOT NULL",
@@ -109,7 +132,7 @@ def _check(engine: Engine, library: Library, folder: Path, said: list[str]) -> l
 
 
 def _plugins() -> list[Plugin]:
-    families = ("documents", "source_model", "paleography", "georeference")
+    families = ("documents", "source_model", "reading", "checking", "paleography", "georeference")
     return [import_module(f"armarium_{name}.plugin").armarium_plugin() for name in families]
 
 

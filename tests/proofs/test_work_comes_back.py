@@ -1,5 +1,5 @@
-"""Random histories of readings, verdicts, rights, workflows, chains and waiting runs: undo is exact, its refusals are
-predicted.
+"""Random histories of readings, verdicts, samples, proposals, rights, workflows, chains and waiting runs: undo is exact, its
+refusals are predicted.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from armarium.engine import Engine
 from armarium.principals import LOCAL_OWNER
 from armarium.projects.libraries import Library
 from armarium.store.database import raw_of
+from armarium_source_model.api import counting_of_segments
 from armarium_testing.histories import Histories, Move, World
 
 FAMILIES = ("documents", "source_model", "reading", "rights", "checking", "workflows")
@@ -32,7 +33,7 @@ EDGE = {"id": "e", "source": "pages", "source_port": "pages", "target": "result"
 
 
 class Moves:
-    """Random moves on two pages of two lines each, while no job runs; some of them are refused, as they should be."""
+    """Random moves on two pages of six lines each, while no job runs; some of them are refused, as they should be."""
 
     def __init__(self, engine: Engine, library: Library) -> None:
         self.engine, self.library = engine, library
@@ -41,7 +42,7 @@ class Moves:
         for _ in range(2):
             page = self.run("document.create", {"name": "Page", "doc_type": "page"})["id"]
             lines = [
-                {"key": str(n), "rect": [0.1, 0.1 + n / 5, 0.8, 0.1], "text": "Dear Sir"} for n in range(2)
+                {"key": str(n), "rect": [0.1, 0.1 + n / 8, 0.8, 0.1], "text": "Dear Sir"} for n in range(6)
             ]
             made = {"document_id": page, "name": "Read", "provider": "one", "lines": lines}
             self.run("segment.take_lines", made)
@@ -52,8 +53,8 @@ class Moves:
 
     def all(self) -> list[Move]:
         """Return every move, the commonest twice."""
-        often = [self.verdict, self.read, self.restrict, self.execute, self.stop]
-        return [*often, *often, self.take, self.correct, self.choose, self.withdraw, self.save, self.change, self.remove,
+        often = [self.verdict, self.read, self.restrict, self.execute, self.stop, self.sample, self.answer]
+        return [*often, *often, self.extend, self.remove_sample, self.decide, self.take, self.correct, self.choose, self.withdraw, self.save, self.change, self.remove,
                 self.chain, self.change_chain, self.remove_chain, self.execute_chain, self.again, self.clear]  # fmt: skip
 
     def _one(self, chance: random.Random, query: str) -> str | None:
@@ -70,7 +71,10 @@ class Moves:
         page = chance.choice(self.pages)
         pass_id = self._one(chance, f"SELECT id FROM segment_pass WHERE document_id = '{page}'")
         line = self._one(chance, f"SELECT id FROM segment WHERE pass_id = '{pass_id}' ORDER BY id")
-        readings = [{"segment_id": line, "text": chance.choice(("Deer Sir", "Dear Sirs"))}]
+        text = chance.choice(("Deer Sir", "Dear Sirs"))
+        readings = [
+            {"segment_id": line, "text": text, "places": _places(text) if chance.random() < 0.5 else None}
+        ]
         given = {"document_id": page, "pass_id": pass_id, "provider": chance.choice(("two", "three"))}
         return "reading.take", {**given, "readings": readings}
 
@@ -95,6 +99,42 @@ class Moves:
         who = {"provider": "builtin", "model": "agreement"}
         given = {"layer": "readings", "kind": "transcription", "checker": who}
         return "check.take", {**given, "verdicts": [one]}
+
+    def sample(self, chance: random.Random, _: World) -> Chosen:
+        """Draw lines to state the error rate of a page or of both."""
+        pages = chance.choice((self.pages, self.pages[:1]))
+        way = chance.choice(("blind", "confirm"))
+        return "quality.sample", {"scope_ids": pages, "lines": 10, "seed": chance.randrange(9), "way": way}
+
+    def extend(self, chance: random.Random, _: World) -> Chosen:
+        """Draw more; there are some where a sample has fewer lines than its pages."""
+        samples = "SELECT id FROM quality_sample ORDER BY id"
+        return self._of(chance, samples, "quality.extend", "sample_id", lines=1)
+
+    def answer(self, chance: random.Random, _: World) -> Chosen:
+        said: dict[str, Any] = chance.choice(({"text": "Dear Sir"}, {"illegible": True}))
+        lines = "SELECT id FROM quality_line ORDER BY id"
+        return self._of(chance, lines, "quality.answer", "line_id", replace=chance.random() < 0.5, **said)
+
+    def remove_sample(self, chance: random.Random, _: World) -> Chosen:
+        return self._of(chance, "SELECT id FROM quality_sample ORDER BY id", "quality.remove", "sample_id")
+
+    def decide(self, chance: random.Random, _: World) -> Chosen:
+        """Say of the first letters of each line of a page whether they were misread."""
+        lines = f"SELECT id FROM segment WHERE document_id = '{chance.choice(self.pages)}' AND deleted_at IS NULL ORDER BY id"
+        with self.library.db.read() as conn:
+            counting = counting_of_segments(conn, [row[0] for row in raw_of(conn).execute(lines)])
+        decided: dict[str, list[dict[str, Any]]] = {"accepted": [], "rejected": []}
+        for line, shown in sorted(counting.items()):
+            place = {
+                "segment_id": line,
+                "reading_id": shown.representation_id,
+                "char_start": 0,
+                "char_end": 1,
+            }
+            item = {**place, "read": shown.text[:1], "proposed": chance.choice("XYZ")}
+            decided[chance.choice(("accepted", "rejected"))].append(item)
+        return ("proposal.decide", decided) if counting else None
 
     def restrict(self, chance: random.Random, _: World) -> Chosen:
         about = chance.choice(
@@ -161,6 +201,18 @@ class Moves:
 
     def clear(self, chance: random.Random, _: World) -> Chosen:
         return "run.delete", {"statuses": ["cancelled"]}
+
+
+def _places(text: str) -> dict[str, Any]:
+    """Where the letters of a reading stand: side by side, each with another that the reader saw."""
+    share = 10_000 // len(text)
+    letters = [value for at in range(len(text)) for value in (share * at, share * (at + 1), 0, 10_000, 9_000)]
+    return {
+        "frame": [0.1, 0.1, 0.8, 0, 0, 0.1],
+        "letters": letters,
+        "others": {"1": [["c", 0.1]]},
+        "fit": 0.5,
+    }
 
 
 def start(make_engine: Callable[..., Engine], tmp_path: Any, seed: int) -> Histories:

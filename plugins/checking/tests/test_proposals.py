@@ -206,3 +206,34 @@ def test_a_rare_word_one_confusion_from_a_known_one_is_named(project: CheckingPr
     correct(project, made[1], "the land")
     listed = project.client.get("/api/disputed").json()["items"]
     assert {one["segment_id"]: one["rare"] for one in listed}[made[0]] == ["hancl"]
+
+
+def test_the_ink_is_asked_where_somebody_wants_it_and_weighs_the_proposals(
+    project: CheckingProject, lines: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    correct(project, lines[1], "a hand in the sand")
+    correct(project, lines[0], RIGHT)
+    plain = {one["read"]: one["probability"] for one in proposals(project)}
+    asked: list[tuple[str, str, str]] = []
+
+    def say(
+        _engine: Any, _library: Any, _conn: Any, _who: Any, those: Any, _seconds: float
+    ) -> dict[int, float]:
+        asked.extend(those)
+        return {number: 2.0 if "hancl" in text else -40.0 for number, (_, text, _) in enumerate(those)}
+
+    monkeypatch.setattr(
+        project.engine.points,
+        "ask_first",
+        lambda point, *given: say(*given) if "ink" in point.__name__ else None,
+    )
+    assert all(one["ink"] is None for one in proposals(project))
+    assert asked == []
+    weighed = proposals(project, ink=True, least=0)
+    assert ("by my hancl and seal", "by my hand and seal") in {(text, other) for _, text, other in asked}
+    (likely, unlikely) = weighed
+    assert (likely["read"], likely["ink"]) == ("hancl", 2.0)
+    assert likely["probability"] > plain["hancl"]
+    assert (unlikely["read"], unlikely["ink"]) == ("lamcl", -40.0)
+    assert unlikely["probability"] < 0.5 <= plain["lamcl"]
+    assert words_of(proposals(project, ink=True)) == [("hancl", "hand")]

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
+import orjson
 import pytest
 from exports_desk import Desk
+from lxml import etree
 
 TEXTS = [f"Anno domini millesimo {number}" for number in range(8)]
 
@@ -67,3 +72,39 @@ def test_records_contain_the_rate_with_seed_size_and_persons(desk: Desk, page: s
     assert (rate["seed"], rate["answered"], rate["population"]) == (9, 12, 16)
     assert rate["cer"]["low"] == 0 < rate["cer"]["high"]
     assert rate["persons"]
+
+
+def test_the_searchable_pdf_carries_it_once_in_its_metadata(desk: Desk, page: str) -> None:
+    def description_of(target: str) -> str:
+        place = str(desk.folder / "out.pdf")
+        made = desk.post("/api/export/pdf", output_path=place, target_id=target, overwrite=True)
+        written = Path(made["output_path"]).read_bytes()
+        start = written.index(b"<x:xmpmeta")
+        packet = etree.fromstring(written[start : written.index(b"</x:xmpmeta>") + len(b"</x:xmpmeta>")])
+        return "".join(next(packet.iter("{http://purl.org/dc/elements/1.1/}description")).itertext())
+
+    ((folder,),) = desk.rows("SELECT parent_id FROM document WHERE id = ?", page)
+    said = description_of(folder)
+    assert said.startswith("Text of 16 lines: ")
+    assert said.count("Character error rate 0.00 % (95 % interval 0.00 to") == 1
+    assert "12 of 16 lines, drawn at random with the seed 9" in said
+    assert "no longer holds" not in said
+    ((line,), *_) = desk.rows("SELECT id FROM segment WHERE document_id = ?", page)
+    desk.client.post(f"/api/segments/{line}/correct", json={"text": "Anno domini"})
+    again = description_of(page)
+    assert again.count("Character error rate") == 1
+    assert "It no longer holds: the text of 1 of its pages was read anew or corrected since" in again
+
+
+def test_each_page_of_the_website_says_it_in_whole_sentences(desk: Desk, page: str) -> None:
+    desk.post("/api/export/eleventy-site", output_path=str(desk.folder / "site"))
+    shown: list[dict[str, Any]] = orjson.loads(
+        (desk.folder / "site" / "content" / "_data" / "pages.json").read_bytes()
+    )
+    assert len(shown) == 2
+    for one in shown:
+        makers, _, said = one["made"].partition(". ")
+        assert makers.startswith("8 lines: ")
+        assert said.startswith("Character error rate 0.00 % (95 % interval 0.00 to")
+        # The page that shows it ends the last sentence.
+        assert not said.endswith(".")

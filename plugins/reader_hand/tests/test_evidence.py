@@ -19,6 +19,7 @@ from armarium_formats.api import export_page
 from armarium_formats.plugin import armarium_plugin as formats
 from armarium_reader_hand.reader import HandReader
 from armarium_reading.evidence import evidence_of
+from armarium_reading.ink import ink_says
 from armarium_reading.plugin import armarium_plugin as reading
 from armarium_rights.plugin import armarium_plugin as rights
 from armarium_source_model.plugin import armarium_plugin as source_model
@@ -225,3 +226,23 @@ def test_words_that_the_reader_placed_are_in_the_files(page: Page, name: str) ->
     assert re.search(pattern, content, re.DOTALL), content
     if name == "hocr":
         assert "x_estimated" not in content
+
+
+def test_the_ink_says_which_of_two_texts_is_likelier(page: Page) -> None:
+    wrong = "The quick brewn fox jumps"
+    asked = [(page.line, wrong, TEXT), (page.line, TEXT, wrong), (page.line, TEXT, "word " * 400)]
+    with page.library.db.read() as conn:
+        said = ink_says(page.engine, page.library, conn, LOCAL_OWNER, asked, 60.0)
+        late = ink_says(page.engine, page.library, conn, LOCAL_OWNER, asked, -1.0)
+    assert said[0] > 0 > said[1]
+    assert said[0] == pytest.approx(-said[1])
+    # What has no room on the line has no likelihood, and no page is begun when the time is over.
+    assert set(said) == {0, 1}
+    assert late == {}
+
+
+def test_the_ink_of_a_page_that_models_may_not_see_says_nothing(page: Page) -> None:
+    page.do("rights.set", {"target_kind": "document", "target_id": page.id, "model_use": "none"})
+    with page.library.db.read() as conn:
+        asked = [(page.line, TEXT, "The quick brewn fox jumps")]
+        assert ink_says(page.engine, page.library, conn, LOCAL_OWNER, asked, 60.0) == {}

@@ -12,7 +12,7 @@ from armarium.api import JobContext, hookspec
 from armarium_reading.api import Picture
 
 if TYPE_CHECKING:
-    from armarium.api import Engine, Library
+    from armarium.api import Engine, Library, Principal
 
 
 class Target(NamedTuple):
@@ -140,11 +140,17 @@ def armarium_checking_pages_with(
 
 @hookspec
 def armarium_checking_ink_says(
-    engine: Engine, library: Library, lines: Sequence[tuple[str, str, str]]
-) -> Mapping[str, float] | None:
-    """Return by segment how much likelier the ink is under another text than under what was read: the logarithm of the
-    ratio. *lines*: segment, what was read, the other text. Lines of which nothing is known are left out.
+    engine: Engine,
+    library: Library,
+    conn: Connection,
+    principal: Principal,
+    lines: Sequence[tuple[str, str, str]],
+    seconds: float,
+) -> Mapping[int, float] | None:
+    """Return, by the number of the line, how much likelier the ink is under another text than under what was read: the
+    logarithm of the ratio. *lines*: segment, what was read, the other text; the likeliest proposals first. Lines of which
+    nothing is known, and those for which *seconds* did not suffice, are left out.
 
-    Called in the thread of a read for the proposals of one page of a list, so in no more than a few tenths of a second. The
-    first answer that is not None wins.
+    Called in the thread of a read, with the caller's connection, where somebody asked for it. The first answer that is not None
+    wins.
     """

@@ -67,7 +67,7 @@ class _Places:
     notice: str | None = None
 
 
-class _Question(NamedTuple):
+class Question(NamedTuple):
     """What evidence is of: a line, its text, and the picture on which it stands, with its shape there in pixels."""
 
     segment: Row[Any]
@@ -115,7 +115,7 @@ def evidence_of(
     notice = None
     found: _Places | None = None
     with library.db.read() as conn:
-        asked = _question(library, conn, segment_id, representation_id, text)
+        asked = question_of(library, conn, segment_id, representation_id, text)
         if not asked.text.strip():
             found = _Places(
                 "none", (), asked.frame, notice="The line has no text, so no letters stand on it."
@@ -141,9 +141,10 @@ def evidence_of(
     return _answer(asked, found)
 
 
-def _question(
+def question_of(
     library: Library, conn: Connection, segment_id: str, representation_id: str | None, text: str | None
-) -> _Question:
+) -> Question:
+    """Return the line with *text*, else with the reading named, else with the one that counts."""
     row = get_segment(conn, segment_id)
     if row.kind == "region":
         raise evidence_needs_line(segment_id)
@@ -158,10 +159,10 @@ def _question(
         text = "" if reading is None else reading.content
     picture = page_image(library, conn, row.document_id)
     shape = shape_in_pixels(conn, row, picture.width, picture.height)
-    return _Question(row, representation_id, text, picture, shape)
+    return Question(row, representation_id, text, picture, shape)
 
 
-def _by_words(conn: Connection, asked: _Question) -> _Places | None:
+def _by_words(conn: Connection, asked: Question) -> _Places | None:
     """Give each letter its share of the word it belongs to; None if the line's words are not those of the text."""
     rows = [
         row
@@ -192,28 +193,32 @@ def _by_words(conn: Connection, asked: _Question) -> _Places | None:
     return None
 
 
-def _align(engine: Engine, library: Library, asked: _Question) -> _Places:
+def align_texts(
+    engine: Engine, library: Library, asked: Sequence[Question]
+) -> tuple[list[Mapping[str, Any]], Choice]:
+    """Return what the hand reader says of texts on lines of one page: places, or why there are none; and which model it was."""
+    choice: Choice = choose(engine, library, reader=ALIGNER, method="align_lines")
+    picture = asked[0].picture
+    with still_image(library, picture) as path:
+        params = {
+            "image": str(path),
+            "width": picture.width,
+            "height": picture.height,
+            **choice.params(None, engine.settings.max_image_pixels),
+            "lines": [one.shape for one in asked],
+            "texts": [one.text for one in asked],
+        }
+        answer = engine.workers.call(choice.runtime, choice.target, "align_lines", params)
+    return answer["places"], choice
+
+
+def _align(engine: Engine, library: Library, asked: Question) -> _Places:
     """Align the text with the hand reader's output; shares of the line where the two have nothing in common."""
     frame, picture = asked.frame, asked.picture
     try:
-        choice: Choice = choose(engine, library, reader=ALIGNER, method="align_lines")
-        with still_image(library, picture) as path:
-            answer = engine.workers.call(
-                choice.runtime,
-                choice.target,
-                "align_lines",
-                {
-                    "image": str(path),
-                    "width": picture.width,
-                    "height": picture.height,
-                    **choice.params(None, engine.settings.max_image_pixels),
-                    "lines": [asked.shape],
-                    "texts": [asked.text],
-                },
-            )
+        (told,), choice = align_texts(engine, library, [asked])
     except ServiceError as refusal:
         return _share_of_line(asked, frame, refusal.detail)
-    (told,) = answer["places"]
     if "why" in told:
         return _share_of_line(asked, frame, told["why"])
     placed = on_picture(told, picture)
@@ -234,7 +239,7 @@ def _align(engine: Engine, library: Library, asked: _Question) -> _Places:
     return found
 
 
-def _share_of_line(asked: _Question, frame: Frame | None, why: str) -> _Places:
+def _share_of_line(asked: Question, frame: Frame | None, why: str) -> _Places:
     if frame is None:
         return _Places("none", (), None, notice=why)
     places = share_out(frame.in_units(1 / asked.picture.width, 1 / asked.picture.height), asked.text)
@@ -253,7 +258,7 @@ def _of_places(
     return _Places(source, letters, places.frame, fit, model)
 
 
-def _answer(asked: _Question, found: _Places) -> dict[str, Any]:
+def _answer(asked: Question, found: _Places) -> dict[str, Any]:
     """Return the letters and words of the text with their places. Blanks are left out: nothing stands there."""
     letters: list[dict[str, Any]] = []
     words: list[dict[str, Any]] = []

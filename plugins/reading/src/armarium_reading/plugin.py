@@ -10,6 +10,7 @@ from armarium_reading import hookspecs
 from armarium_reading.actions import providers
 from armarium_reading.actions import reading as actions
 from armarium_reading.corrections import note_consequences
+from armarium_reading.ink import ink_says
 from armarium_reading.jobs import ADD_MODEL, DOWNLOAD_MODEL
 from armarium_reading.models import engine_metadata, metadata
 from armarium_reading.providers.wire import GROUP as PROVIDERS
@@ -71,3 +72,4 @@ def armarium_plugin() -> Plugin:
 
 
 armarium_documents_models_asked = hookimpl(reading.models_asked)
+armarium_checking_ink_says = hookimpl(optionalhook=True)(ink_says)

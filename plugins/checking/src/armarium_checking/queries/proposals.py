@@ -12,7 +12,7 @@ import orjson
 from fastapi import Query
 from sqlalchemy import Connection
 
-from armarium.api import Engine, Library, json_text, query, raw_of
+from armarium.api import Engine, Library, Principal, json_text, query, raw_of
 from armarium_checking import errors
 from armarium_checking.hookspecs import armarium_checking_ink_says, armarium_checking_pages_with
 from armarium_checking.misreadings import (
@@ -23,6 +23,7 @@ from armarium_checking.misreadings import (
     WordChange,
     as_probability,
     mendings_of,
+    with_ink,
     word_changes,
     words_in,
 )
@@ -47,6 +48,10 @@ MOST_PAGES = 30
 """How many pages with a word are looked at; a word on as many is common."""
 LOOKED_AT = 120
 """How many pages are opened for one answer."""
+INKED = 60
+"""How many proposals, the likeliest by their letters and words, are weighed by the ink where that is asked for."""
+INK_SECONDS = 5.0
+"""After how long no further page is begun for it."""
 
 _CORRECTIONS = f"""
 SELECT c.segment_id, o.content, c.content FROM {representations} c
@@ -84,15 +89,21 @@ def list_proposals(
     conn: Connection,
     engine: Engine,
     library: Library,
+    principal: Principal,
     segment_id: Annotated[
         str | None, Query(description="The corrected line; default: the newest corrections")
     ] = None,
     least: Annotated[float, Query(ge=0, le=1, description="Only proposals at least as probable")] = LEAST,
+    ink: Annotated[
+        bool, Query(description="Weigh the likeliest by the ink too, which takes a reader some seconds")
+    ] = False,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     offset: Annotated[int, Query(ge=0, le=10_000)] = 0,
 ) -> dict[str, Any]:
     """The best first. Lines that a person wrote or confirmed, and what was rejected, are not offered; of a misreading that was
-    corrected once, a few are, and the others once one of these was accepted.
+    corrected once, a few are, and the others once one of these was accepted. With `ink`, each says how much likelier the ink of the line is
+    under the proposed text, as the hand reader sees it; those that no time was left for, or that it cannot tell, have null
+    there and are weighed without.
     """
     raw = raw_of(conn)
     newest = newest_corrections(conn)
@@ -106,12 +117,17 @@ def list_proposals(
     pages = PagesOfWords(engine, conn)
     pairs = _weighed_pairs(raw, pages, followed, experience)
     found = _in_lines(conn, pages, pairs, experience, {line for line, *_ in followed})
-    found = [one for one in found if one["probability"] >= least]
-    found.sort(key=lambda one: (-one["probability"], one["segment_id"], one["char_start"]))
+    found.sort(key=_best_first)
+    if ink and found:
+        _weigh_by_ink(engine, library, conn, principal, found[:INKED])
+    found = sorted((one for one in found if one["probability"] >= least), key=_best_first)
     found = list(_tried_first(found, experience))
     part = found[offset : offset + limit]
-    _ask_the_ink(engine, library, part)
     return {"items": part, "count": len(part), "more": len(found) > offset + len(part)}
+
+
+def _best_first(one: Mapping[str, Any]) -> tuple[float, str, int]:
+    return -one["probability"], one["segment_id"], one["char_start"]
 
 
 def _tried_first(found: Sequence[dict[str, Any]], experience: Experience) -> Iterator[dict[str, Any]]:
@@ -303,6 +319,7 @@ def _offers_of(
                 "proposed": proposed,
                 "text": shown.text,
                 "probability": as_probability(evidence.odds()),
+                "ink": None,
                 "picture": f"/api/segments/{segment_id}/picture",
                 "corrected_segment_id": pair.segment_id,
                 "wrong": pair.change.wrong,
@@ -312,10 +329,10 @@ def _offers_of(
     return found
 
 
-def _ask_the_ink(engine: Engine, library: Library, items: list[dict[str, Any]]) -> None:
-    """Weigh the proposals of one page of the list by what the ink says, where a family can tell, and put them in order."""
-    import math
-
+def _weigh_by_ink(
+    engine: Engine, library: Library, conn: Connection, principal: Principal, items: Sequence[dict[str, Any]]
+) -> None:
+    """Weigh proposals by what the ink says, where a family can tell, and note in each what it said."""
     lines = [
         (
             one["segment_id"],
@@ -324,10 +341,9 @@ def _ask_the_ink(engine: Engine, library: Library, items: list[dict[str, Any]]) 
         )
         for one in items
     ]
-    said = engine.points.ask_first(armarium_checking_ink_says, engine, library, lines) if lines else None
-    if said:
-        for one in items:
-            likely = min(1 - 1e-9, max(1e-9, one["probability"]))
-            odds = math.log(likely / (1 - likely)) + said.get(one["segment_id"], 0.0)
-            one["probability"] = as_probability(odds)
-        items.sort(key=lambda one: -one["probability"])
+    said = engine.points.ask_first(
+        armarium_checking_ink_says, engine, library, conn, principal, lines, INK_SECONDS
+    )
+    for number, likelier in (said or {}).items():
+        one = items[number]
+        one["ink"], one["probability"] = likelier, with_ink(one["probability"], likelier)

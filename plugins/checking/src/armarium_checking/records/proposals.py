@@ -77,7 +77,8 @@ rejections = Rejection.table
 
 class Proposal(Message):
     """A word of a line that is probably misread in a way that was corrected elsewhere. `probability`: by what is known, to
-    order by. wrong, right: the word that was corrected, in the line `corrected_segment_id`.
+    order by. `ink`: how much likelier the ink is under the proposed text, as a logarithm; null where it was not asked for or
+    nothing is known. wrong, right: the word that was corrected, in the line `corrected_segment_id`.
     """
 
     document_id: str
@@ -89,6 +90,7 @@ class Proposal(Message):
     proposed: str
     text: str
     probability: float
+    ink: float | None
     picture: str
     corrected_segment_id: str
     wrong: str

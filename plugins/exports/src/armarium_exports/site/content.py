@@ -244,7 +244,10 @@ def page_data(
         "direction": "rtl" if page.is_rtl else "ltr",
         "blocks": blocks,
         "notes": notes,
-        "made": " ".join(filter(None, (words_of_sum(page.makers), *page.statements))),
+        # The page ends it with a full stop.
+        "made": ". ".join(
+            filter(None, (words_of_sum(page.makers), " ".join(page.statements).removesuffix(".")))
+        ),
     }
     return data, page.makers, shown
 

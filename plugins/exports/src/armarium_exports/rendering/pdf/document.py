@@ -24,7 +24,7 @@ from armarium_exports.rendering.pdf.outputs import (
     write_outline,
 )
 from armarium_exports.rendering.pdf.pictures import PlacedPicture, place_picture
-from armarium_formats.api import PageModel, page_to_place, words_of_page
+from armarium_formats.api import PageModel, page_to_place, statements_about, words_of_page
 from armarium_source_model.api import join_made, sum_makers
 
 _CORE = (
@@ -50,6 +50,7 @@ class _FileSoFar:
     ids: list[str] = field(default_factory=list)
     losses: Counter[tuple[str, str]] = field(default_factory=Counter)
     made: list[list[dict[str, Any]]] = field(default_factory=list)
+    statements: dict[str, None] = field(default_factory=dict)
     not_archival: set[str] = field(default_factory=set)
     languages: Counter[str] = field(default_factory=Counter)
 
@@ -114,6 +115,8 @@ def _write_page(
             written.losses["pages", "they have no picture, on which their text would stand"] += 1
             return
         page, losses = page_to_place(engine, library, conn, page_id)
+        if page is not None:
+            written.statements |= {said.sentence: None for said in statements_about(engine, conn, page_id)}
     with still_image(library, picture) as path:
         placed = place_picture(file, picture._replace(path=path), original)
     words = _words(page, placed, written) if page is not None else ()
@@ -175,7 +178,9 @@ def _words(page: PageModel, placed: PlacedPicture, written: _FileSoFar) -> Itera
 
 
 def _facts(conn: Connection, unit: Unit, written: _FileSoFar) -> dict[str, str]:
-    """Return what is said of the file: its title, what its document's description has, and who made the text."""
+    """Return what is said of the file: its title, what its document's description has, who made the text, and what families state of
+    it as a whole.
+    """
     d = documents.c
     stated = conn.execute(select(d.source_metadata).where(d.id == unit.id)).scalar() or {}
     facts = {"format": "application/pdf", "title": unit.title}
@@ -187,11 +192,12 @@ def _facts(conn: Connection, unit: Unit, written: _FileSoFar) -> dict[str, str]:
             facts[name] = "; ".join(str(one) for one in value)
     if shelfmark := stated.get("shelfmark"):
         facts.setdefault("identifier", str(shelfmark))
-    made = join_made(written.made)
-    if made:
+    said = [facts["description"]] if "description" in facts else []
+    if made := join_made(written.made):
         each = ", ".join(f"{one['lines']} {one['words']}" for one in made)
-        said = f"Text of {sum(one['lines'] for one in made)} lines: {each}."
-        facts["description"] = f"{facts['description']} {said}" if "description" in facts else said
+        said.append(f"Text of {sum(one['lines'] for one in made)} lines: {each}.")
+    if said := [*said, *written.statements]:
+        facts["description"] = " ".join(said)
     return facts
 
 
