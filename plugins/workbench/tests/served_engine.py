@@ -64,7 +64,13 @@ class ServedEngine:
             self._process.wait(30)
 
     def ask(
-        self, method: str, path: str, body: Any = None, *, token: str | None = None, library: str | None = None
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        token: str | None = None,
+        library: str | None = None,
     ) -> Any:
         """Send one request as the owner, or with another token, about the project, or another; return the answer."""
         token = token or (self.state / "owner-token").read_text().strip()

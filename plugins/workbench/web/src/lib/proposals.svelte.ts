@@ -1,6 +1,7 @@
 // How many finished branches wait for a person to look through them.
 import { api, ask, Refused, type Schemas } from './api/client';
 import { calmly, onChange } from './changes.svelte';
+import { t, tn } from './i18n/index.svelte';
 import { project } from './project.svelte';
 
 export type Branch = Schemas['Branch'];
@@ -20,6 +21,12 @@ export async function extentOf(branch: Branch): Promise<Changes | string | null>
     throw reason;
   }
 }
+
+/** “12 pages, 340 lines changed”. */
+export const inWords = ({ pages, lines }: Changes): string =>
+  pages + lines === 0
+    ? t('proposals.onlyProject')
+    : t('proposals.extent', { pages: tn('proposals.pages', pages), lines: tn('proposals.lines', lines) });
 
 async function countWaiting(): Promise<void> {
   const of = project()?.id;

@@ -995,6 +995,7 @@ export const en = {
   'proposals.goneWhy':
     'The package of this branch is no longer beside the project, so it cannot be looked through. What was taken of it stays.',
   'proposals.extent': '{pages}, {lines} changed',
+  'proposals.onlyProject': 'What belongs to no page changed',
   'proposals.pages.one': '{count} page',
   'proposals.pages.other': '{count} pages',
   'proposals.lines.one': '{count} line',

@@ -1004,6 +1004,7 @@ export const es: Catalogue = {
   'proposals.goneWhy':
     'El paquete de esta rama ya no está junto al proyecto, así que no se puede revisar. Lo que se aceptó de ella permanece.',
   'proposals.extent': '{pages}, {lines} con cambios',
+  'proposals.onlyProject': 'Cambió lo que no es de ninguna página',
   'proposals.pages.one': '{count} página',
   'proposals.pages.other': '{count} páginas',
   'proposals.lines.one': '{count} línea',
