@@ -11,6 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from PIL import Image
@@ -106,6 +107,19 @@ def test_a_branch_is_a_copy_that_works_as_a_project_and_is_not_listed(pair: Pair
     assert row["library_path"] == str(pair.path)
     assert (card["base_id"], card["base_digest"]) == base
     assert row["base_digest"] == base[1]
+
+
+def test_a_token_without_folders_reaches_the_branches_of_known_projects_only(
+    pair: Pair, client: Any, tmp_path: Path
+) -> None:
+    told = client.post("/api/tokens", json={"name": "an agent", "role": "editor"}).json()
+
+    def ask(place: Path) -> int:
+        there = {"Authorization": f"Bearer {told['token']}", "X-Service-Library-Path": quote(str(place))}
+        return int(client.get("/api/documents", headers=there).status_code)
+
+    assert ask(pair.path) == 200
+    assert ask(tmp_path / "Another.branches" / pair.path.name) == 403
 
 
 def test_changes_are_grouped_by_page_and_kind_with_old_and_new_words(pair: Pair) -> None:

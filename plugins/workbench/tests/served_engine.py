@@ -63,11 +63,20 @@ class ServedEngine:
             self._process.terminate()
             self._process.wait(30)
 
-    def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """Send one request as the owner, and return the answer."""
-        headers = {"Authorization": f"Bearer {(self.state / 'owner-token').read_text().strip()}"}
-        if self.library is not None:
-            headers["X-Service-Library-Path"] = quote(self.library)
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        token: str | None = None,
+        library: str | None = None,
+    ) -> Any:
+        """Send one request as the owner, or with another token, about the project, or another; return the answer."""
+        token = token or (self.state / "owner-token").read_text().strip()
+        headers = {"Authorization": f"Bearer {token}"}
+        if library := library or self.library:
+            headers["X-Service-Library-Path"] = quote(library)
         data = None
         if body is not None:
             data, headers["Content-Type"] = json.dumps(body).encode(), "application/json"

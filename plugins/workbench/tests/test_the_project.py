@@ -239,3 +239,63 @@ def test_a_page_is_laid_on_the_ground_and_shows_its_places(page: Page, desk: Des
     expect(picture.get_by_role("link", name="Paris")).to_have_count(0)
     undo(page)
     expect(page.get_by_role("button", name="Remove point 4")).to_have_count(0)
+
+
+def test_what_an_agent_proposes_is_taken_or_turned_down_in_groups_and_taken_back(
+    page: Page, desk: Desk, shot: Shot
+) -> None:
+    from playwright.sync_api import expect
+
+    ask = desk.engine.ask
+    show(page, desk, "proposals")
+    expect(page.get_by_text("There is no branch of this project.")).to_be_visible()
+    check(page, "proposals-empty", shot)
+    agent = ask("POST", "/api/tokens", {"name": "copyist", "role": "editor"})["token"]
+    made = ask("POST", "/api/branches", {"name": f"{LONG} <b>x</b>", "made_for": "copyist"})
+    there = {"token": agent, "library": made["library_path"]}
+    deed = next(name for name in desk.pages if name.startswith("deed"))
+    before = {name: desk.lines(name) for name in ("letter.jpg", deed)}
+    for name in before:
+        line = line_of(desk, name, 5)
+        ask("POST", f"/api/segments/{line['segment_id']}/correct", {"text": line["text"] + " Amen"}, **there)
+    clash = line_of(desk, "letter.jpg", 0)["segment_id"]
+    ask("POST", f"/api/segments/{clash}/correct", {"text": "Of the branch"}, **there)
+    ask("POST", "/api/entities", {"canonical_name": LONG + " too", "entity_type": "person"}, **there)
+    ask("POST", f"/api/segments/{clash}/correct", {"text": "Of the project"})
+    ask("POST", f"/api/branches/{made['id']}/propose", {"summary": "Two pages\n<b>read</b> again"}, **there)
+    expect(page.get_by_role("link", name="1 proposal waits")).to_be_visible()
+    expect(page.get_by_text("2 pages, 3 lines changed")).to_be_visible()
+    check(page, "proposals", shot)
+    page.get_by_role("link", name=LONG).click()
+    letter = page.get_by_role("region", name="Readings, letter.jpg")
+    expect(letter.get_by_text("In the project: Of the project")).to_be_visible()
+    expect(letter.locator("ins", has_text="Amen")).to_be_visible()
+    expect(letter.get_by_role("img").first).to_be_visible()
+    check(page, "proposal", shot)
+    for kind in ("Readings, letter.jpg", "Readings, deed"):
+        page.get_by_role("checkbox", name=f"Choose: {kind}").check()
+    take = page.get_by_role("button", name="Take 2 chosen")
+    take.click()
+    expect(page.get_by_text("Both sides changed the same in 1 group.")).to_be_visible()
+    page.get_by_label("In a conflict").select_option("keep both readings")
+    take.click()
+    expect(page.get_by_text("2 groups of changes were taken.")).to_be_visible()
+    expect(letter).to_have_count(0)
+    assert desk.lines("letter.jpg")[5] == before["letter.jpg"][5] + " Amen"
+    page.get_by_role("button", name="Turn down: Names").click()
+    page.get_by_role("dialog").get_by_label("Why").fill("There is no such person")
+    check(page, "proposal-rejecting", shot)
+    page.get_by_role("dialog").get_by_role("button", name="Turn down").click()
+    expect(page.get_by_role("heading", name="Nothing is left to decide")).to_be_visible()
+    page.get_by_text("1 group was turned down").click()
+    expect(page.get_by_text("There is no such person")).to_be_visible()
+    expect(page.get_by_role("link", name="1 proposal waits")).to_have_count(0)
+    told = ask("GET", f"/api/branches/{made['id']}", **there)["rejected"]
+    assert [one["reason"] for one in told] == ["There is no such person"]
+    check(page, "proposal-done", shot)
+    undo(page)
+    expect(page.get_by_role("region", name="Names")).to_be_visible()
+    undo(page)
+    expect(letter).to_be_visible()
+    assert desk.lines(deed) == before[deed]
+    assert desk.lines("letter.jpg")[0] == "Of the project"

@@ -33,7 +33,7 @@ from pydantic_core import core_schema
 from armarium.errors import BadRequest, Broken, Invalid, ProjectOutOfReach
 from armarium.guard.closed_places import Identity, PathNotAllowed
 from armarium.guard.places import look_over, open_plain
-from armarium.principals import LOCAL_OWNER, Principal, caller
+from armarium.principals import LOCAL_OWNER, Principal, caller, project_of_branch
 from armarium.store.database import raw_of
 
 if TYPE_CHECKING:
@@ -253,7 +253,8 @@ class PathRules:
         return opened | {Path(path) for (path,) in rows}
 
     def _is_known(self, place: Path) -> bool:
-        return place in self._packages()
+        """Return whether it is a project that was opened here, or a branch beside one."""
+        return not {place, Path(project_of_branch(str(place)))}.isdisjoint(self._packages())
 
 
 def _resolve_path(text: str) -> tuple[Path, Path]:

@@ -6,6 +6,7 @@ import ExportIcon from '@lucide/svelte/icons/file-output';
 import FiguresIcon from '@lucide/svelte/icons/chart-column';
 import HandsIcon from '@lucide/svelte/icons/signature';
 import MapsIcon from '@lucide/svelte/icons/map';
+import ProposalsIcon from '@lucide/svelte/icons/git-pull-request';
 import PeopleIcon from '@lucide/svelte/icons/users';
 import SearchIcon from '@lucide/svelte/icons/search';
 import SettingsIcon from '@lucide/svelte/icons/settings';
@@ -22,6 +23,7 @@ export const VIEWS: Record<string, Load> = {
   people: () => import('./people/People.svelte'),
   hands: () => import('./hands/Hands.svelte'),
   maps: () => import('./maps/Maps.svelte'),
+  proposals: () => import('./proposals/Proposals.svelte'),
   figures: () => import('./figures/Figures.svelte'),
   export: () => import('./export/Export.svelte'),
   settings: () => import('./settings/Settings.svelte'),
@@ -42,6 +44,7 @@ export const RAIL: { view: string; title: Key; icon: Component }[] = [
   { view: 'people', title: 'nav.people', icon: PeopleIcon },
   { view: 'hands', title: 'nav.hands', icon: HandsIcon },
   { view: 'maps', title: 'nav.maps', icon: MapsIcon },
+  { view: 'proposals', title: 'nav.proposals', icon: ProposalsIcon },
   { view: 'figures', title: 'nav.figures', icon: FiguresIcon },
   { view: 'export', title: 'nav.export', icon: ExportIcon },
   { view: 'settings', title: 'nav.settings', icon: SettingsIcon },

@@ -63,10 +63,10 @@ export function refusal(status: number, error: unknown): Refused {
   return new Refused(status, sentence, typeof body['code'] === 'string' ? body['code'] : null, body);
 }
 
-/** The address of a picture or download of the current project, for `src` and `href`. */
+/** The address of a picture or download of the current project, unless `library` names another, for `src` and `href`. */
 export function address(path: string, query: Record<string, string | number | boolean> = {}): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) search.set(name, String(value));
-  if (project !== null) search.set('library', project);
+  if (project !== null && !search.has('library')) search.set('library', project);
   return `${location.origin}${path}?${search}`;
 }
