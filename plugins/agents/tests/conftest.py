@@ -10,7 +10,7 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import Connection
 
-from armarium.api import Conflict, Engine, NotFound, Plugin, Settings, WithheldAlong
+from armarium.api import Conflict, Engine, Library, NotFound, Plugin, Settings, WithheldAlong
 from armarium.principals import LOCAL_OWNER
 from armarium.web.app import create_app
 from armarium_agents.plugin import armarium_plugin as agents
@@ -28,6 +28,7 @@ from armarium_testing.fixtures import OWNER_TOKEN
 sys.path.insert(0, str(Path(__file__).parent))
 
 from agent_fixtures import Place
+from branch_pair import Pair
 
 
 class End:
@@ -98,3 +99,9 @@ def place(everything: tuple[Engine, FastAPI], tmp_path: Path) -> Place:
     path = tmp_path / "Letters.library"
     whole.run(None, "library.create", {"path": str(path)}, LOCAL_OWNER)
     return Place(whole, app, whole.libraries.get(path), tmp_path)
+
+
+@pytest.fixture
+def pair(engine: Engine, library: Library, tmp_path: Path) -> Pair:
+    """A project with one page of two lines, and a branch of it."""
+    return Pair(engine, library, tmp_path)

@@ -5,85 +5,20 @@ from __future__ import annotations
 import dataclasses
 import json
 import shutil
-import sqlite3
-import zipfile
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
+from branch_pair import MACHINE, OTHER, Pair
 from PIL import Image
 
-from armarium.api import Conflict, Engine, Forbidden, Invalid, Library, NotFound, raw_of
+from armarium.api import Conflict, Engine, Forbidden, Invalid, NotFound, raw_of
 from armarium.principals import LOCAL_OWNER
 from armarium.projects.doctor import examine
-from armarium_agents.branches.queries import compare_words, list_branches, list_changes, read_branch
-from armarium_source_model.samples import sample_page, sample_reading
-from armarium_testing.digest import differences, table_digests
-
-MACHINE = dataclasses.replace(LOCAL_OWNER, kind="machine", name="an agent", token_kind="agent")
-OTHER = dataclasses.replace(LOCAL_OWNER, name="colleague")
-
-
-class Pair:
-    """A project with one page of two lines, and a branch of it."""
-
-    def __init__(self, engine: Engine, library: Library, folder: Path) -> None:
-        from armarium.actions import Example
-
-        self.engine, self.project = engine, library
-        self.page = sample_page(Example(engine, library, LOCAL_OWNER, folder))
-        self.first = sample_reading(Example(engine, library, LOCAL_OWNER, folder), self.page, "Deer Sir")
-        made = self.run(library, "branches.create", {"name": "Corrections"})
-        self.id: str = made["id"]
-        self.path = Path(made["library_path"])
-
-    @property
-    def branch(self) -> Library:
-        return self.engine.libraries.open_only(self.path)
-
-    def run(
-        self, library: Library, name: str, params: dict[str, Any], who: Any = LOCAL_OWNER
-    ) -> dict[str, Any]:
-        outcome = self.engine.run(library, name, params, who)
-        return {**(outcome.result or {}), "audit_id": outcome.audit_id}
-
-    def correct(self, library: Library, text: str, line: int = 0, who: Any = LOCAL_OWNER) -> str:
-        params = {"segment_id": self.page.segment_ids[line], "text": text}
-        return str(self.run(library, "representation.create", params, who)["id"])
-
-    def changes(self, **asked: Any) -> dict[str, Any]:
-        with self.project.db.read() as conn:
-            return list_changes(
-                conn, self.engine, self.project, LOCAL_OWNER, self.id, **{"limit": 50, "offset": 0, **asked}
-            )
-
-    def merge(self, who: Any = LOCAL_OWNER, **params: Any) -> dict[str, Any]:
-        return self.run(self.project, "branches.merge", {"branch_id": self.id, **params}, who)
-
-    def counting(self, library: Library, line: int = 0) -> str:
-        from armarium_source_model.api import read_lines  # noqa: F401
-
-        with library.db.read() as conn:
-            rows = (
-                raw_of(conn)
-                .execute(
-                    "SELECT text FROM source_model_page_text WHERE document_id = ?", (self.page.document_id,)
-                )
-                .fetchall()
-            )
-        return str(rows[0][0]) if rows else ""
-
-    def state(self, library: Library | None = None) -> dict[str, str]:
-        library = library or self.project
-        return table_digests(library.db, library.schema)
-
-
-@pytest.fixture
-def pair(engine: Engine, library: Library, tmp_path: Path) -> Pair:
-    return Pair(engine, library, tmp_path)
+from armarium_agents.branches.queries import compare_words, list_branches, read_branch
+from armarium_testing.digest import differences
 
 
 def test_a_branch_is_a_copy_that_works_as_a_project_and_is_not_listed(pair: Pair) -> None:
@@ -491,83 +426,6 @@ def test_words_are_compared_in_runs() -> None:
         {"change": "same", "text": "c"},
         {"change": "added", "text": "d"},
     ]
-
-
-def _pack_to(pair: Pair, folder: Path, pictures: str = "no") -> Path:
-    to = folder / "sent.zip"
-    pair.run(pair.project, "branches.pack", {"branch_id": pair.id, "path": str(to), "pictures": pictures})
-    return to
-
-
-def test_a_branch_goes_as_a_file_to_another_machine_and_comes_back(
-    pair: Pair, make_engine: Callable[..., Engine], tmp_path: Path
-) -> None:
-    """The colleague unpacks it, works with an engine of his own, and packs it again."""
-    sent = _pack_to(pair, tmp_path)
-    away = tmp_path / "away"
-    with zipfile.ZipFile(sent) as archive:
-        archive.extractall(away)
-    (place,) = away.glob("*.library")
-    from armarium_agents.plugin import armarium_plugin as agents
-    from armarium_documents.plugin import armarium_plugin as documents
-    from armarium_rights.plugin import armarium_plugin as rights
-    from armarium_source_model.plugin import armarium_plugin as source_model
-
-    other = make_engine(plugins=[documents(), source_model(), rights(), agents()], state="other")
-    copy = other.libraries.get(place)
-    text = {"segment_id": pair.page.segment_ids[0], "text": "Dear Sir"}
-    other.run(copy, "representation.create", text, OTHER)
-    other.run(copy, "branches.pack", {"path": str(tmp_path / "back.zip")}, OTHER)
-    pair.run(pair.project, "branches.take", {"path": str(tmp_path / "back.zip")})
-    (group,) = pair.changes()["items"]
-    assert group["rows"][0]["theirs_by"][0]["name"] == "colleague"
-    pair.merge()
-    assert "Dear Sir" in pair.counting(pair.project)
-
-
-def test_taking_a_file_loses_no_work_of_this_machine(pair: Pair, tmp_path: Path) -> None:
-    sent = _pack_to(pair, tmp_path)
-    pair.correct(pair.branch, "Dear Sir")
-    with pytest.raises(Conflict) as refused:
-        pair.run(pair.project, "branches.take", {"path": str(sent)})
-    assert refused.value.code == "branch_diverged"
-    assert pair.changes()["total"] == 1
-
-
-def test_what_is_no_branch_or_was_changed_by_hand_is_not_taken(pair: Pair, tmp_path: Path) -> None:
-    plain = tmp_path / "plain.zip"
-    with zipfile.ZipFile(plain, "w") as archive:
-        archive.writestr("notes.txt", "no branch")
-    with pytest.raises(Invalid) as refused:
-        pair.run(pair.project, "branches.take", {"path": str(plain)})
-    assert refused.value.code == "no_branch"
-    sent = _pack_to(pair, tmp_path)
-    with zipfile.ZipFile(sent) as archive:
-        archive.extractall(tmp_path / "open")
-    (place,) = (tmp_path / "open").glob("*.library")
-    raw = sqlite3.connect(place / "library.sqlite")
-    raw.execute("DROP TRIGGER audit__no_update")
-    raw.execute("UPDATE audit SET actor_name = 'nobody' WHERE seq = 1")
-    raw.commit()
-    raw.close()
-    changed = tmp_path / "changed.zip"
-    with zipfile.ZipFile(changed, "w") as archive:
-        for name in ("library.json", "library.sqlite"):
-            archive.write(place / name, f"{place.name}/{name}")
-    with pytest.raises(Conflict) as damaged:
-        pair.run(pair.project, "branches.take", {"path": str(changed)})
-    assert damaged.value.code == "branch_damaged"
-    assert list(pair.path.parent.glob(".*.new")) == []
-
-
-def test_a_packed_branch_holds_no_job_and_no_folder_of_this_machine(pair: Pair, tmp_path: Path) -> None:
-    with zipfile.ZipFile(_pack_to(pair, tmp_path)) as archive:
-        archive.extractall(tmp_path / "open")
-    (place,) = (tmp_path / "open").glob("*.library")
-    raw = sqlite3.connect(place / "library.sqlite")
-    for table in ("job", "job_log", "document_transfer", "branch"):
-        assert raw.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
-    raw.close()
 
 
 def test_two_merges_at_once_write_once(pair: Pair) -> None:

@@ -72,7 +72,7 @@ def test_alternatives_come_likeliest_first_with_their_probabilities() -> None:
     chances = [chance for _, chance in read.others]
     assert chances == sorted(chances, reverse=True)
     assert 0 < sum(chances) < 0.4
-    assert model.read([_picture(16)])[0] == read._replace(others=())
+    assert model.read([_picture(16)])[0] == read._replace(others=(), spots=None)
 
 
 def test_many_lines_are_read_in_order_and_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,6 +81,6 @@ def test_many_lines_are_read_in_order_and_as_one_by_one(monkeypatch: pytest.Monk
     monkeypatch.setattr(model_module, "AHEAD", 5)
     model = LineModel(Network([1, 0, 4, 4, 0, 3, 2, 2, 1, 0]), CARD)
     pictures = [_picture(width) for width in (16, 40, 8, 24, 32, 8, 40)]
-    together = list(model.read_all(iter(pictures)))
+    together = [text._replace(spots=None) for text in model.read_all(iter(pictures))]
     assert together == [text for picture in pictures for text in model.read([picture])]
     assert len({text.text for text in together}) > 1

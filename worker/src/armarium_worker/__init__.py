@@ -26,6 +26,7 @@ from .frames import read_frame as read_frame
 from .frames import write_frame as write_frame
 from .graphemes import graphemes as graphemes
 from .passages import PassageEmbedder as PassageEmbedder
+from .reading import Capability as Capability
 from .reading import ModelFile as ModelFile
 from .reading import OfferedModel as OfferedModel
 from .reading import Reader as Reader

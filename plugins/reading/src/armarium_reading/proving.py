@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-from armarium_worker import Reader, WorkerProcess, WorkerRefused, WorkerStopped
+from armarium_worker import Capability, Reader, WorkerProcess, WorkerRefused, WorkerStopped
 
-CAPABILITIES = frozenset({"find_lines", "read_lines", "read_page"})
+CAPABILITIES = frozenset(get_args(Capability))
 DIRECTION_MARKS = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 SILENCE = 900.0
 """Seconds within which a reader must answer on one of the suite's small pages."""
@@ -127,6 +127,8 @@ def _checks(
         yield "read_lines: no lines", lambda: _nothing_to_read(bench)
         yield "read_lines: strange lines", lambda: _strange_lines(bench)
         yield "read_lines: stops in the middle", lambda: _stops(bench)
+    if bench.can("align_lines"):
+        yield "align_lines: strange lines", lambda: _alignment(bench)
     if page is None:
         proof.left_out["writing"] = "no page with writing was given"
         return
@@ -210,6 +212,17 @@ def _strange_lines(bench: _Bench) -> None:
         found = bench.call("read_lines", _picture(bench.folder, colour), lines=list(STRANGE_LINES))
         _hold(len(found["readings"]) == len(STRANGE_LINES), "one reading per line, in the order given")
         _readings(bench, found["readings"])
+
+
+def _alignment(bench: _Bench) -> None:
+    """Any text on any shape gets an answer: a place for each of its letters, or a sentence."""
+    texts = ["", "a", "one two", "\u202bab\u202c", "x" * 5_000]
+    for shape in STRANGE_LINES:
+        picture = _picture(bench.folder, "white", noise=True)
+        found = bench.call("align_lines", picture, lines=[shape] * len(texts), texts=texts)["places"]
+        _hold(len(found) == len(texts), "one answer per line, in the order given")
+        for places in found:
+            _hold(places.get("why") or "letters" in places, "places of letters, or why there are none")
 
 
 def _stops(bench: _Bench) -> None:
