@@ -38,3 +38,15 @@ def test_the_later_work_of_the_project_is_brought_into_a_branch(wills: Machine) 
     assert "Meanwhile" in wills.succeed("branch", "changes", "Later", "--incoming").out
     assert wills.succeed("--library", place, "branch", "update").out.startswith("Merged 1 group")
     assert "Meanwhile" in wills.succeed("--library", place, "ls").out
+
+
+def test_a_conflict_is_shown_with_what_stands_on_both_sides(read_pages: Machine) -> None:
+    place = read_pages.succeed("branch", "create", "Nora", "--json").json["library_path"]
+    line = read_pages.succeed("text", "--ids", "--json").json["items"][0]["spans"][0]
+    for where, text in ((("--library", place), "There"), ((), "Here")):
+        read_pages.succeed(*where, "correct", line["segment_id"], text)
+    shown = read_pages.succeed("branch", "changes", "Nora").out
+    assert "1 in conflict" in shown
+    assert "[+There+]" in shown
+    assert "    here: Here (owner)" in shown
+    assert "groups in conflict: 1" in read_pages.expect_refusal("branch", "merge", "Nora")

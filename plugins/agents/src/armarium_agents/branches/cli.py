@@ -99,7 +99,10 @@ def changes(
         lines.append(
             f"{group['id']}  {group['document_name'] or group['kind']}: {group['kind']}, {group['status']}"
         )
-        lines += [f"  {_in_words(row)}" for row in group["rows"]]
+        for row in group["rows"]:
+            lines.append(f"  {_in_words(row)}")
+            if row["status"] == "conflict":
+                lines.append(f"    {_of_this_side(row)}")
     if found["total"] > found["count"]:
         lines.append(f"… and {plural(found['total'] - found['count'], 'more group')}.")
     answer(found, "\n".join(lines))
@@ -118,6 +121,21 @@ def _in_words(row: dict[str, Any]) -> str:
         if row["change"] == "update"
         else f"{row['label']} {row['change']}"
     )
+
+
+def _of_this_side(row: dict[str, Any]) -> str:
+    """Return what stands on this side of a conflict, and who wrote it."""
+    makers = ", ".join(dict.fromkeys(maker["name"] for maker in row["ours_by"]))
+    shown = [
+        value
+        for value in row["values"]
+        if value["conflict"] or (value["column"] == "content" and row["words"])
+    ]
+    told = "; ".join(
+        str(value["ours"]) if value["column"] == "content" else f"{value['column']}: {value['ours']}"
+        for value in shown
+    )
+    return f"here: {told or 'it is gone'}{f' ({makers})' if makers else ''}"
 
 
 @branch.example("merge Corrections --conflicts keep_both")

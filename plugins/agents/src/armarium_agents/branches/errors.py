@@ -15,8 +15,8 @@ nothing_to_merge = Conflict.saying(
 )
 conflicting = Conflict.saying(
     "merge_conflict",
-    "Both sides changed the same in {count:,} groups, first in {first}. Decide: keep_ours or take_theirs; of readings also "
-    "keep_both. Nothing was merged.",
+    "Both sides changed the same, first in {first}; groups in conflict: {count:,}. Decide: keep_ours or take_theirs; of readings "
+    "also keep_both. Nothing was merged.",
     groups="groups",
 )
 needs_groups = Conflict.saying(
