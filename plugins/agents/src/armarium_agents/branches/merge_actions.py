@@ -152,7 +152,7 @@ def _refuse_unfinished(comparison: Comparison, plan: MergePlan) -> None:
 
 
 def _conflicting(first: str, ids: list[str]) -> Exception:
-    return errors.conflicting(len(ids), first, ids)
+    return errors.conflicting(first, len(ids), ids)
 
 
 def _note_settled(
