@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 ALIGNER = "hand"
 """The reader with whose output texts are aligned."""
 POOR = 0.05
-"""Fit below which text and ink have little in common."""
+"""Fit below which the reader would hardly read the text there: few texts of other lines reach it, and most right ones."""
 Corners = Sequence[tuple[float, float]]
 
 
@@ -233,8 +233,8 @@ def _align(engine: Engine, library: Library, asked: Question) -> _Places:
         return _share_of_line(asked, frame, f"{why}; each has its share of the line.")
     if found.fit is not None and found.fit < POOR:
         found.notice = (
-            "The text and the ink have little in common: is it the text of another line? Its letters were placed as well as "
-            "can be."
+            "The reader would hardly read this text here: it is that of another line, or written in letters that the reader "
+            "seldom saw. Its letters were placed as well as can be."
         )
     return found
 
