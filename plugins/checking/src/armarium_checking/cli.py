@@ -135,15 +135,16 @@ def next_line(
             {"line": None}, f"Every line is answered: armarium quality rate {sample} states the error rate."
         )
         return
-    read = "" if line["read_text"] is None else f"\nRead as: {line['read_text']}"
-    answer(
-        {"line": line},
-        f"Line {line['line_id']}, number {line['number']}; {line['left']:,} left.{read}"
-        f"\nAnswer it with: armarium quality answer {line['line_id']} TEXT",
-    )
+    words = [f"Line {line['number'] + 1} of the sample; {line['left']:,} left."]
+    if line["read_text"] is not None:
+        words.append(f"Read as: {line['read_text']}")
+    if picture is None:
+        words.append(f"See it with: armarium quality next {sample} --picture line.png")
+    words.append(f"Answer it with: armarium quality answer {line['line_id']} TEXT")
+    answer({"line": line}, "\n".join(words))
 
 
-@quality.asks("answer LINE 'Dear Sir'", "POST /api/quality/lines/{line}", says="AnsweredLine.")
+@quality.asks("answer LINE 'Dear Sir'", "POST /api/quality/lines/{line}", says="Answered.")
 def answer_line(
     line: Annotated[str, "The id of a line of a sample."],
     text: Annotated[str | None, "TEXT: What stands in the line."] = None,
