@@ -341,7 +341,14 @@ def marks_of_alto(content: str) -> list[tuple[str, str]]:
     return found
 
 
-READERS = {"pagexml": marks_of_page, "tei": marks_of_tei, "alto": marks_of_alto, "plain-text": lambda _: []}
+READERS = {
+    "pagexml": marks_of_page,
+    "tei": marks_of_tei,
+    "alto": marks_of_alto,
+    # Neither has a place for any of them: all are losses.
+    "hocr": lambda _: [],
+    "plain-text": lambda _: [],
+}
 
 
 def live(engine: Engine, library: Library, seed: int, edits: int = 6) -> None:
