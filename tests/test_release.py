@@ -60,10 +60,23 @@ def test_removing_what_is_not_installed_says_so(home: Path) -> None:
     assert "is not installed" in asked.stdout
 
 
+@pytest.mark.parametrize("words", [(), ("--remove",)])
+def test_a_folder_that_is_no_installation_is_neither_replaced_nor_removed(
+    home: Path, words: tuple[str, ...]
+) -> None:
+    mine = home / ".local" / "share" / "armarium-engine" / "bin"
+    mine.mkdir(parents=True)
+    (mine / "armarium").write_text("#!/bin/sh\n")
+    (mine / "armarium").chmod(0o755)
+    assert install(home, "--yes", *words).returncode == 1
+    assert (mine / "armarium").exists()
+
+
 def make_installation(home: Path, state: Path) -> Path:
     """Make what the installer makes, as far as its removal asks it anything; return the folder of the program."""
     place = home / ".local" / "share" / "armarium-engine"
     (place / "bin").mkdir(parents=True)
+    (place / "pyvenv.cfg").touch()
     for name, text in (("armarium", "exit 0"), ("python", f"echo {state}")):
         (place / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
         (place / "bin" / name).chmod(0o755)

@@ -27,7 +27,7 @@ for word in "$@"; do
 done
 
 if [ "$remove" = yes ]; then
-    [ -x "$place/bin/armarium" ] || { echo "Armarium is not installed in $place."; exit 1; }
+    [ -f "$place/pyvenv.cfg" ] && [ -x "$place/bin/armarium" ] || { echo "Armarium is not installed in $place."; exit 1; }
     state=$("$place/bin/python" -c 'from armarium.settings import Settings; print(Settings().state_dir)')
     echo "This removes:"
     echo "  $place    the program"
@@ -47,6 +47,12 @@ if [ "$remove" = yes ]; then
     if [ -L "$command" ]; then rm -f "$command"; fi
     echo "Armarium is removed."
     exit 0
+fi
+
+# What is there is replaced, so it must be an environment that this script made.
+if [ -e "$place" ] && { [ ! -f "$place/pyvenv.cfg" ] || [ ! -x "$place/bin/armarium" ]; }; then
+    echo "$place exists and is no installation of Armarium: move it away, or name another folder in ARMARIUM_HOME." >&2
+    exit 1
 fi
 
 python=
