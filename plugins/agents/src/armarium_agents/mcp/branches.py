@@ -1,8 +1,9 @@
-"""Where the writes of a session go: the seam between an agent's session and its branch.
+"""Where the writes of a session go: its branch, or the project.
 
 An agent works on a branch unless its token says otherwise: the first write of a session opens one, through the action
-`branches.create`, and everything that the session asks for from then on, reads too, goes there. Where no plugin brings
-that action the project itself is written to, within the rights of the token.
+`branches.create`, and everything that the session asks for from then on, reads too, goes there. A session that the engine
+forgot, because it was started again, opens another. Where no plugin brings that action the project itself is written to,
+within the rights of the token.
 """
 
 from __future__ import annotations
