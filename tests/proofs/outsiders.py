@@ -5,6 +5,7 @@ parameter it takes, and values that would tell something if an answer depended o
 from __future__ import annotations
 
 import asyncio
+import io
 import re
 import zipfile
 from collections import Counter, defaultdict
@@ -27,6 +28,9 @@ from proofs.two_worlds import TwoWorlds
 STREAMS = ("/api/changes/stream", "/api/workflow-execution/threads/{thread_id}/stream")
 """Streams that never end by themselves."""
 AT_ONCE = re.compile(r'^id: \d+|"withheld":\d+|,?"job_ids":\[[^]]*\]|"jobs":{[^}]*}', re.MULTILINE)
+PACKED = re.compile(
+    rb'(?P<file>"id":"(?P<id>[^"]+)","filename":"[^"]*","media_type":"application/zip"),"size_bytes":\d+'
+)
 WHAT_HAPPENED = (
     "/api/activity/jobs",
     "/api/activity",
@@ -235,7 +239,9 @@ def differences_after(worlds: TwoWorlds, seed: int, each: int) -> tuple[list[str
             for one in asked:
                 status, kind, body = ask_as(client, one, token)
                 met[status] += 1
-                heard[-1].append(f"{one}\n{status} {kind} {worlds.without_new(body)}")
+                heard[-1].append(
+                    f"{one}\n{status} {kind} {worlds.without_new(_with_its_file(client, token, body))}"
+                )
             heard[-1] += _aftermath(worlds, client, token, after)
         worlds.swap()
     here, there = (Counter(one) for one in heard)
@@ -272,14 +278,32 @@ def _aftermath(worlds: TwoWorlds, client: Any, token: str, after: int) -> Iterat
         yield f"{file}\n{worlds.without_new(_read_as_text(file))}"
 
 
+def _with_its_file(client: Any, token: str, answer: bytes) -> bytes:
+    """Return an answer; if it offers a packed file, with what that contains instead of its size: new ids, drawn by lot,
+    are packed into more bytes or fewer.
+    """
+    offered = PACKED.search(answer)
+    if offered is None:
+        return answer
+    address = f"/api/export/downloads/{offered['id'].decode()}"
+    status, _, file = ask_as(client, ReadRequest("get", address, address), token)
+    assert status == 200, file
+    return PACKED.sub(rb"\g<file>", answer) + b"\n" + _content_as_text(Path("file.zip"), file)
+
+
 def _read_as_text(file: Path) -> bytes:
     """Return the content of a file, of one that is compressed what it contains."""
-    if file.suffix == ".parquet":
-        return orjson.dumps(parquet.read_table(file).to_pylist(), default=str)
-    if zipfile.is_zipfile(file):
-        with zipfile.ZipFile(file) as packed:
-            return b"\n".join(name.encode() + b"\n" + packed.read(name) for name in packed.namelist())
-    return file.read_bytes()
+    return _content_as_text(file, file.read_bytes())
+
+
+def _content_as_text(name: Path, content: bytes) -> bytes:
+    if name.suffix == ".parquet":
+        return orjson.dumps(parquet.read_table(io.BytesIO(content)).to_pylist(), default=str)
+    if zipfile.is_zipfile(io.BytesIO(content)):
+        with zipfile.ZipFile(io.BytesIO(content)) as packed:
+            parts = {part: packed.read(part) for part in packed.namelist()}
+        return b"\n".join(part.encode() + b"\n" + _content_as_text(Path(part), parts[part]) for part in parts)
+    return content
 
 
 def _text(value: Any) -> str | None:
