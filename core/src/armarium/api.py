@@ -120,6 +120,7 @@ from armarium.jobs.recipe_jobs import Placement as Placement
 from armarium.jobs.recipe_jobs import RecipeJob as RecipeJob
 from armarium.jobs.recipe_jobs import RecipeJobs as RecipeJobs
 from armarium.jobs.recipe_jobs import nothing_done as nothing_done
+from armarium.jobs.recipe_jobs import page_job as page_job
 from armarium.jobs.recipe_jobs import page_kind as page_kind
 from armarium.jobs.start_action import QueuedJob as QueuedJob
 from armarium.jobs.start_action import start_action as start_action
