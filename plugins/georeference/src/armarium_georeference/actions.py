@@ -226,11 +226,11 @@ def set_type(ctx: ActionContext, p: SetType) -> dict[str, Any]:
         try:
             plane_stated(p.crs)
         except BadCoordinates as refusal:
-            raise errors.BadPlace(str(refusal)) from None
+            raise errors.bad_place(str(refusal)) from None
     tried = transform_as(ctx.conn, p.pass_id, p.type, p.crs)
     if tried.problem is not None:
         if tried.bad_plane:
-            raise errors.BadPlace(tried.problem)
+            raise errors.bad_place(tried.problem)
         raise errors.TooFewPoints(p.type, NEEDED[p.type], len(tried.counting), tried.problem)
     set_transformation(ctx, p.pass_id, {"type": p.type} | ({"crs": p.crs} if p.crs else {}))
     return transform_answer(transform_of(ctx.conn, p.pass_id))

@@ -15,11 +15,7 @@ not_lon_lat = Invalid.saying(
 )
 
 
-class BadPlace(Invalid):
-    """Coordinates, a reference system or a plane that cannot be used."""
-
-    def __init__(self, sentence: str) -> None:
-        super().__init__(sentence, code="bad_place")
+bad_place = Invalid.saying("bad_place", "{sentence}")
 
 
 class TooFewPoints(Invalid):
@@ -36,13 +32,9 @@ class NoTransform(Conflict):
         super().__init__(sentence, code="no_transform", pass_id=pass_id)
 
 
-class NoShape(Conflict):
-    """The segment has no place on the ground, although its pass has a transformation."""
-
-    def __init__(self, segment_id: str, why: str) -> None:
-        super().__init__(
-            f"Segment {segment_id} has no shape on the ground: {why}", code="no_shape", id=segment_id
-        )
+no_shape = Conflict.saying(
+    "no_shape", "Segment {segment_id} has no shape on the ground: {why}", id="segment_id"
+)
 
 
 no_picture = Conflict.saying(

@@ -40,7 +40,7 @@ def place_sent(p: PlaceOnGround) -> tuple[float, float] | None:
     try:
         return to_world(p.original_crs, p.original_x, p.original_y)
     except BadCoordinates as refusal:
-        raise errors.BadPlace(str(refusal)) from None
+        raise errors.bad_place(str(refusal)) from None
 
 
 def segment_for(ctx: ActionContext, p: PlaceOnGround, pass_id: str, document_id: str) -> str:

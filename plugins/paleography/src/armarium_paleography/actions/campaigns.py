@@ -16,7 +16,7 @@ from armarium_paleography.actions.ground import (
     standing_segment,
     withdraw_row,
 )
-from armarium_paleography.errors import CampaignStands, GivenAlready, OtherSource
+from armarium_paleography.errors import campaign_stands, given_already, other_source
 from armarium_paleography.queries.campaigns import (
     CAMPAIGNS,
     READINGS,
@@ -47,7 +47,7 @@ ONE_CAMPAIGN = RowLaw(
         "campaign_member",
         ("segment_id",),
         "superseded_at",
-        lambda row, _: CampaignStands(row["segment_id"]),
+        lambda row, _: campaign_stands(row["segment_id"]),
     )
 )
 """A segment belongs to at most one campaign, whatever is undone or redone."""
@@ -57,7 +57,7 @@ ONCE_A_READING = RowLaw(
         "campaign_reading",
         ("representation_id", "campaign_id"),
         "superseded_at",
-        lambda row, _: GivenAlready(row["representation_id"], row["campaign_id"]),
+        lambda row, _: given_already(row["representation_id"], row["campaign_id"]),
     )
 )
 """A reading is assigned to a campaign at most once."""
@@ -219,4 +219,4 @@ def assign_reading(ctx: ActionContext, p: AssignReading) -> dict[str, Any]:
 def _of_its_source(ctx: ActionContext, campaign_id: str, document_id: str) -> None:
     campaign = live_row(CAMPAIGNS, "campaign", ctx.conn, campaign_id)
     if campaign["document_id"] not in ancestor_ids(ctx.conn, document_id):
-        raise OtherSource(campaign_id, campaign["document_id"], document_id)
+        raise other_source(campaign_id, campaign["document_id"], document_id)

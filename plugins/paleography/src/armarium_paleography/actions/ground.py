@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Table
 
 from armarium.api import ActionContext, Conflict, Example, RowLaw, Rows, new_id
 from armarium_documents.api import require_live
-from armarium_paleography.errors import PassWithdrawn, Withdrawn
+from armarium_paleography.errors import Withdrawn, pass_withdrawn
 from armarium_paleography.queries.live_segments import segment_row
 from armarium_source_model.api import SegmentDeleted, follow, get_pass, refuse_provisional, sample_page
 
@@ -23,7 +23,7 @@ def standing_segment(conn: Connection, segment_id: str) -> Row[Any]:
     if row.deleted_at is not None:
         raise SegmentDeleted(segment_id, follow(conn, segment_id)[1])
     if get_pass(conn, row.pass_id).deleted_at is not None:
-        raise PassWithdrawn(segment_id, row.pass_id)
+        raise pass_withdrawn(segment_id, row.pass_id)
     require_live(conn, row.document_id)
     return row
 

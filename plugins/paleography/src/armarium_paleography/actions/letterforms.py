@@ -13,7 +13,7 @@ from armarium_paleography.actions.ground import (
     standing_segment,
     withdraw_row,
 )
-from armarium_paleography.errors import DescriptionStands, OtherCharacter, not_described
+from armarium_paleography.errors import OtherCharacter, description_stands, not_described
 from armarium_paleography.queries.hands import HANDS
 from armarium_paleography.queries.letterforms import ALLOGRAPHS, description
 from armarium_paleography.records.marks import (
@@ -33,7 +33,7 @@ ONE_DESCRIPTION = RowLaw(
         "letterform",
         ("segment_id",),
         "withdrawn_at",
-        lambda row, _: DescriptionStands(row["segment_id"]),
+        lambda row, _: description_stands(row["segment_id"]),
     )
 )
 """A segment has at most one live description, whatever is undone or redone."""
