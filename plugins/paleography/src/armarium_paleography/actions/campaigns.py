@@ -8,7 +8,6 @@ from armarium.api import ActionContext, Example, Route, RowLaw, action
 from armarium_documents.api import ancestor_ids, require_live
 from armarium_paleography.actions.ground import (
     add,
-    at_most_one,
     live_row,
     note_row,
     rests_on_live,
@@ -42,23 +41,19 @@ from armarium_paleography.records.hands import (
 )
 from armarium_source_model.api import refuse_provisional
 
-ONE_CAMPAIGN = RowLaw(
-    *at_most_one(
-        "campaign_member",
-        ("segment_id",),
-        "superseded_at",
-        lambda row, _: campaign_stands(row["segment_id"]),
-    )
+ONE_CAMPAIGN = RowLaw.one(
+    "campaign_member",
+    ("segment_id",),
+    lambda row, _: campaign_stands(row["segment_id"]),
+    ended="superseded_at",
 )
 """A segment belongs to at most one campaign, whatever is undone or redone."""
 
-ONCE_A_READING = RowLaw(
-    *at_most_one(
-        "campaign_reading",
-        ("representation_id", "campaign_id"),
-        "superseded_at",
-        lambda row, _: given_already(row["representation_id"], row["campaign_id"]),
-    )
+ONCE_A_READING = RowLaw.one(
+    "campaign_reading",
+    ("representation_id", "campaign_id"),
+    lambda row, _: given_already(row["representation_id"], row["campaign_id"]),
+    ended="superseded_at",
 )
 """A reading is assigned to a campaign at most once."""
 

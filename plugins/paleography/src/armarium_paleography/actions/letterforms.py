@@ -7,7 +7,6 @@ from typing import Any
 from armarium.api import ActionContext, Example, Route, RowLaw, action
 from armarium_paleography.actions.ground import (
     add,
-    at_most_one,
     live_row,
     sample_lines,
     standing_segment,
@@ -28,13 +27,8 @@ from armarium_paleography.records.marks import (
     letterforms,
 )
 
-ONE_DESCRIPTION = RowLaw(
-    *at_most_one(
-        "letterform",
-        ("segment_id",),
-        "withdrawn_at",
-        lambda row, _: description_stands(row["segment_id"]),
-    )
+ONE_DESCRIPTION = RowLaw.one(
+    "letterform", ("segment_id",), lambda row, _: description_stands(row["segment_id"]), ended="withdrawn_at"
 )
 """A segment has at most one live description, whatever is undone or redone."""
 
