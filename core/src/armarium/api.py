@@ -29,6 +29,7 @@ from armarium.errors import FileUnreadable as FileUnreadable
 from armarium.errors import Forbidden as Forbidden
 from armarium.errors import Invalid as Invalid
 from armarium.errors import NotFound as NotFound
+from armarium.errors import NotUndoable as NotUndoable
 from armarium.errors import ServiceError as ServiceError
 from armarium.errors import TooLarge as TooLarge
 from armarium.errors import Unavailable as Unavailable

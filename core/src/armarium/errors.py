@@ -117,6 +117,13 @@ class Conflict(ServiceError):
     status = 409
 
 
+class NotUndoable(Conflict):
+    """409: a step that cannot be undone, for the reason that the sentence gives."""
+
+    def __init__(self, detail: str, *, code: str | None = "undo_refused", **fields: Any) -> None:
+        super().__init__(detail, code=code, reason="not-undoable", **fields)
+
+
 class TooLarge(ServiceError):
     """413: more bytes or ids than one request may carry."""
 

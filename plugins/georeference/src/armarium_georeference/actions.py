@@ -222,7 +222,7 @@ def set_type(ctx: ActionContext, p: SetType) -> dict[str, Any]:
     if tried.problem is not None:
         if tried.bad_plane:
             raise errors.bad_place(tried.problem)
-        raise errors.TooFewPoints(p.type, NEEDED[p.type], len(tried.counting), tried.problem)
+        raise errors.too_few_points(tried.problem, p.type, NEEDED[p.type], len(tried.counting))
     set_transformation(ctx, p.pass_id, {"type": p.type} | ({"crs": p.crs} if p.crs else {}))
     return transform_answer(transform_of(ctx.conn, p.pass_id))
 

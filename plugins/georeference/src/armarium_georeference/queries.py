@@ -131,7 +131,7 @@ def list_maps(conn: Connection) -> dict[str, Any]:
 def read_world_shape(conn: Connection, segment_id: str) -> dict[str, Any]:
     """Its polygon, or else its rect, and its baseline; 409 in words if its pass has no usable transformation."""
     if is_provisional(segment_id):
-        raise provisional(segment_id, IS_PROVISIONAL)
+        raise provisional(IS_PROVISIONAL, segment_id)
     row = live_segment(conn, segment_id)
     transform = transform_of(conn, row.pass_id)
     require_ready(transform)

@@ -84,17 +84,10 @@ class CodePointTaken(Conflict):
         )
 
 
-class OtherCharacter(Invalid):
-    """An allograph of one character was named for another."""
-
-    def __init__(self, character: str, allograph_id: str, own: str) -> None:
-        super().__init__(
-            f"The allograph {allograph_id} is a way to write {own!r}, not {character!r}; name an allograph "
-            "of that character.",
-            code="other_character",
-        )
-
-
+other_character = Invalid.saying(
+    "other_character",
+    "The allograph {allograph_id} is a way to write {own!r}, not {character!r}; name an allograph of that character.",
+)
 nothing_asked = Invalid.saying("nothing_named", "Name at least one of character, allograph_id and hand_id.")
 not_described = NotFound.saying(
     "not_described", "The letterform of segment {segment_id} is not described; describe it with PUT."

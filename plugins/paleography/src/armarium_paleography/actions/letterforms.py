@@ -12,7 +12,7 @@ from armarium_paleography.actions.ground import (
     standing_segment,
     withdraw_row,
 )
-from armarium_paleography.errors import OtherCharacter, description_stands, not_described
+from armarium_paleography.errors import description_stands, not_described, other_character
 from armarium_paleography.queries.hands import HANDS
 from armarium_paleography.queries.letterforms import ALLOGRAPHS, description
 from armarium_paleography.records.marks import (
@@ -60,7 +60,7 @@ def describe(ctx: ActionContext, p: Describe) -> dict[str, Any]:
     if p.allograph_id is not None:
         own = live_row(ALLOGRAPHS, "allograph", ctx.conn, p.allograph_id)["character"]
         if own != p.character:
-            raise OtherCharacter(p.character, p.allograph_id, own)
+            raise other_character(p.allograph_id, own, p.character)
     if p.hand_id is not None:
         live_row(HANDS, "hand", ctx.conn, p.hand_id)
     before = description(ctx.conn, p.segment_id)

@@ -67,7 +67,7 @@ def agree(engine: Engine, target: Library, principal: Principal, p: TransferPara
         held = set(held_moves(raw_of(conn)))
         for node in nodes:
             if node.deleted_at is not None:
-                raise in_trash(node.id, node.name)
+                raise in_trash(node.name, node.id)
             if node.node_kind == "alias":
                 raise alias_stays(node.name, node.id)
             if node.system_key is not None and p.mode == "move":
@@ -110,10 +110,10 @@ def _refuse_locked(conn: Any, tops: Sequence[str]) -> None:
     for top in tops:
         locked = locked_above(conn, top)
         if locked is not None:
-            raise locked_stays(*locked)
+            raise locked_stays(*locked[::-1])
     locked = locked_within(conn, tops)
     if locked is not None:
-        raise locked_stays(*locked)
+        raise locked_stays(*locked[::-1])
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ def _partner(engine: Engine, library: Library, audit_id: str) -> tuple[Library, 
         return None
     other = other_side(engine, own)
     if other is None:
-        raise other_project_closed(audit_id, own.other_path)
+        raise other_project_closed(own.other_path, audit_id)
     with other.db.read() as conn:
         raw = raw_of(conn)
         theirs = record(raw, own.transfer_id, "source" if own.side == "target" else "target")
