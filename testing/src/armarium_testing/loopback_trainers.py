@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ KIND = "loopback"
 """The `model_type` of the detectors."""
 
 
-class Trainer:
+class Trainer(ABC):
     """Answers `finish`, and `epoch` with what is measured in the epoch with the number *epoch*."""
 
     @classmethod
@@ -27,14 +28,14 @@ class Trainer:
         return {"epoch": cls.epoch, "finish": cls.finish}
 
     @staticmethod
+    @abstractmethod
     def epoch(call: Call) -> dict[str, Any]:
         """Do the epoch with the number *epoch*."""
-        raise NotImplementedError
 
     @staticmethod
+    @abstractmethod
     def finish(call: Call) -> dict[str, Any]:
         """Write the model."""
-        raise NotImplementedError
 
 
 class LineTrainer(Trainer):

@@ -107,13 +107,13 @@ class RowLaw:
         standing = "" if ended is None else f" AND {ended} IS NULL"
         statement = f"SELECT id FROM {table} WHERE {same} AND id <> ?{standing}"
 
-        def broken(raw: sqlite3.Connection, row: Mapping[str, Any]) -> ServiceError | None:
+        def find_breach(raw: sqlite3.Connection, row: Mapping[str, Any]) -> ServiceError | None:
             if row[key[0]] is None or (ended is not None and row[ended] is not None):
                 return None
             twin = raw.execute(statement, (*(row[column] for column in key), row["id"])).fetchone()
             return None if twin is None else refusal(row, twin[0])
 
-        return cls(table, broken)
+        return cls(table, find_breach)
 
 
 person_only = Forbidden.saying("person_only", "Only a person may do this ({name}), not a machine.")
