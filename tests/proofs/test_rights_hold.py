@@ -201,7 +201,7 @@ def _only_the_parent(monkeypatch: pytest.MonkeyPatch) -> None:
                 (one,),
             ).fetchone()
             if found:
-                raise node_locked(*found)
+                raise node_locked(*found[::-1])
 
     monkeypatch.setattr(Locks, "refuse", refuse)
 

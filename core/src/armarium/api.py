@@ -28,12 +28,13 @@ from armarium.errors import Conflict as Conflict
 from armarium.errors import FileUnreadable as FileUnreadable
 from armarium.errors import Forbidden as Forbidden
 from armarium.errors import Invalid as Invalid
-from armarium.errors import NotAFile as NotAFile
 from armarium.errors import NotFound as NotFound
+from armarium.errors import NotUndoable as NotUndoable
 from armarium.errors import ServiceError as ServiceError
 from armarium.errors import TooLarge as TooLarge
 from armarium.errors import Unavailable as Unavailable
 from armarium.errors import missing as missing
+from armarium.errors import not_a_file as not_a_file
 from armarium.file_names import plain_name as plain_name
 from armarium.fonts import BundledFont as BundledFont
 from armarium.fonts import PictureFont as PictureFont
@@ -120,6 +121,7 @@ from armarium.jobs.recipe_jobs import Placement as Placement
 from armarium.jobs.recipe_jobs import RecipeJob as RecipeJob
 from armarium.jobs.recipe_jobs import RecipeJobs as RecipeJobs
 from armarium.jobs.recipe_jobs import nothing_done as nothing_done
+from armarium.jobs.recipe_jobs import page_job as page_job
 from armarium.jobs.recipe_jobs import page_kind as page_kind
 from armarium.jobs.start_action import QueuedJob as QueuedJob
 from armarium.jobs.start_action import start_action as start_action

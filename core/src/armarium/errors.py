@@ -117,6 +117,13 @@ class Conflict(ServiceError):
     status = 409
 
 
+class NotUndoable(Conflict):
+    """409: a step that cannot be undone, for the reason that the sentence gives."""
+
+    def __init__(self, detail: str, *, code: str | None = "undo_refused", **fields: Any) -> None:
+        super().__init__(detail, code=code, reason="not-undoable", **fields)
+
+
 class TooLarge(ServiceError):
     """413: more bytes or ids than one request may carry."""
 
@@ -129,11 +136,7 @@ class Invalid(ServiceError):
     status = 422
 
 
-class NotAFile(Invalid):
-    """422: a path leads to a folder, a socket or a device where a file is needed."""
-
-    def __init__(self) -> None:
-        super().__init__("It is not an ordinary file.", code="not_a_file")
+not_a_file = Invalid.saying("not_a_file", "It is not an ordinary file.")
 
 
 class FileUnreadable(Invalid):
@@ -230,22 +233,18 @@ def left_out(plugin: str, why: str) -> Conflict:
     )
 
 
-def moved_away(package: str) -> Conflict:
-    """Return the refusal of work on a package that was moved, renamed or removed while it was open."""
-    return Conflict(
-        f"{package} is not where it was opened any more: it was moved, renamed or removed meanwhile. "
-        "Open it where it is now.",
-        code="library_moved",
-    )
+moved_away = Conflict.saying(
+    "library_moved",
+    "{package} is not where it was opened any more: it was moved, renamed or removed meanwhile. Open it where it is "
+    "now.",
+)
 
 
-def too_many_files() -> Unavailable:
-    """Return the refusal where no more files may be opened."""
-    return Unavailable(
-        "The engine has as many files open as this computer allows; nothing was changed. Close projects that are "
-        "not in use (library.release), or start the engine with a higher limit (ulimit -n).",
-        code="too_many_files",
-    )
+too_many_files = Unavailable.saying(
+    "too_many_files",
+    "The engine has as many files open as this computer allows; nothing was changed. Close projects that are not in "
+    "use (library.release), or start the engine with a higher limit (ulimit -n).",
+)
 
 
 def refused_by_disk(error: BaseException) -> ServiceError | None:

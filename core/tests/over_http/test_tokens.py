@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import stat
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from armarium.auth.secret_files import read_private, settle_owner_token
 from armarium.auth.tokens import DAY
 from armarium.engine import Engine
-from armarium.errors import Conflict, Unavailable
+from armarium.errors import Conflict, Forbidden, Unavailable
 from armarium.jobs.queue import NewJob, enqueue
 from armarium.principals import LOCAL_OWNER
 from armarium.projects.libraries import Library
@@ -186,22 +187,12 @@ def test_what_is_the_owners_is_refused_to_an_editor(
     assert (reply.status, reply.code) == (403, "owner_only")
 
 
-def test_a_machine_makes_no_tokens_even_for_the_owner(ask: AppClient, core_engine: Engine) -> None:
-    _, token = core_engine.auth.make_run_token(LOCAL_OWNER, "run-1")
-    assert ask("POST", "/api/tokens", token=token, json={"name": "x"}).json["code"] == "person_only"
-    assert ask("GET", "/api/pair/enrollment", token=token).json["code"] == "person_only"
-    assert ask("POST", "/api/auth/session", token=token).json["code"] == "person_only"
-
-
-def test_a_run_token_lives_as_long_as_its_run_and_signs_with_it(
-    ask: AppClient, core_engine: Engine, project: Library
-) -> None:
-    token_id, token = core_engine.auth.make_run_token(LOCAL_OWNER, "run-7")
-    done = ask("PATCH", "/api/library/settings", token=token, json={"name": "B"}, library=project.path)
-    row = ask("GET", f"/api/actions/audit/{done.json['audit_id']}", library=project.path).json
-    assert (row["actor"], row["run_id"]) == ({"kind": "machine", "name": "owner"}, "run-7")
-    core_engine.auth.close_run_token(token_id)
-    assert code_of(ask, token) == "invalid_token"
+def test_a_machine_makes_no_tokens_even_for_the_owner(core_engine: Engine) -> None:
+    machine = replace(LOCAL_OWNER, kind="machine")
+    for name, params in (("token.create", {"name": "x"}), ("pair.code", {"role": "editor"})):
+        with pytest.raises(Forbidden) as refused:
+            core_engine.run(None, name, params, machine)
+        assert refused.value.code == "person_only"
 
 
 def test_a_bound_token_reaches_its_project_and_no_other(

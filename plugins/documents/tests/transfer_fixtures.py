@@ -23,7 +23,7 @@ from armarium.api import (
     operational,
     tracked,
 )
-from armarium_documents.api import Carrier, Vocabulary, documents
+from armarium_documents.api import Carrier, Tie, Vocabulary, documents
 from armarium_testing.answers import answering
 from armarium_testing.digest import table_digests
 
@@ -137,8 +137,8 @@ def _note_arrival(ctx: ActionContext, companions: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _cuts(conn: Connection, ids: Sequence[str]) -> list[dict[str, Any]]:
-    return [{"kind": "workspace_slot", "id": "slot", "name": "A slot", "why": f"{len(ids)} things go."}]
+def _slots(conn: Connection, ids: Sequence[str]) -> list[tuple[str, str, str]]:
+    return [("slot", "A slot", f"{len(ids)} things go.")]
 
 
 cut_for: list[int] = []
@@ -160,8 +160,7 @@ FULL_CARRIER = {
     "vocabulary": (Vocabulary("loom_hue", "key", used_by=(("loom_cloth", "hue"),)),),
     "companions": ("loom_person",),
     "arrived": _note_arrival,
-    "cuts": _cuts,
-    "cut": lambda ctx, ids: cut_for.append(len(ids)),
+    "ties": (Tie("workspace_slot", _slots, lambda ctx, ids, moved: cut_for.append(len(moved))),),
 }
 
 

@@ -54,6 +54,15 @@ class ModelFile:
     shipped: bool = False
     details: Mapping[str, Any] = field(default_factory=dict)
 
+    @classmethod
+    def in_folders(cls, folder: Path, file_name: str) -> list[ModelFile]:
+        """Return the models that are folders of *folder* with a file of that name, each called as its folder."""
+        found = []
+        for path in sorted(folder.glob(f"*/{file_name}")) if folder.is_dir() else ():
+            size = sum(one.stat().st_size for one in path.parent.rglob("*") if one.is_file())
+            found.append(cls(path.parent.name, path.parent.name, path, size))
+        return found
+
 
 @dataclass(frozen=True, slots=True)
 class RemoteFile:

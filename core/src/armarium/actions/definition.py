@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from types import ModuleType
@@ -90,6 +90,30 @@ class RowLaw:
     table: str
     broken: Callable[[sqlite3.Connection, Mapping[str, Any]], ServiceError | None]
     """Returns the refusal when the row as it is now violates the law, else None; it may read other rows."""
+
+    @classmethod
+    def one(
+        cls,
+        table: str,
+        key: Sequence[str],
+        refusal: Callable[[Mapping[str, Any], str], ServiceError],
+        *,
+        ended: str | None = None,
+    ) -> RowLaw:
+        """Return the law that of all rows with the same *key* there is one (with *ended*: one in which that column is null);
+        rows whose key begins with a null may be many. *refusal* is called with a row and the id of the other one.
+        """
+        same = " AND ".join(f"{column} IS ?" for column in key)
+        standing = "" if ended is None else f" AND {ended} IS NULL"
+        statement = f"SELECT id FROM {table} WHERE {same} AND id <> ?{standing}"
+
+        def find_breach(raw: sqlite3.Connection, row: Mapping[str, Any]) -> ServiceError | None:
+            if row[key[0]] is None or (ended is not None and row[ended] is not None):
+                return None
+            twin = raw.execute(statement, (*(row[column] for column in key), row["id"])).fetchone()
+            return None if twin is None else refusal(row, twin[0])
+
+        return cls(table, find_breach)
 
 
 person_only = Forbidden.saying("person_only", "Only a person may do this ({name}), not a machine.")

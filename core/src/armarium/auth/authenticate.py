@@ -147,33 +147,13 @@ class Auth:
                 code="wrong_secret",
             )
 
-    def make_run_token(self, principal: Principal, run_id: str) -> tuple[str, str]:
-        """Return (id, token) of a machine token with the rights of *principal*, for the run of one job.
-
-        It lives in memory: `close_run_token` ends it, and a restarted engine makes a new one.
-        """
-        secret = new_secret()
-        entry = TokenEntry(
-            id=new_id(),
-            kind="run",
-            name=principal.name,
-            role=principal.role,
-            digest=digest_of(secret),
-            libraries=principal.libraries,
-            folders=principal.folders,
-            run_id=run_id,
-            person=False,
-        )
-        self.book.open_run(entry)
-        return entry.id, secret
-
     def make_panel_token(self, principal: Principal, name: str, library: str, routes: tuple[str, ...]) -> str:
         """Return a machine token for the panel *name* in the session of *principal*, for one project and these routes.
 
         An editor's rights at most: what only the owner may see or do, code of others may not.
         """
         secret = new_secret()
-        self.book.open_run(
+        self.book.open_panel(
             TokenEntry(
                 id=new_id(),
                 kind="panel",
@@ -187,10 +167,6 @@ class Auth:
             )
         )
         return secret
-
-    def close_run_token(self, token_id: str) -> None:
-        """End a run token when its job is over."""
-        self.book.close_run(token_id)
 
     def folders_of_run(self, started_by: Mapping[str, Any]) -> frozenset[str] | None:
         """Return the folders that a job started by the principal *started_by* may reach: those its token is granted

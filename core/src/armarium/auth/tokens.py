@@ -53,7 +53,6 @@ class TokenEntry:
     revoked: bool = False
     last_seen: float | None = None
     written: float = 0.0
-    run_id: str | None = None
     person: bool = True
     routes: tuple[str, ...] | None = None
     model: str | None = None
@@ -80,7 +79,6 @@ class TokenEntry:
                 token_kind=self.kind,
                 libraries=self.libraries,
                 folders=self.folders,
-                run_id=self.run_id,
                 routes=self.routes,
                 # Said by the token and not by the caller, and so to be trusted.
                 client=client if self.model is None else f"{client or transport} ({self.model})",
@@ -145,7 +143,7 @@ class TokenBook:
         self.state = state
         self.clock = clock
         self._entries: dict[str, TokenEntry] = {}
-        self._runs: dict[str, TokenEntry] = {}
+        self._panels: dict[str, TokenEntry] = {}
         self._stale_owners: frozenset[str] = frozenset()
         self._purses: dict[str, Purse] = {}
         self._lock = threading.Lock()
@@ -216,26 +214,19 @@ class TokenBook:
             self._stale_owners = frozenset(row.digest for row in owners if row.superseded_at is not None)
             self._entries = entries
 
-    def open_run(self, entry: TokenEntry) -> None:
-        """Add a token that lives in memory: of a run as long as its job, of a panel as long as the session it is in, where it
-        replaces that panel's former one.
-        """
+    def open_panel(self, entry: TokenEntry) -> None:
+        """Add the token of a panel, which lives in memory as long as the session it is in, and replaces that panel's former one."""
         with self._lock:
-            self._runs = {
+            self._panels = {
                 digest: one
-                for digest, one in self._runs.items()
-                if one.kind != "panel" or (one.parent_id, one.name) != (entry.parent_id, entry.name)
+                for digest, one in self._panels.items()
+                if (one.parent_id, one.name) != (entry.parent_id, entry.name)
             } | {entry.digest: entry}
-
-    def close_run(self, token_id: str) -> None:
-        """Remove a run token."""
-        with self._lock:
-            self._runs = {d: entry for d, entry in self._runs.items() if entry.id != token_id}
 
     def find(self, secret: str) -> TokenEntry:
         """Return the valid token with this secret. Raises Unauthorized with a code that gives the reason."""
         digest = digest_of(secret)
-        entry = self._entries.get(digest) or self._runs.get(digest)
+        entry = self._entries.get(digest) or self._panels.get(digest)
         if entry is None or not hmac.compare_digest(entry.digest, digest):
             if digest in self._stale_owners:
                 raise Unauthorized(
@@ -278,7 +269,7 @@ class TokenBook:
         entry.last_seen = moment_
         if entry.kind == "session":
             entry.expires = moment_ + LIFETIMES["session"]
-        if entry.kind in ("owner", "run", "panel") or moment_ - entry.written < SEEN_EVERY:
+        if entry.kind in ("owner", "panel") or moment_ - entry.written < SEEN_EVERY:
             return False
         entry.written = moment_
         return True
@@ -313,5 +304,5 @@ class TokenBook:
 
     def by_id(self, token_id: str) -> TokenEntry | None:
         """Return the token with this id as the book holds it (its last use may not be written yet)."""
-        known = (*self._entries.values(), *self._runs.values())
+        known = (*self._entries.values(), *self._panels.values())
         return next((entry for entry in known if entry.id == token_id), None)

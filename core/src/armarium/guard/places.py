@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from armarium.errors import Invalid, NotAFile
+from armarium.errors import Invalid, not_a_file
 from armarium.guard.closed_places import PathNotAllowed, Steps
 
 _STEP: Final = (
@@ -49,7 +49,7 @@ def open_plain(path: Path, is_closed: IsClosed | None, *, within: Path | None = 
         try:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
-                raise NotAFile()
+                raise not_a_file()
             if is_closed is not None and status.st_nlink > 1 and is_closed(status):
                 raise own_file(path)
             return os.fdopen(descriptor, "rb")
@@ -170,5 +170,5 @@ def _worded_faults(path: Path) -> Iterator[None]:
                 code="became_a_link",
             ) from None
         if error.errno == errno.ENXIO:  # a socket, or a pipe without a reader or writer at the other end
-            raise NotAFile() from None
+            raise not_a_file() from None
         raise

@@ -55,7 +55,7 @@ class Locks:
             "WITH RECURSIVE up(id) AS (SELECT value FROM json_each(?)"
             f" UNION SELECT t.{parent} FROM up JOIN {table} t ON t.{quote_name(self.key)} = up.id"
             f" WHERE t.{parent} IS NOT NULL)"
-            f" SELECT t.{quote_name(self.key)}, t.{quote_name(self.rules.name)} FROM up"
+            f" SELECT t.{quote_name(self.rules.name)}, t.{quote_name(self.key)} FROM up"
             f" JOIN {table} t ON t.{quote_name(self.key)} = up.id WHERE t.{quote_name(self.rules.locked)} LIMIT 1",
             (_id_list(ids),),
         ).fetchone()
@@ -103,7 +103,7 @@ class Locks:
         live, history = quote_name(self.tree.name), quote_name(history_name(self.tree))
         key, locked, name = (quote_name(one) for one in (self.key, self.rules.locked, self.rules.name))
         gone = raw.execute(
-            f"SELECT {key}, {name} FROM {history} WHERE seq BETWEEN ? AND ? AND op = 'D' AND {locked} LIMIT 1",
+            f"SELECT {name}, {key} FROM {history} WHERE seq BETWEEN ? AND ? AND op = 'D' AND {locked} LIMIT 1",
             where,
         ).fetchone()
         if gone is not None:
@@ -132,13 +132,11 @@ class Locks:
         return nodes | {row[0] for row in rows}
 
 
-def node_locked(node_id: str, name: str) -> Forbidden:
-    """403: somebody other than an owner writes at or beneath a locked node."""
-    return Forbidden(
-        f"“{name}” is locked: only an owner may change it and what lies beneath. Ask an owner to unlock it.",
-        code="node_locked",
-        document_id=node_id,
-    )
+node_locked = Forbidden.saying(
+    "node_locked",
+    "“{name}” is locked: only an owner may change it and what lies beneath. Ask an owner to unlock it.",
+    document_id="node_id",
+)
 
 
 def refuse_locked(conn: Connection, schema: Schema, principal: Principal, ids: Iterable[str]) -> None:

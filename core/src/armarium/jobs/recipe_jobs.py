@@ -270,6 +270,21 @@ def page_kind(
     )
 
 
+def page_job(
+    job_id: str,
+    work: Callable[[JobContext, str], PageWork | None],
+    settings: type[Params],
+    *,
+    summary: str,
+    lane: LaneName = "cpu",
+    also_lanes: tuple[LaneName, ...] = (),
+    **declared: Any,
+) -> RecipeJob:
+    """Return a recipe job whose kind works page by page (`page_kind`); *declared* are the other fields of `RecipeJob`."""
+    kind = page_kind(job_id, work, settings, summary=summary, lane=lane, also_lanes=also_lanes)
+    return RecipeJob(kind=kind, settings=settings, **declared)
+
+
 def _each_page(job: JobContext, work: Callable[[JobContext, str], PageWork | None]) -> dict[str, Any]:
     """Work page by page, each one step with the checkpoint; killed at any instant it loses nothing and repeats nothing."""
     pages: list[str] = job.args.page_ids

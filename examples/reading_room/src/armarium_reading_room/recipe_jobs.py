@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
-from armarium.api import Example, JobContext, PageWork, Params, RecipeJob, page_kind
+from armarium.api import Example, JobContext, PageWork, Params, page_job
 
 
 class VisitSettings(Params):
@@ -28,16 +28,17 @@ def a_page(ex: Example) -> dict[str, Any]:
     return {"page_id": ex.run("document.create", {"name": "A page", "doc_type": "page"})["id"]}
 
 
-VISIT_PAGES = RecipeJob(
-    kind=page_kind(
-        "reading_room-visit", visit_page, VisitSettings, summary="Note a visit to pages.", lane="database"
-    ),
+VISIT_PAGES = page_job(
+    "reading_room-visit",
+    visit_page,
+    VisitSettings,
+    summary="Note a visit to pages.",
+    lane="database",
     name="Note a visit",
     description="Notes for each page that its original was looked at.",
     layer="catalogue",
     takes=("page_image",),
     gives=("catalogue_record",),
-    settings=VisitSettings,
     writes=("reading_room.note_visit",),
     example=a_page,
 )

@@ -6,16 +6,22 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, select
 
-from armarium.api import ActionContext, Library, is_among
+from armarium.api import Library, is_among
 from armarium_checking.records.checks import verdicts
 from armarium_documents.api import representations
-from armarium_source_model.api import StaleRow, reading_rule, segment_fingerprints, text_fingerprint
+from armarium_source_model.api import (
+    RestsOnText,
+    StaleRow,
+    reading_rule,
+    segment_fingerprints,
+    text_fingerprint,
+)
 
 LAYER = "readings"
 WHY = "The line was given another reading after it was judged; have the new reading checked."
 
 
-class RestingVerdicts:
+class RestingVerdicts(RestsOnText):
     """The newest verdict on each line; earlier ones are history. Verdicts on statements depend on the
     statements.
     """
@@ -39,7 +45,3 @@ class RestingVerdicts:
             if now.get(segment_id)
             not in {text_fingerprint(one) for one in (row.content, row.correction) if one}
         ]
-
-    def confirm(self, ctx: ActionContext, kind: str, identity: str) -> bool:
-        """A verdict on a reading concerns only that reading; another needs a verdict of its own."""
-        return False

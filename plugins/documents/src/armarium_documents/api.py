@@ -20,6 +20,7 @@ from armarium_documents.flags import FLAGS as FLAGS
 from armarium_documents.frames import IDENTITY as IDENTITY
 from armarium_documents.hookspecs import Carrier as Carrier
 from armarium_documents.hookspecs import ModelsAsked as ModelsAsked
+from armarium_documents.hookspecs import Tie as Tie
 from armarium_documents.hookspecs import Vocabulary as Vocabulary
 from armarium_documents.hookspecs import Work as Work
 from armarium_documents.hookspecs import Writing as Writing

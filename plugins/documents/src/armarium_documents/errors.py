@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from armarium.api import BadRequest, Broken, Conflict, Forbidden, Invalid, NotFound, missing
+from armarium.api import BadRequest, Broken, Conflict, Forbidden, Invalid, NotFound, NotUndoable, missing
 
 unknown_document = missing("document", "List documents to find the right id.", key="document_id")
 unknown_artifact = missing("artifact", "List a document's artifacts to find the right id.")
@@ -16,15 +16,11 @@ classification_not_found = missing(
 )
 
 
-def in_trash(document_id: str, name: str) -> Conflict:
-    """409: the node is in the Trash."""
-    return Conflict(
-        f"“{name}” is in the Trash. Restore it first, then try again.",
-        code="document_in_trash",
-        document_id=document_id,
-    )
-
-
+in_trash = Conflict.saying(
+    "document_in_trash",
+    "“{name}” is in the Trash. Restore it first, then try again.",
+    document_id="document_id",
+)
 not_in_trash = Conflict.saying(
     "not_in_trash", "“{name}” is not in the Trash, so there is nothing to restore.", document_id="document_id"
 )
@@ -155,15 +151,11 @@ alias_stays = Conflict.saying(
 )
 
 
-def locked_stays(document_id: str, name: str) -> Forbidden:
-    """403: a locked node, or one that contains a locked node, is not transferred."""
-    return Forbidden(
-        f"“{name}” is locked, and what is locked is not transferred. Ask an owner to unlock it first.",
-        code="node_locked",
-        document_id=document_id,
-    )
-
-
+locked_stays = Forbidden.saying(
+    "node_locked",
+    "“{name}” is locked, and what is locked is not transferred. Ask an owner to unlock it first.",
+    document_id="document_id",
+)
 held_by_move = Conflict.saying(
     "held_by_move",
     "“{name}” is held by a move to another project that was interrupted. Open that project, and the move "
@@ -192,11 +184,8 @@ changed_meanwhile = Conflict.saying(
 )
 
 
-def other_project_closed(audit_id: str, path: str) -> Conflict:
-    """409: a move can only be undone on both sides at once."""
-    return Conflict(
-        f"A move is undone in both projects at once, and {path} is not open. Open it and try again.",
-        code="undo_refused",
-        reason="not-undoable",
-        audit_id=audit_id,
-    )
+other_project_closed = NotUndoable.saying(
+    "undo_refused",
+    "A move is undone in both projects at once, and {path} is not open. Open it and try again.",
+    audit_id="audit_id",
+)

@@ -26,6 +26,17 @@ class Vocabulary:
     """The column that names the word this one inherits from; it comes along."""
 
 
+class Tie(NamedTuple):
+    """References of one kind, which a move of documents cuts in the project they leave."""
+
+    kind: str
+    find: Callable[[Connection, Sequence[str]], list[tuple[str, str, str]]]
+    """Returns (id, name, why) of each that a move of these documents cuts. Reads only."""
+    cut: Table | Callable[[ActionContext, list[str], Sequence[str]], object]
+    """The table whose rows with these ids go, or what cuts the ids and is told the documents too; inside the step that sends
+    the documents to the Trash."""
+
+
 @dataclass(frozen=True)
 class Carrier:
     """One family's declarations for transfers (`armarium_documents_carriers`). Every field is optional.
@@ -45,10 +56,8 @@ class Carrier:
     parts: tuple[str, ...] = ()
     """Tables whose rows are parts of companions (the evidence of a statement): those of a carried companion that stay,
     with a page that stays, are reported as cut."""
-    cuts: Callable[[Connection, Sequence[str]], list[dict[str, Any]]] | None = None
-    """What a move of these documents cuts in the project they leave: `{kind, id, name, why}` each. Reads only."""
-    cut: Callable[[ActionContext, Sequence[str]], None] | None = None
-    """Cuts it, inside the step that sends the documents to the Trash."""
+    ties: tuple[Tie, ...] = ()
+    """In this order they are listed, and cut."""
     expected: Callable[[Connection, Mapping[str, list[dict[str, Any]]]], list[dict[str, Any]]] | None = None
     """Called for a plan with the target's connection and the rows of the companions, as they are in the source; returns
     what `arrived` would propose. Reads only."""

@@ -21,7 +21,7 @@ from armarium_documents.actions import (
     trash,
 )
 from armarium_documents.actions.transfer import departing, recovery, steps
-from armarium_documents.hookspecs import Carrier, Vocabulary
+from armarium_documents.hookspecs import Carrier, Tie, Vocabulary
 from armarium_documents.jobs.imports import import_files
 from armarium_documents.jobs.pages import page_pictures
 from armarium_documents.jobs.thumbnails import thumbnails
@@ -49,8 +49,7 @@ _CARRIER = Carrier(
     vocabulary=(
         Vocabulary("classification", "key", used_by=(("document", "prototype_key"),), parent="parent_key"),
     ),
-    cuts=departing.alias_cuts,
-    cut=departing.cut_aliases,
+    ties=(Tie("alias", departing.aliases, departing.cut_aliases),),
 )
 """How documents are carried to another project."""
 

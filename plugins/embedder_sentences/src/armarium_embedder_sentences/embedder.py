@@ -73,11 +73,7 @@ class SentenceTransformers(PassageEmbedder):
     @classmethod
     def models_here(cls, folder: Path, runtime_folder: Path | None) -> list[ModelFile]:
         """The folders of models: each by its own name."""
-        found = []
-        for modules in sorted(folder.glob(f"*/{MODULES}")) if folder.is_dir() else ():
-            size = sum(path.stat().st_size for path in modules.parent.rglob("*") if path.is_file())
-            found.append(ModelFile(modules.parent.name, modules.parent.name, modules, size))
-        return found
+        return ModelFile.in_folders(folder, MODULES)
 
     @classmethod
     def model_for(cls, *, reading: bool, language: str | None, folder: Path) -> Path | None:

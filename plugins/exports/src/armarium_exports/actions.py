@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from sqlalchemy import select
@@ -17,7 +16,6 @@ from armarium.api import (
     Principal,
     Route,
     RowLaw,
-    ServiceError,
     UndoContext,
     action,
     cancel_with_undo,
@@ -281,13 +279,9 @@ def publish(ctx: ActionContext, p: PublishParams) -> dict[str, Any]:
     return row
 
 
-def _kept_twice(raw: sqlite3.Connection, after: Mapping[str, Any]) -> ServiceError | None:
-    asked = f"SELECT 1 FROM {kept_exports} WHERE folder = ? AND format = ? AND id <> ?"
-    there = raw.execute(asked, (after["folder"], after["format"], after["id"])).fetchone()
-    return None if there is None else folder_kept(after["format"], after["folder"])
-
-
-KEPT_ONCE = RowLaw(kept_exports.name, _kept_twice)
+KEPT_ONCE = RowLaw.one(
+    kept_exports.name, ("folder", "format"), lambda row, _: folder_kept(row["format"], row["folder"])
+)
 """No two kept exports of a format write to one folder, however they came to be."""
 
 

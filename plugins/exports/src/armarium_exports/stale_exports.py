@@ -7,15 +7,15 @@ from pathlib import Path
 
 from sqlalchemy import Connection, select
 
-from armarium.api import ActionContext, Library, is_among
+from armarium.api import Library, is_among
 from armarium_documents.api import ancestor_ids
 from armarium_exports.records import changed_pages, kept_exports, kept_files
-from armarium_source_model.api import StaleRow
+from armarium_source_model.api import RestsOnText, StaleRow
 
 WHY = "The file was written before its page changed; a job will write it again, or write the kept export now."
 
 
-class RestingExports:
+class RestingExports(RestsOnText):
     """The files of kept exports. A row's id is that of its export; its text is the file's name."""
 
     kinds = ("export",)
@@ -37,7 +37,3 @@ class RestingExports:
                 for row in conn.execute(waiting)
             ]
         return found
-
-    def confirm(self, ctx: ActionContext, kind: str, identity: str) -> bool:
-        """Refuse: files are written again."""
-        return False

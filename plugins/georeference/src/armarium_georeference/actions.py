@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Mapping
 from typing import Any
 
 from armarium.api import (
     ActionContext,
-    Conflict,
     Example,
     Route,
     RowLaw,
@@ -53,17 +50,11 @@ from armarium_georeference.transforms import (
 )
 from armarium_source_model.api import set_transformation
 
-
-def _one_a_segment(raw: sqlite3.Connection, row: Mapping[str, Any]) -> Conflict | None:
-    """Conflict if the segment already has a control point."""
-    twin = raw.execute(
-        "SELECT id FROM georeference_control_point WHERE pass_id = ? AND segment_id = ? AND id <> ?",
-        (row["pass_id"], row["segment_id"], row["id"]),
-    ).fetchone()
-    return None if twin is None else errors.point_there(row["segment_id"], twin[0])
-
-
-ONE_A_SEGMENT = RowLaw(points.name, _one_a_segment)
+ONE_A_SEGMENT = RowLaw.one(
+    points.name,
+    ("segment_id", "pass_id"),
+    lambda row, other: errors.point_there(row["segment_id"], other),
+)
 
 ORIGINAL = {"original_crs", "original_x", "original_y"}
 """The place as the source states it."""
@@ -226,12 +217,12 @@ def set_type(ctx: ActionContext, p: SetType) -> dict[str, Any]:
         try:
             plane_stated(p.crs)
         except BadCoordinates as refusal:
-            raise errors.BadPlace(str(refusal)) from None
+            raise errors.bad_place(str(refusal)) from None
     tried = transform_as(ctx.conn, p.pass_id, p.type, p.crs)
     if tried.problem is not None:
         if tried.bad_plane:
-            raise errors.BadPlace(tried.problem)
-        raise errors.TooFewPoints(p.type, NEEDED[p.type], len(tried.counting), tried.problem)
+            raise errors.bad_place(tried.problem)
+        raise errors.too_few_points(tried.problem, p.type, NEEDED[p.type], len(tried.counting))
     set_transformation(ctx, p.pass_id, {"type": p.type} | ({"crs": p.crs} if p.crs else {}))
     return transform_answer(transform_of(ctx.conn, p.pass_id))
 

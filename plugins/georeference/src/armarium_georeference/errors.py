@@ -15,34 +15,14 @@ not_lon_lat = Invalid.saying(
 )
 
 
-class BadPlace(Invalid):
-    """Coordinates, a reference system or a plane that cannot be used."""
-
-    def __init__(self, sentence: str) -> None:
-        super().__init__(sentence, code="bad_place")
+bad_place = Invalid.saying("bad_place", "{sentence}")
 
 
-class TooFewPoints(Invalid):
-    """The type that was chosen needs more or other control points than the pass has."""
-
-    def __init__(self, kind: str, needed: int, have: int, sentence: str) -> None:
-        super().__init__(sentence, code="too_few_points", type=kind, needed=needed, have=have)
-
-
-class NoTransform(Conflict):
-    """A shape on the ground was requested for a pass without a usable transformation."""
-
-    def __init__(self, pass_id: str, sentence: str) -> None:
-        super().__init__(sentence, code="no_transform", pass_id=pass_id)
-
-
-class NoShape(Conflict):
-    """The segment has no place on the ground, although its pass has a transformation."""
-
-    def __init__(self, segment_id: str, why: str) -> None:
-        super().__init__(
-            f"Segment {segment_id} has no shape on the ground: {why}", code="no_shape", id=segment_id
-        )
+too_few_points = Invalid.saying("too_few_points", "{sentence}", type="kind", needed="needed", have="have")
+no_transform = Conflict.saying("no_transform", "{sentence}", pass_id="pass_id")
+no_shape = Conflict.saying(
+    "no_shape", "Segment {segment_id} has no shape on the ground: {why}", id="segment_id"
+)
 
 
 no_picture = Conflict.saying(
@@ -87,11 +67,7 @@ placed_by_person = Conflict.saying(
 )
 
 
-def provisional(given: str, sentence: str) -> Invalid:
-    """422: the id only stands for a box of an older result."""
-    return Invalid(sentence, code="provisional_id", id=given)
-
-
+provisional = Invalid.saying("provisional_id", "{sentence}", id="given")
 bad_annotation = Invalid.saying(
     "bad_annotation", "This is not a georeference annotation that can be used here: {why}"
 )

@@ -40,7 +40,7 @@ def place_sent(p: PlaceOnGround) -> tuple[float, float] | None:
     try:
         return to_world(p.original_crs, p.original_x, p.original_y)
     except BadCoordinates as refusal:
-        raise errors.BadPlace(str(refusal)) from None
+        raise errors.bad_place(str(refusal)) from None
 
 
 def segment_for(ctx: ActionContext, p: PlaceOnGround, pass_id: str, document_id: str) -> str:
@@ -50,7 +50,7 @@ def segment_for(ctx: ActionContext, p: PlaceOnGround, pass_id: str, document_id:
         assert p.y is not None
         return _draw_mark(ctx, pass_id, document_id, p.x, p.y)
     if is_provisional(p.segment_id):
-        raise errors.provisional(p.segment_id, IS_PROVISIONAL)
+        raise errors.provisional(IS_PROVISIONAL, p.segment_id)
     if live_segment(ctx.conn, p.segment_id).pass_id != pass_id:
         raise errors.other_pass(p.segment_id, pass_id)
     there = select(points.c.id).where(points.c.pass_id == pass_id, points.c.segment_id == p.segment_id)

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from armarium.api import Engine, query
 from armarium_documents.api import require_document
-from armarium_georeference.errors import NoShape, not_lon_lat, provisional
+from armarium_georeference.errors import no_shape, not_lon_lat, provisional
 from armarium_georeference.linked_places import linked_places
 from armarium_georeference.onground import features, on_ground, outline_of, outlines_of
 from armarium_georeference.places import finder, place_at
@@ -131,13 +131,13 @@ def list_maps(conn: Connection) -> dict[str, Any]:
 def read_world_shape(conn: Connection, segment_id: str) -> dict[str, Any]:
     """Its polygon, or else its rect, and its baseline; 409 in words if its pass has no usable transformation."""
     if is_provisional(segment_id):
-        raise provisional(segment_id, IS_PROVISIONAL)
+        raise provisional(IS_PROVISIONAL, segment_id)
     row = live_segment(conn, segment_id)
     transform = transform_of(conn, row.pass_id)
     require_ready(transform)
     (placed,) = on_ground(transform, [outline_of(conn, segment_id)])
     if placed.geometry is None:
-        raise NoShape(segment_id, placed.why or "")
+        raise no_shape(segment_id, placed.why or "")
     return {
         "segment_id": segment_id,
         "pass_id": row.pass_id,

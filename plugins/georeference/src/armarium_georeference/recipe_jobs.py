@@ -14,8 +14,7 @@ from armarium.api import (
     PageSkipped,
     PageWork,
     Params,
-    RecipeJob,
-    page_kind,
+    page_job,
 )
 from armarium_georeference.errors import bad_gazetteer, no_gazetteer
 from armarium_georeference.gazetteer import BadGazetteer, Gazetteer, read_gazetteer
@@ -94,21 +93,17 @@ def _example(ex: Example) -> dict[str, Any]:
     return {"page_id": page, "settings": {"file": str(file)}}
 
 
-PLACE_IN_A_GAZETTEER = RecipeJob(
-    kind=page_kind(
-        "place-in-a-gazetteer",
-        place_page,
-        GazetteerSettings,
-        summary="Find places of a gazetteer on pages.",
-        lane="cpu",
-    ),
+PLACE_IN_A_GAZETTEER = page_job(
+    "place-in-a-gazetteer",
+    place_page,
+    GazetteerSettings,
+    summary="Find places of a gazetteer on pages.",
     name="Place in a gazetteer",
     description="Links names on pages to the places of a gazetteer file, if only one place has that name.",
     layer="places",
     takes=("mentions", "page_reading"),
     takes_any=True,
     gives=("places",),
-    settings=GazetteerSettings,
     writes=("georeference.place_names",),
     example=_example,
 )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, select
 
 from armarium_documents.api import renditions, require_document
-from armarium_georeference.errors import NoTransform, no_picture, pass_withdrawn, provisional
+from armarium_georeference.errors import no_picture, no_transform, pass_withdrawn, provisional
 from armarium_georeference.fitting import (
     NEEDED,
     SPLINE,
@@ -106,7 +106,7 @@ def pixels_up(fractions: Points, size: tuple[int, int]) -> Points:
 def require_pass(conn: Connection, pass_id: str) -> Any:
     """Return the row of a live pass. Raises NotFound, Conflict for a withdrawn one, Invalid for a provisional id."""
     if is_provisional(pass_id):
-        raise provisional(pass_id, IS_PROVISIONAL)
+        raise provisional(IS_PROVISIONAL, pass_id)
     row = get_pass(conn, pass_id)
     if row.deleted_at is not None:
         raise pass_withdrawn(pass_id)
@@ -145,14 +145,12 @@ def transform_as(conn: Connection, pass_id: str, kind: Type, crs: str | None) ->
 
 
 def require_ready(found: PassTransform) -> None:
-    """Raise NoTransform, in words, if it is not ready."""
+    """Raise no_transform, in words, if it is not ready."""
     if found.type is None:
-        raise NoTransform(
-            found.pass_id,
-            f"Pass {found.pass_id} has no transformation. Set control points, then choose its type.",
-        )
+        sentence = f"Pass {found.pass_id} has no transformation. Set control points, then choose its type."
+        raise no_transform(sentence, found.pass_id)
     if found.problem is not None:
-        raise NoTransform(found.pass_id, found.problem)
+        raise no_transform(found.problem, found.pass_id)
 
 
 def _describe_unfitted(conn: Connection, pass_id: str, document_id: str, kind: Type | None) -> PassTransform:

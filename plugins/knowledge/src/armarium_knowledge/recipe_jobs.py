@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import Example, RecipeJob, page_kind
+from armarium.api import Example, page_job
 from armarium_knowledge import samples
 from armarium_knowledge.jobs import authorities, names, statements
 from armarium_knowledge.schemas.work import AuthoritySettings, DateSettings, ModelSettings, NameSettings
-from armarium_reading.api import place_with_provider
+from armarium_reading.api import model_job
 
 
 def _named_page(ex: Example) -> dict[str, Any]:
@@ -40,15 +40,12 @@ def _read_page(ex: Example) -> dict[str, Any]:
     return {"page_id": samples.read_page(ex)["page_id"]}
 
 
-FIND_NAMES = RecipeJob(
-    kind=page_kind(
-        "find-names-tag-words",
-        names.find_names,
-        NameSettings,
-        summary="Find the names on pages.",
-        lane="cpu",
-        also_lanes=("network", "local-model"),
-    ),
+FIND_NAMES = page_job(
+    "find-names-tag-words",
+    names.find_names,
+    NameSettings,
+    summary="Find the names on pages.",
+    also_lanes=("network", "local-model"),
     name="Find names",
     description=(
         "Finds the names of persons, places and other things on each page: those that the project knows, without any model,"
@@ -57,7 +54,6 @@ FIND_NAMES = RecipeJob(
     layer="entities",
     takes=("page_reading",),
     gives=("mentions",),
-    settings=NameSettings,
     writes=("mention.take",),
     uses_llm=True,
     provider_setting="provider",
@@ -67,108 +63,78 @@ FIND_NAMES = RecipeJob(
     compare="names found of those a person marked, and how many of those found are names",
 )
 
-FIND_STATEMENTS = RecipeJob(
-    kind=page_kind(
-        "find-statements",
-        statements.find_statements,
-        ModelSettings,
-        summary="Have a model find the statements on pages.",
-        lane="network",
-        also_lanes=("local-model",),
-    ),
+FIND_STATEMENTS = model_job(
+    "find-statements",
+    statements.find_statements,
+    ModelSettings,
+    summary="Have a model find the statements on pages.",
     name="Find statements",
     description="A model gives the statements that each page makes, with the lines that say them; a person curates them.",
     layer="graph",
     takes=("page_reading", "mentions"),
     takes_any=True,
     gives=("claims",),
-    settings=ModelSettings,
     writes=("claim.take",),
-    uses_llm=True,
-    provider_setting="provider",
-    model_setting="model",
-    place=place_with_provider,
     example=_read_page,
     compare="statements that a person kept, of all statements found",
 )
 
-WORK_OUT_DATES = RecipeJob(
-    kind=page_kind(
-        "work-out-dates", names.work_out_dates, DateSettings, summary="Work out the dates that mentions say."
-    ),
+WORK_OUT_DATES = page_job(
+    "work-out-dates",
+    names.work_out_dates,
+    DateSettings,
+    summary="Work out the dates that mentions say.",
     name="Work out dates",
     description="Reads the dates among the mentions of each page, feasts and reigns too, and gives them to what they name.",
     layer="graph",
     takes=("mentions",),
     gives=("dates",),
-    settings=DateSettings,
     writes=("entity.take_dates",),
     example=_dated_page,
     compare="dates that a person would have given, of all dates worked out",
 )
 
-LINK = RecipeJob(
-    kind=page_kind(
-        "link-to-authorities",
-        authorities.link,
-        AuthoritySettings,
-        summary="Link the entities of pages to an authority file of this machine.",
-    ),
+LINK = page_job(
+    "link-to-authorities",
+    authorities.link,
+    AuthoritySettings,
+    summary="Link the entities of pages to an authority file of this machine.",
     name="Link to authorities",
     description="Links the entities that each page names to the entries of an authority file that are called the same.",
     layer="graph",
     takes=("mentions",),
     gives=("authority_links",),
-    settings=AuthoritySettings,
     writes=("entity.take_links",),
     place=authorities.placed_file,
     example=_linked_page,
     compare="links that a person kept, of all links",
 )
 
-DESCRIBE = RecipeJob(
-    kind=page_kind(
-        "describe-for-the-catalogue",
-        statements.describe,
-        ModelSettings,
-        summary="Have a model describe pages for the catalogue.",
-        lane="network",
-        also_lanes=("local-model",),
-    ),
+DESCRIBE = model_job(
+    "describe-for-the-catalogue",
+    statements.describe,
+    ModelSettings,
+    summary="Have a model describe pages for the catalogue.",
     name="Describe for the catalogue",
     description="A model describes each page for the catalogue: title, date, place, persons, subjects and a summary.",
     layer="catalogue",
     takes=("page_reading",),
     gives=("catalogue_record",),
-    settings=ModelSettings,
     writes=("artifact.create",),
-    uses_llm=True,
-    provider_setting="provider",
-    model_setting="model",
-    place=place_with_provider,
     example=_read_page,
 )
 
-PULL_OUT = RecipeJob(
-    kind=page_kind(
-        "pull-out-passages",
-        statements.pull_out,
-        ModelSettings,
-        summary="Have a model pull out the passages of pages that are worth quoting.",
-        lane="network",
-        also_lanes=("local-model",),
-    ),
+PULL_OUT = model_job(
+    "pull-out-passages",
+    statements.pull_out,
+    ModelSettings,
+    summary="Have a model pull out the passages of pages that are worth quoting.",
     name="Pull out passages",
     description="A model names the lines of each page that are worth quoting; the words are the source's own.",
     layer="knowledge",
     takes=("page_reading",),
     gives=("passages",),
-    settings=ModelSettings,
     writes=("artifact.create",),
-    uses_llm=True,
-    provider_setting="provider",
-    model_setting="model",
-    place=place_with_provider,
     example=_read_page,
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import Engine, Example, Library, Placement, RecipeJob, page_kind
+from armarium.api import Engine, Example, Library, Placement, page_job
 from armarium_layout.actions.samples import (
     add_lines,
     drawing_page,
@@ -59,40 +59,34 @@ def _with_detector(engine: Engine, library: Library, settings: RegionSettings) -
     return Placement(model=f"{STORE}:{name}")
 
 
-PUT_IN_ORDER = RecipeJob(
-    kind=page_kind(
-        "put-in-order",
-        lines.put_in_order,
-        NoSettings,
-        summary="Put the lines of pages in order.",
-        lane="database",
-    ),
+PUT_IN_ORDER = page_job(
+    "put-in-order",
+    lines.put_in_order,
+    NoSettings,
+    summary="Put the lines of pages in order.",
+    lane="database",
     name="Put in order",
     description="Puts the regions and lines of each page in reading order: columns, margins, footnotes.",
     layer="lines",
     takes=("lines",),
     gives=("reading_order",),
-    settings=NoSettings,
     writes=("layout.order_page",),
     compare="share of lines that follow the right one",
     example=_drawn_lines,
 )
 
-FIND_REGIONS = RecipeJob(
-    kind=page_kind(
-        "find-regions",
-        lines.find_regions,
-        RegionSettings,
-        summary="Find the regions of pages.",
-        lane="local-model",
-    ),
+FIND_REGIONS = page_job(
+    "find-regions",
+    lines.find_regions,
+    RegionSettings,
+    summary="Find the regions of pages.",
+    lane="local-model",
     name="Find regions",
     description="Finds the blocks of text of each page from its lines and the white space between them, or "
     "with a detector.",
     layer="lines",
     takes=("page_image",),
     gives=("regions",),
-    settings=RegionSettings,
     model_setting="model",
     place=_with_detector,
     writes=("layout.take_shapes",),
@@ -100,123 +94,111 @@ FIND_REGIONS = RecipeJob(
     example=_drawn_lines,
 )
 
-REFINE_SHAPES = RecipeJob(
-    kind=page_kind(
-        "refine-shapes", lines.refine_shapes, OutlineSettings, summary="Give lines outlines around their ink."
-    ),
+REFINE_SHAPES = page_job(
+    "refine-shapes",
+    lines.refine_shapes,
+    OutlineSettings,
+    summary="Give lines outlines around their ink.",
     name="Refine shapes",
     description="Gives each line that has a baseline an outline around its own ink, excluding that of its "
     "neighbours.",
     layer="lines",
     takes=("lines",),
     gives=("lines",),
-    settings=OutlineSettings,
     writes=("layout.reshape_lines",),
     compare="ink within both outlines, as a share of the ink within either",
     example=_make_lined_page,
 )
 
-FIND_CELLS = RecipeJob(
-    kind=page_kind(
-        "find-a-tables-cells", cells.find_cells, TableSettings, summary="Find the cells of tables."
-    ),
+FIND_CELLS = page_job(
+    "find-a-tables-cells",
+    cells.find_cells,
+    TableSettings,
+    summary="Find the cells of tables.",
     name="Find a table's cells",
     description="Finds the rows, columns and cells of tables, ruled or not, and puts the lines of the page into them.",
     layer="lines",
     takes=("regions",),
     gives=("table_cells",),
-    settings=TableSettings,
     writes=("layout.take_shapes",),
     compare="cells found of cells checked, and cells too many",
     example=lambda ex: {"page_id": table_page(ex)},
 )
 
-SPLIT_PAGES = RecipeJob(
-    kind=page_kind(
-        "split-pages",
-        pictures.split_page,
-        NoSettings,
-        summary="Split pictures of open books at their gutter.",
-        lane="images",
-    ),
+SPLIT_PAGES = page_job(
+    "split-pages",
+    pictures.split_page,
+    NoSettings,
+    summary="Split pictures of open books at their gutter.",
+    lane="images",
     name="Split pages",
     description="Splits the picture of an open book or notebook at its gutter into two pages; single pages "
     "stay whole.",
     layer="prepare",
     takes=("page_image",),
     gives=("page_image",),
-    settings=NoSettings,
     writes=("image.split",),
     compare="spreads split at the gutter of all spreads, and single pages split",
     example=lambda ex: {"page_id": spread_page(ex)},
 )
 
-PREPARE = RecipeJob(
-    kind=page_kind(
-        "prepare-the-image",
-        pictures.prepare,
-        PrepareSettings,
-        summary="Prepare the pictures of pages.",
-        lane="images",
-    ),
+PREPARE = page_job(
+    "prepare-the-image",
+    pictures.prepare,
+    PrepareSettings,
+    summary="Prepare the pictures of pages.",
+    lane="images",
     name="Prepare the image",
     description="Makes renditions of each picture: level, with straight lines, without the paper. The "
     "picture itself is not changed.",
     layer="prepare",
     takes=("page_image",),
     gives=("page_image", "rendition"),
-    settings=PrepareSettings,
     writes=("layout.prepare_page",),
     example=lambda ex: {"page_id": leaning_page(ex)},
 )
 
-TIE_TEXT = RecipeJob(
-    kind=page_kind(
-        "tie-text-to-lines",
-        readings.tie_text,
-        NoSettings,
-        summary="Divide the text of pages among their lines.",
-    ),
+TIE_TEXT = page_job(
+    "tie-text-to-lines",
+    readings.tie_text,
+    NoSettings,
+    summary="Divide the text of pages among their lines.",
     name="Tie text to lines",
     description="Divides a page's text among its lines: by its line breaks, by what was read, by the room "
     "in each line.",
     layer="reading",
     takes=("page_reading", "lines"),
     gives=("line_readings",),
-    settings=NoSettings,
     writes=("reading.take",),
     compare="share of lines that got their own words",
     example=lambda ex: {"page_id": text_page(ex)},
 )
 
-TRACE_DRAWING = RecipeJob(
-    kind=page_kind(
-        "trace-a-drawing",
-        readings.trace_drawings,
-        DrawingSettings,
-        summary="Trace the drawings of pages as vector pictures.",
-    ),
+TRACE_DRAWING = page_job(
+    "trace-a-drawing",
+    readings.trace_drawings,
+    DrawingSettings,
+    summary="Trace the drawings of pages as vector pictures.",
     name="Trace a drawing",
     description="Makes a vector picture (SVG) of the ink of each region that is a drawing, as a reading of that region.",
     layer="reading",
     takes=("regions",),
     gives=("drawings",),
-    settings=DrawingSettings,
     writes=("reading.take",),
     compare="ink within both pictures, as a share of the ink within either",
     example=lambda ex: {"page_id": drawing_page(ex)},
 )
 
-FIND_SIGNS = RecipeJob(
-    kind=page_kind(
-        "find-signs", signs.find_signs, SignSettings, summary="Find signs on pages by their shape."
-    ),
+FIND_SIGNS = page_job(
+    "find-signs",
+    signs.find_signs,
+    SignSettings,
+    summary="Find signs on pages by their shape.",
     name="Find signs",
     description="Finds what looks like the signs given as examples: marks of notaries, abbreviations, marginal signs.",
     layer="lines",
     takes=("page_image",),
     gives=("signs",),
-    settings=SignSettings,
     writes=("layout.take_shapes",),
     compare="signs found of signs checked, and places that are not signs",
     example=sign_page,

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from armarium.api import Engine, Example, JobContext, Library, PageWork, Placement, RecipeJob, page_kind
+from armarium.api import Engine, Library, Placement
 from armarium_model_jobs import errors
 from armarium_model_jobs.jobs import lines, results, signs
 from armarium_model_jobs.samples import read_page, signed_page, with_provider
 from armarium_model_jobs.schemas import ColumnSettings, ModelSettings, QuestionSettings, RenderSettings
-from armarium_reading.api import place_with_provider
+from armarium_reading.api import model_job, place_with_provider
 
 
 def _placed_question(engine: Engine, library: Library, settings: QuestionSettings) -> Placement:
@@ -28,33 +25,12 @@ def _placed_table(engine: Engine, library: Library, settings: ColumnSettings) ->
     return place_with_provider(engine, library, settings)
 
 
-def _job(
-    job_id: str,
-    work: Callable[[JobContext, str], PageWork | None],
-    settings: type[ModelSettings],
-    *,
-    summary: str,
-    place: Callable[[Engine, Library, Any], Placement] = place_with_provider,
-    example: Callable[[Example], dict[str, Any]] = read_page,
-    **more: Any,
-) -> RecipeJob:
-    return RecipeJob(
-        kind=page_kind(job_id, work, settings, summary=summary, lane="network", also_lanes=("local-model",)),
-        settings=settings,
-        uses_llm=True,
-        provider_setting="provider",
-        model_setting="model",
-        place=place,
-        example=lambda ex: with_provider(ex, example),
-        **more,
-    )
-
-
-CORRECT = _job(
+CORRECT = model_job(
     "correct",
     lines.correct,
     ModelSettings,
     summary="Have a model correct the lines of pages.",
+    example=with_provider(read_page),
     name="Correct",
     description="A model corrects what a machine misread, line by line; what a person wrote or chose is "
     "not changed.",
@@ -65,11 +41,12 @@ CORRECT = _job(
     compare="share of wrong characters, before and after",
 )
 
-RENDER = _job(
+RENDER = model_job(
     "translate-transliterate-normalise",
     lines.render,
     RenderSettings,
     summary="Have a model translate, transliterate or normalise the lines of pages.",
+    example=with_provider(read_page),
     name="Translate, transliterate, normalise",
     description="A model renders each line in another language, script or spelling, as a reading beside the transcription.",
     layer="reading",
@@ -79,13 +56,13 @@ RENDER = _job(
     compare="share of characters that differ from a person's rendering",
 )
 
-ASK = _job(
+ASK = model_job(
     "ask-a-model",
     results.answer,
     QuestionSettings,
     summary="Ask a model about pages.",
     place=_placed_question,
-    example=lambda ex: {**read_page(ex), "settings": {"prompt": "To whom is this addressed?"}},
+    example=with_provider(lambda ex: {**read_page(ex), "settings": {"prompt": "To whom is this addressed?"}}),
     name="Ask a model",
     description="Asks a model a question about the text of each page, and stores the answer with the page.",
     layer="knowledge",
@@ -94,13 +71,13 @@ ASK = _job(
     writes=("artifact.create",),
 )
 
-EXTRACT = _job(
+EXTRACT = model_job(
     "extract-to-a-table",
     results.extract,
     ColumnSettings,
     summary="Have a model extract the contents of pages into a table.",
     place=_placed_table,
-    example=lambda ex: {**read_page(ex), "settings": {"columns": ["Who", "What"]}},
+    example=with_provider(lambda ex: {**read_page(ex), "settings": {"columns": ["Who", "What"]}}),
     name="Extract to a table",
     description="A model extracts the contents of each page into rows with the given columns, each row "
     "with the lines it comes from.",
@@ -112,11 +89,12 @@ EXTRACT = _job(
     compare="share of cells that are right",
 )
 
-SPLIT = _job(
+SPLIT = model_job(
     "split-into-entries",
     results.split,
     ModelSettings,
     summary="Have a model split pages into entries.",
+    example=with_provider(read_page),
     name="Split into entries",
     description="A model says which lines begin the entries of a register, diary or list; the lines are "
     "divided among them.",
@@ -127,12 +105,12 @@ SPLIT = _job(
     compare="share of entries that begin where they should",
 )
 
-IDENTIFY = _job(
+IDENTIFY = model_job(
     "identify-signs",
     signs.identify,
     ModelSettings,
     summary="Have a model identify the signs of pages.",
-    example=signed_page,
+    example=with_provider(signed_page),
     name="Identify signs",
     description="A model that accepts pictures says what the signs found on each page are: each gets a "
     "description and becomes an instance of the declared sign of that name.",

@@ -13,14 +13,18 @@ WORDS = ("Deer Sir", "your letter of the third", "has come to hand")
 """The lines as a machine read them, in order."""
 
 
-def with_provider(ex: Example, example: Callable[[Example], dict[str, Any]]) -> dict[str, Any]:
-    """Wrap the setup of *example* so that its settings name a provider on this machine."""
-    ground = example(ex)
-    stated = {"name": f"Server {new_id()}", "provider_type": "local-server"}
-    provider = ex.run("provider.create", stated)["id"]
-    model = {"name": "Tiny", "model_id": "tiny", "capabilities": ["text", "vision"], "is_default": True}
-    ex.run("provider.set_models", {"provider_id": provider, "models": [model]})
-    return {**ground, "settings": {"provider": provider, **ground.get("settings", {})}}
+def with_provider(example: Callable[[Example], dict[str, Any]]) -> Callable[[Example], dict[str, Any]]:
+    """Wrap *example* so that its settings name a provider on this machine."""
+
+    def make(ex: Example) -> dict[str, Any]:
+        ground = example(ex)
+        stated = {"name": f"Server {new_id()}", "provider_type": "local-server"}
+        provider = ex.run("provider.create", stated)["id"]
+        model = {"name": "Tiny", "model_id": "tiny", "capabilities": ["text", "vision"], "is_default": True}
+        ex.run("provider.set_models", {"provider_id": provider, "models": [model]})
+        return {**ground, "settings": {"provider": provider, **ground.get("settings", {})}}
+
+    return make
 
 
 def read_page(ex: Example) -> dict[str, Any]:

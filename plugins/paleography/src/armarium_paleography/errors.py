@@ -24,16 +24,11 @@ class Withdrawn(Conflict):
         )
 
 
-class PassWithdrawn(Conflict):
-    """The pass of the segment was withdrawn."""
-
-    def __init__(self, segment_id: str, pass_id: str) -> None:
-        super().__init__(
-            f"Segment {segment_id} belongs to the pass {pass_id}, which was withdrawn; restore the pass "
-            "first.",
-            code="pass_deleted",
-            segment_id=segment_id,
-        )
+pass_withdrawn = Conflict.saying(
+    "pass_deleted",
+    "Segment {segment_id} belongs to the pass {pass_id}, which was withdrawn; restore the pass first.",
+    segment_id="segment_id",
+)
 
 
 class SaidAlready(Conflict):
@@ -51,47 +46,30 @@ class SaidAlready(Conflict):
         )
 
 
-class OtherSource(Invalid):
-    """A campaign of one source was named for a part of another."""
-
-    def __init__(self, campaign_id: str, document_id: str, other_id: str) -> None:
-        super().__init__(
-            f"The campaign {campaign_id} is of the source {document_id}, and {other_id} is neither that "
-            "source nor part of it. Name a campaign of its own source.",
-            code="other_source",
-        )
+other_source = Invalid.saying(
+    "other_source",
+    "The campaign {campaign_id} is of the source {document_id}, and {other_id} is neither that source nor part of "
+    "it. Name a campaign of its own source.",
+)
 
 
-class CampaignStands(Conflict):
-    """An undo or redo would put a segment into two campaigns at once."""
-
-    def __init__(self, segment_id: str) -> None:
-        super().__init__(
-            f"Segment {segment_id} was assigned to another campaign since; a segment belongs to one. Undo "
-            "that assignment first.",
-            code="campaign_stands",
-        )
+campaign_stands = Conflict.saying(
+    "campaign_stands",
+    "Segment {segment_id} was assigned to another campaign since; a segment belongs to one. Undo that assignment "
+    "first.",
+)
 
 
-class GivenAlready(Conflict):
-    """An undo or redo would assign a reading to a campaign twice."""
-
-    def __init__(self, representation_id: str, campaign_id: str) -> None:
-        super().__init__(
-            f"The reading {representation_id} was assigned to the campaign {campaign_id} since; undo that "
-            "step first.",
-            code="already_exists",
-        )
+given_already = Conflict.saying(
+    "already_exists",
+    "The reading {representation_id} was assigned to the campaign {campaign_id} since; undo that step first.",
+)
 
 
-class DescriptionStands(Conflict):
-    """An undo or redo would give a segment two descriptions of its letterform."""
-
-    def __init__(self, segment_id: str) -> None:
-        super().__init__(
-            f"The letterform of segment {segment_id} was described again since; undo that description first.",
-            code="description_stands",
-        )
+description_stands = Conflict.saying(
+    "description_stands",
+    "The letterform of segment {segment_id} was described again since; undo that description first.",
+)
 
 
 class CodePointTaken(Conflict):
@@ -106,17 +84,10 @@ class CodePointTaken(Conflict):
         )
 
 
-class OtherCharacter(Invalid):
-    """An allograph of one character was named for another."""
-
-    def __init__(self, character: str, allograph_id: str, own: str) -> None:
-        super().__init__(
-            f"The allograph {allograph_id} is a way to write {own!r}, not {character!r}; name an allograph "
-            "of that character.",
-            code="other_character",
-        )
-
-
+other_character = Invalid.saying(
+    "other_character",
+    "The allograph {allograph_id} is a way to write {own!r}, not {character!r}; name an allograph of that character.",
+)
 nothing_asked = Invalid.saying("nothing_named", "Name at least one of character, allograph_id and hand_id.")
 not_described = NotFound.saying(
     "not_described", "The letterform of segment {segment_id} is not described; describe it with PUT."

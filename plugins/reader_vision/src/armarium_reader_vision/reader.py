@@ -122,11 +122,7 @@ class VisionReader(Reader):
     @classmethod
     def models_here(cls, folder: Path, runtime_folder: Path | None) -> list[ModelFile]:
         """Return the folders of models, each by its own name."""
-        found = []
-        for config in sorted(folder.glob(f"*/{CONFIG}")) if folder.is_dir() else ():
-            size = sum(path.stat().st_size for path in config.parent.rglob("*") if path.is_file())
-            found.append(ModelFile(config.parent.name, config.parent.name, config, size))
-        return found
+        return ModelFile.in_folders(folder, CONFIG)
 
 
 def box_of(line: LineShape, width: int, height: int) -> tuple[int, int, int, int]:

@@ -15,12 +15,10 @@ unknown_target = NotFound.saying(
 )
 
 
-def no_such_project(target_id: str) -> Invalid:
-    """422: the only id of the project is the word library."""
-    return Invalid(
-        f'A record about the project has the target_id "library", not {target_id!r}.',
-        code="bad_target",
-    )
+no_such_project = Invalid.saying(
+    "bad_target",
+    'A record about the project has the target_id "library", not {target_id!r}.',
+)
 
 
 already_withdrawn = Conflict.saying(

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 import orjson
 from sqlalchemy import Connection
 
-from armarium.api import ActionContext, Library, raw_of
+from armarium.api import Library, raw_of
 from armarium_search.vectors.files import read
-from armarium_source_model.api import StaleRow, page_texts
+from armarium_source_model.api import RestsOnText, StaleRow, page_texts
 
 WHY = (
     "Its vectors were made from an earlier text; `armarium action search.embed` updates all outdated vectors."
 )
 
 
-class RestingVectors:
+class RestingVectors(RestsOnText):
     """Pages with vectors. A row's id is that of its page, since a page has one set of them."""
 
     kinds = ("embedding",)
@@ -34,7 +34,3 @@ class RestingVectors:
             for document_id in document_ids
             if document_id in made_of and texts.get(document_id) != made_of[document_id]
         ]
-
-    def confirm(self, ctx: ActionContext, kind: str, identity: str) -> bool:
-        """Refuse: vectors are made again."""
-        return False

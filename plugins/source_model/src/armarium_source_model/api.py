@@ -13,8 +13,8 @@ from armarium_source_model.counting import ReadingRule as ReadingRule
 from armarium_source_model.cutting import cut_segment as cut_segment
 from armarium_source_model.cutting import lean_of as lean_of
 from armarium_source_model.errors import SegmentDeleted as SegmentDeleted
-from armarium_source_model.errors import UnknownKind as UnknownKind
 from armarium_source_model.errors import refuse_provisional as refuse_provisional
+from armarium_source_model.errors import unknown_kind as unknown_kind
 from armarium_source_model.errors import unknown_segment as unknown_segment
 from armarium_source_model.facts import KEYS as KEYS
 from armarium_source_model.facts import PageFacts as PageFacts

@@ -28,16 +28,12 @@ ids_or_folder = Invalid.saying(
 )
 
 
-class ProvisionalId(Invalid):
-    """An id that only stands for a box of an older geometry blob was used where a segment is needed."""
-
-    def __init__(self, given: str) -> None:
-        super().__init__(
-            f"{given} is provisional: it stands for a box of an older geometry blob and can only be read. "
-            "Convert the page to segments (segment.convert_page), then use the ids it lists.",
-            code="provisional_id",
-            id=given,
-        )
+provisional_id = Invalid.saying(
+    "provisional_id",
+    "{given} is provisional: it stands for a box of an older geometry blob and can only be read. Convert the page to "
+    "segments (segment.convert_page), then use the ids it lists.",
+    id="given",
+)
 
 
 class SegmentDeleted(Conflict):
@@ -57,13 +53,11 @@ class SegmentDeleted(Conflict):
         )
 
 
-class PassDeleted(Conflict):
-    def __init__(self, pass_id: str) -> None:
-        super().__init__(
-            f"Pass {pass_id} was withdrawn; restore it first, then read it or write to it.",
-            code="pass_deleted",
-            id=pass_id,
-        )
+pass_deleted = Conflict.saying(
+    "pass_deleted",
+    "Pass {pass_id} was withdrawn; restore it first, then read it or write to it.",
+    id="pass_id",
+)
 
 
 class StaleSegment(Conflict):
@@ -86,32 +80,23 @@ class StaleSegment(Conflict):
         )
 
 
-class ForwardingWouldLoop(Conflict):
-    """The segment to keep already leads to one that it would absorb."""
-
-    def __init__(self, keep_id: str, absorbed_id: str) -> None:
-        super().__init__(
-            f"Segment {keep_id} already leads to {absorbed_id}; absorbing that one would send citations in a circle. "
-            f"Keep {absorbed_id} instead, or undelete {keep_id} first.",
-            code="forwarding_would_loop",
-            keep_id=keep_id,
-            absorbed_id=absorbed_id,
-        )
+forwarding_would_loop = Conflict.saying(
+    "forwarding_would_loop",
+    "Segment {keep_id} already leads to {absorbed_id}; absorbing that one would send citations in a circle. Keep "
+    "{absorbed_id} instead, or undelete {keep_id} first.",
+    keep_id="keep_id",
+    absorbed_id="absorbed_id",
+)
 
 
-class MatchNeedsAPerson(Invalid):
-    def __init__(self) -> None:
-        super().__init__(
-            "Only a person may accept a match; leave it proposed and let a person look at it.",
-            code="match_needs_a_person",
-        )
+match_needs_a_person = Invalid.saying(
+    "match_needs_a_person", "Only a person may accept a match; leave it proposed and let a person look at it."
+)
 
 
-class OrderDeleted(Conflict):
-    def __init__(self, order_id: str) -> None:
-        super().__init__(
-            f"Reading order {order_id} was withdrawn; restore it first.", code="order_deleted", id=order_id
-        )
+order_deleted = Conflict.saying(
+    "order_deleted", "Reading order {order_id} was withdrawn; restore it first.", id="order_id"
+)
 
 
 class OrderOfOtherPass(Invalid):
@@ -127,13 +112,11 @@ class OrderOfOtherPass(Invalid):
         )
 
 
-class PositionsOutOfRoom(Invalid):
-    def __init__(self, order_id: str) -> None:
-        super().__init__(
-            "There is no room left between these two entries; renumber the order, then place again.",
-            code="positions_out_of_room",
-            order_id=order_id,
-        )
+positions_out_of_room = Invalid.saying(
+    "positions_out_of_room",
+    "There is no room left between these two entries; renumber the order, then place again.",
+    order_id="order_id",
+)
 
 
 class OtherPage(Conflict):
@@ -152,32 +135,20 @@ class OtherReadingCounts(Conflict):
         )
 
 
-class PersonOnly(Forbidden):
-    """A machine, or a run, tried what only a person may do."""
-
-    def __init__(self, what: str) -> None:
-        super().__init__(f"Only a person may {what}; a machine or a run may not.", code="person_only")
+person_only = Forbidden.saying("person_only", "Only a person may {what}; a machine or a run may not.")
 
 
-class GroundTruthNeedsAPerson(Invalid):
-    def __init__(self) -> None:
-        super().__init__(
-            "Only a person may mark a pass as ground truth; a machine cannot vouch for it.",
-            code="ground_truth_needs_a_person",
-        )
+ground_truth_needs_a_person = Invalid.saying(
+    "ground_truth_needs_a_person",
+    "Only a person may mark a pass as ground truth; a machine cannot vouch for it.",
+)
 
 
-class UnknownKind(Invalid):
-    """The project does not have this reading kind; the sentence names those it has."""
-
-    def __init__(self, kind: str, known: Sequence[str]) -> None:
-        super().__init__(
-            f"This project has no reading kind {kind!r}; it has {', '.join(known)}.", code="unknown_kind"
-        )
+unknown_kind = Invalid.saying("unknown_kind", "This project has no reading kind {kind!r}; it has {known}.")
 
 
 def refuse_provisional(*ids: str | None) -> None:
-    """Raise ProvisionalId if one of *ids* only stands for a box of an older geometry blob."""
+    """Raise provisional_id if one of *ids* only stands for a box of an older geometry blob."""
     for given in ids:
         if given is not None and given.startswith(PROVISIONAL):
-            raise ProvisionalId(given)
+            raise provisional_id(given)

@@ -67,9 +67,9 @@ class RestsOnText(Protocol):
 
     def confirm(self, ctx: ActionContext, kind: str, identity: str) -> bool:
         """Set a row's fingerprint to the current text, within the running step; False for no such row, or one
-        that cannot be confirmed. Raises Conflict if its source is gone.
+        that cannot be confirmed, as none can unless the family says otherwise. Raises Conflict if its source is gone.
         """
-        ...
+        return False
 
 
 @runtime_checkable

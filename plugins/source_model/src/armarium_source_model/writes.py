@@ -18,7 +18,7 @@ from armarium_documents.api import add_representations, renditions, require_all_
 from armarium_source_model.counting import HUMAN, IMPORTED, TEXT_LAYER
 from armarium_source_model.errors import (
     OtherPage,
-    PassDeleted,
+    pass_deleted,
     refuse_provisional,
     unknown_pass,
     unknown_segment,
@@ -258,7 +258,7 @@ def _refuse_unwritable(
             code="other_document",
         )
     if row.deleted_at is not None:
-        raise PassDeleted(pass_id)
+        raise pass_deleted(pass_id)
     require_live(ctx.conn, row.document_id)
 
 

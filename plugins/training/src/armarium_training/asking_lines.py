@@ -81,7 +81,6 @@ def ask_line(
     *,
     provider: str,
     model: str,
-    material: str | None = None,
     answer: Any = None,
 ) -> ModelAnswer[Any]:
     """Make one call about one line, an episode of the ledger. RetryLater if the provider is busy."""
@@ -89,7 +88,6 @@ def ask_line(
         provider=provider,
         model=model,
         prompt=prompt,
-        material=material,
         subject=Subject(line.document_id, line.segment_id),
         use_case=job.kind.name,
         pictures=(picture,),

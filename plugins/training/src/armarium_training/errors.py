@@ -74,15 +74,10 @@ nothing_to_teach = Invalid.saying(
 )
 
 
-def no_base(base: str, here: Iterable[str]) -> Invalid:
-    """422: the base is not on this machine."""
-    there = ", ".join(here) or "none"
-    return Invalid(
-        f"The base {base!r} is not installed. Installed are: {there}. Leave base out to train from scratch.",
-        code="base_missing",
-    )
-
-
+no_base = Invalid.saying(
+    "base_missing",
+    "The base {base!r} is not installed. Installed are: {here}. Leave base out to train from scratch.",
+)
 base_card_damaged = Invalid.saying(
     "base_card_damaged",
     "The card of the base {base!r} cannot be read, so it is not known which pages it was trained on. "
@@ -98,16 +93,11 @@ def no_trainer(what: str, here: Iterable[str]) -> Invalid:
     )
 
 
-def no_vision_base(base: str, here: Iterable[str]) -> Invalid:
-    """422: a local training names a base that is not on this machine."""
-    there = ", ".join(here) or "none"
-    return Invalid(
-        f"The vision model {base!r} is not on this machine. Installed are: {there}. Name one of them, or "
-        "another flavor than local.",
-        code="base_missing",
-    )
-
-
+no_vision_base = Invalid.saying(
+    "base_missing",
+    "The vision model {base!r} is not on this machine. Installed are: {here}. Name one of them, or another flavor than "
+    "local.",
+)
 no_repository = Invalid.saying(
     "base_missing", "{base!r} is not the name of a model at the model hub; write owner/name."
 )

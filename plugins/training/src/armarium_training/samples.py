@@ -19,12 +19,12 @@ BY_HAND = "By hand"
 
 
 class LoopbackTrainer(Trainer):
-    """A trainer that only follows the protocol, in no runtime; given to an engine by examples and tests,
-    never installed.
+    """A trainer that only follows the protocol, in no runtime; given to an engine by examples and tests, where
+    `armarium_testing` is installed.
     """
 
     name, label = "loopback", "Loopback"
-    worker = "armarium_hand_trainer.loopback:Loopback"
+    worker = "armarium_testing.loopback_trainers:LineTrainer"
     reader = "hand"
 
 
@@ -33,7 +33,7 @@ class LoopbackDetector(LoopbackTrainer):
 
     name = "loopback-detector"
     card = "regions"
-    worker = "armarium_region_trainer.loopback:Loopback"
+    worker = "armarium_testing.loopback_trainers:RegionTrainer"
     reader = DETECTOR_MODELS
     suffix = "config.json"
     measure = "map50"
@@ -43,7 +43,7 @@ class LoopbackFinder(Detector):
     """Finds the regions in the loopback trainer's model."""
 
     name, label = "loopback", "Loopback"
-    worker = "armarium_region_trainer.loopback:Loopback"
+    worker = "armarium_testing.loopback_trainers:RegionTrainer"
     model_types = frozenset({"loopback"})
 
 
@@ -52,7 +52,7 @@ class LoopbackLora(LoopbackTrainer):
 
     name = "loopback-lora"
     card = "vision-lora"
-    worker = "armarium_vision_trainer.loopback:Loopback"
+    worker = "armarium_testing.loopback_trainers:VisionTrainer"
     reader = "vision"
     suffix = "config.json"
 
@@ -61,7 +61,7 @@ class LoopbackConverter(Converter):
     """Changes nothing."""
 
     name, label = "loopback", "Loopback"
-    worker = "armarium_vision_trainer.loopback:Loopback"
+    worker = "armarium_testing.loopback_trainers:VisionTrainer"
 
 
 class LoopbackHub(Compute):

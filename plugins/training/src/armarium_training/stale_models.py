@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy import Connection
 
-from armarium.api import ActionContext, Library
-from armarium_source_model.api import StaleRow, reading_rule, segment_fingerprints
+from armarium.api import Library
+from armarium_source_model.api import RestsOnText, StaleRow, reading_rule, segment_fingerprints
 from armarium_training.cards import CARD, cards_in
 from armarium_training.line_sets import FINGERPRINT
 from armarium_training.relatives import Relatives
@@ -33,7 +33,7 @@ def taught_by(library: Library, conn: Connection, models: Collection[str]) -> Ma
     return found
 
 
-class RestingModels:
+class RestingModels(RestsOnText):
     """The lines that the project's models were trained on, as recorded on their cards. A row's id is that of
     its model.
     """
@@ -60,10 +60,6 @@ class RestingModels:
             for line, before in texts.items()
             if now.get(line, "")[:FINGERPRINT] != before
         ]
-
-    def confirm(self, ctx: ActionContext, kind: str, identity: str) -> bool:
-        """Refuse: a model can only be trained again."""
-        return False
 
 
 def _list_taught(training_set: object) -> list[tuple[str, dict[str, str]]]:

@@ -84,8 +84,4 @@ class Whisper(Transcriber):
     @classmethod
     def models_here(cls, folder: Path, runtime_folder: Path | None) -> list[ModelFile]:
         """The folders of models: each by its own name."""
-        found = []
-        for weights in sorted(folder.glob(f"*/{WEIGHTS}")) if folder.is_dir() else ():
-            size = sum(path.stat().st_size for path in weights.parent.rglob("*") if path.is_file())
-            found.append(ModelFile(weights.parent.name, weights.parent.name, weights, size))
-        return found
+        return ModelFile.in_folders(folder, WEIGHTS)

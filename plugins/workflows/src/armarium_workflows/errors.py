@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from armarium.api import BadRequest, Conflict, Forbidden, Invalid, NotFound
+from armarium.api import BadRequest, Conflict, Forbidden, Invalid, NotFound, NotUndoable
 from armarium_reading.api import LINEREADER
 
 
@@ -97,35 +97,25 @@ not_done = Conflict.saying(
 )
 
 
-def has_written(audit_id: str, thread_id: str, steps: int) -> Conflict:
+def has_written(audit_id: str, thread_id: str, steps: int) -> NotUndoable:
     """409: undoing the start of a run that has written something would leave what it wrote without its run."""
     wrote = "one step" if steps == 1 else f"{steps} steps"
-    return Conflict(
+    return NotUndoable(
         f"This step cannot be undone: the run {thread_id} has written {wrote} since. Undo those first: they "
         f"are the set {thread_id}. Nothing was changed.",
-        code="undo_refused",
-        reason="not-undoable",
         audit_id=audit_id,
         set_id=thread_id,
     )
 
 
-def still_ending(audit_id: str, name: str) -> Conflict:
-    """409: the run was cancelled and is still finishing a page; it can continue only when it has ended."""
-    return Conflict(
-        f"This step cannot be undone yet: the run of “{name}” is finishing its current page. Undo it when "
-        "that has ended. Nothing was changed.",
-        code="undo_refused",
-        reason="not-undoable",
-        audit_id=audit_id,
-    )
-
-
-def at_work(audit_id: str, name: str) -> Conflict:
-    """409: a run is undone as a whole, and so only when it is not working on a page."""
-    return Conflict(
-        f"This step cannot be undone: the run of “{name}” is running. Cancel it first. Nothing was changed.",
-        code="undo_refused",
-        reason="not-undoable",
-        audit_id=audit_id,
-    )
+still_ending = NotUndoable.saying(
+    "undo_refused",
+    "This step cannot be undone yet: the run of “{name}” is finishing its current page. Undo it when that has ended. "
+    "Nothing was changed.",
+    audit_id="audit_id",
+)
+at_work = NotUndoable.saying(
+    "undo_refused",
+    "This step cannot be undone: the run of “{name}” is running. Cancel it first. Nothing was changed.",
+    audit_id="audit_id",
+)

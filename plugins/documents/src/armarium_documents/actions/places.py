@@ -43,7 +43,7 @@ def move(ctx: ActionContext, p: MoveParams) -> dict[str, Any]:
     nodes = nodes_of(ctx.conn, p.ids)
     for node in nodes:
         if node.deleted_at is not None:
-            raise in_trash(node.id, node.name)
+            raise in_trash(node.name, node.id)
         if node.system_key == "sources" and p.parent_id is not None:
             raise sources_stays("moved")
         require_parent(ctx.conn, p.parent_id, node.doc_type, node.node_kind)

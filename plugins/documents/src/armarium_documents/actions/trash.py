@@ -46,7 +46,7 @@ def delete(ctx: ActionContext, p: DeleteParams) -> dict[str, Any]:
     nodes = nodes_of(ctx.conn, p.ids)
     for node in nodes:
         if node.deleted_at is not None:
-            raise in_trash(node.id, node.name)
+            raise in_trash(node.name, node.id)
         if node.system_key == "sources":
             raise sources_stays("deleted")
     tops = topmost(ctx.conn, p.ids)

@@ -63,7 +63,7 @@ def require_live(conn: Connection, document_id: str) -> Node:
     """Return the node; NotFound if there is none, Conflict if it is in the Trash."""
     node = require_document(conn, document_id)
     if node.deleted_at is not None:
-        raise in_trash(node.id, node.name)
+        raise in_trash(node.name, node.id)
     return node
 
 
@@ -72,7 +72,7 @@ def require_all_live(conn: Connection, ids: Sequence[str]) -> list[Node]:
     nodes = nodes_of(conn, ids)
     for node in nodes:
         if node.deleted_at is not None:
-            raise in_trash(node.id, node.name)
+            raise in_trash(node.name, node.id)
     return nodes
 
 

@@ -5,14 +5,11 @@ Elements that are added to achieve this are marked, so that the reader removes t
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from dataclasses import dataclass, field
 
 from armarium_formats.kinds import in_alto_words
+from armarium_formats.markup.lines_of_words import Lose, arrange_lines
 from armarium_formats.page_model import PageSegment, order_siblings
-
-Lose: TypeAlias = Callable[..., None]
 
 
 @dataclass(slots=True)
@@ -96,47 +93,7 @@ def _arrange_inside(segment: PageSegment, children: list[PageSegment], lose: Los
 
 
 def _lines(segments: list[PageSegment], lose: Lose, astray: list[Block]) -> list[PageSegment]:
-    """Return lines that contain only words; loose words get a line, regions inside lines go to *astray*."""
-    page_segments: list[PageSegment] = []
-    words: list[PageSegment] = []
-
-    def close() -> None:
-        if words:
-            lose("words without a line", "ALTO has words in lines only; one was put around them", len(words))
-            page_segments.append(PageSegment(f"{words[0].id}_line", "line", children=list(words)))
-            words.clear()
-
-    def take(segment: PageSegment) -> None:
-        if segment.kind == "word":
-            words.append(_word(segment, lose))
-            return
-        close()
-        if segment.kind == "region":
-            astray.append(_region(segment, lose))
-            return
-        if any(child.kind != "word" or child.children for child in segment.children):
-            children = order_siblings(segment.children)
-            page_segments.append(
-                replace(segment, children=[_word(child, lose) for child in children if child.kind == "word"])
-            )
-            for strange in (child for child in children if child.kind != "word"):
-                lose(
-                    f"a {strange.kind} inside a line",
-                    "ALTO has words in lines only; it was put next to the line",
-                )
-                take(strange)
-            close()
-        else:
-            page_segments.append(segment)
-
-    for segment in segments:
-        take(segment)
-    close()
-    return page_segments
-
-
-def _word(segment: PageSegment, lose: Lose) -> PageSegment:
-    if not segment.children:
-        return segment
-    lose("parts of a word", "ALTO has no segments inside words except glyphs", len(segment.children))
-    return replace(segment, children=[])
+    """Return lines that contain only words; regions inside lines go to *astray*."""
+    lines, regions = arrange_lines(segments, lose, "ALTO")
+    astray += [_region(segment, lose) for segment in regions]
+    return lines

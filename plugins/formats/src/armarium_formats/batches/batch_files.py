@@ -16,12 +16,12 @@ from armarium.api import (
     FileUnreadable,
     Invalid,
     MaterialPath,
-    NotAFile,
     PathNotAllowed,
     ServiceError,
     Unavailable,
     check_archive,
     names_are_guessed,
+    not_a_file,
     read_member,
 )
 from armarium_formats.batches.disk import disk_refuses
@@ -64,7 +64,7 @@ def on_disk(stated: MaterialPath) -> ReceivedFile:
     if stat.S_ISDIR(status.st_mode):
         raise Invalid("It is a folder; import the folder, or name the files in it.", code="not_a_file")
     if not stat.S_ISREG(status.st_mode):
-        raise NotAFile()
+        raise not_a_file()
     return ReceivedFile(real, path.parent.parts[1:], path.name, kept_at=real)
 
 

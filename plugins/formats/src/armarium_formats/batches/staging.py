@@ -15,11 +15,11 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO
 from armarium.api import (
     FileUnreadable,
     Invalid,
-    NotAFile,
     PathNotAllowed,
     ServiceError,
     TooLarge,
     image_kind,
+    not_a_file,
     open_plain,
 )
 from armarium_documents.api import recording_type, taken_in
@@ -167,7 +167,7 @@ def _head(given: ReceivedFile, library: Library) -> bytes:
     try:
         status = given.path.lstat()
         if not stat.S_ISREG(status.st_mode):
-            raise NotAFile()
+            raise not_a_file()
         if status.st_size == 0:
             raise Invalid("It is empty (0 bytes). Copy it again from the original.")
         with given.open(library.is_closed) as file:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TypeAlias
 
 from armarium_formats.kinds import in_page_words, is_furniture
+from armarium_formats.markup.lines_of_words import Lose, arrange_lines
 from armarium_formats.page_model import PageModel, PageSegment, Point, kept_by, order_siblings
 from armarium_formats.pagexml.profile import REGION_TAGS, schema
 from armarium_formats.shapes import bounds, box_around, corners
-
-Lose: TypeAlias = Callable[..., None]
 
 
 def tag_of(segment: PageSegment) -> tuple[str, str | None, str | None]:
@@ -57,7 +55,7 @@ def arrange(page: PageModel, lose: Lose) -> list[PageSegment]:
             "PAGE has lines in regions only; one region was put around them",
             len(loose),
         )
-        lines, astray = _lines(loose, lose)
+        lines, astray = arrange_lines(loose, lose, "PAGE", _each)
         segments.append(PageSegment("lines", "region", "TextRegion", children=lines))
         segments += [_region(segment, lose) for segment in astray]
     return segments
@@ -82,7 +80,7 @@ def _states_position(segment: PageSegment) -> bool:
 def _region(segment: PageSegment, lose: Lose) -> PageSegment:
     children = _each(segment.children)
     rest = [child for child in children if child.kind != "region"]
-    lines, astray = _lines(rest, lose) if rest else ([], [])
+    lines, astray = arrange_lines(rest, lose, "PAGE", _each)
     regions = [
         _region(child, lose) for child in (*(child for child in children if child.kind == "region"), *astray)
     ]
@@ -96,53 +94,6 @@ def _region(segment: PageSegment, lose: Lose) -> PageSegment:
     if regions or lines or segment.children:
         return replace(segment, children=[*regions, *lines])
     return segment
-
-
-def _lines(segments: list[PageSegment], lose: Lose) -> tuple[list[PageSegment], list[PageSegment]]:
-    """Return lines that contain only words (loose words get a line), and the regions found inside lines."""
-    page_segments: list[PageSegment] = []
-    astray: list[PageSegment] = []
-    words: list[PageSegment] = []
-
-    def wrap() -> None:
-        if words:
-            lose("words without a line", "PAGE has words in lines only; one was put around them", len(words))
-            page_segments.append(PageSegment(f"{words[0].id}_line", "line", children=list(words)))
-            words.clear()
-
-    def take(segment: PageSegment) -> None:
-        if segment.kind == "word":
-            words.append(_word(segment, lose))
-            return
-        wrap()
-        if segment.kind == "region":
-            astray.append(segment)
-            return
-        if not segment.children:
-            page_segments.append(segment)
-            return
-        children = _each(segment.children)
-        page_segments.append(
-            replace(segment, children=[_word(child, lose) for child in children if child.kind == "word"])
-        )
-        for strange in (child for child in children if child.kind != "word"):
-            lose(
-                f"a {strange.kind} inside a line", "PAGE has words in lines only; it was put next to the line"
-            )
-            take(strange)
-        wrap()
-
-    for segment in segments:
-        take(segment)
-    wrap()
-    return page_segments, astray
-
-
-def _word(segment: PageSegment, lose: Lose) -> PageSegment:
-    if not segment.children:
-        return segment
-    lose("parts of a word", "PAGE has no segments inside words except glyphs", len(segment.children))
-    return replace(segment, children=[])
 
 
 def outline_of(

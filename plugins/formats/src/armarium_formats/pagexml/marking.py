@@ -30,9 +30,9 @@ TAG = "tag"
 """The kind of a mark that is none of these; `name` is its own word."""
 CUSTOM = re.compile(r"(?<![\w-])([\w-]++)\s*+\{([^{}]*+)\}")
 READINGS = "readings"
+"""The name of the MetadataItem that sums up who made the texts; like MADE, stated anew by each export."""
 STATED = "statement: "
 """What the name of an item of the metadata begins with that a family states of the text."""
-"""The name of the MetadataItem that sums up who made the texts; like MADE, stated anew by each export."""
 MADE = re.compile(r"(?<![\w-])made\s*+\{[^{}]*+\}")
 """The tag by which an export says who stands behind a text; stated anew by the next one."""
 _PLACE = re.compile(r"((?:offset|length)\s*:\s*)[^;{}]*")

@@ -24,7 +24,6 @@ from armarium_formats.opening import NO_SHAPES
 from armarium_formats.placed_words import give_words
 from armarium_source_model.api import (
     IS_PROVISIONAL,
-    UnknownKind,
     get_pass,
     is_provisional,
     line_makers,
@@ -39,6 +38,7 @@ from armarium_source_model.api import (
     segments,
     standing_order,
     sum_makers,
+    unknown_kind,
     working_pass,
     written_order,
 )
@@ -161,7 +161,7 @@ def export(
         document = require_document(conn, document_id)
         chosen = {"pass_id": pass_id, "order_id": order_id, "reading_kind": reading_kind}
         if reading_kind not in (known := reading_kind_keys(conn)):
-            raise UnknownKind(reading_kind, known)
+            raise unknown_kind(reading_kind, known)
         rule = reading_rule(conn)
         basis: str = "named"
         order = None if order_id is None else standing_order(conn, order_id)

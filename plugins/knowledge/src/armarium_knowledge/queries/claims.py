@@ -200,11 +200,9 @@ def read_claim(conn: Connection, claim_id: str) -> dict[str, Any]:
     return claim(conn, claim_id)
 
 
-def shown_interpretations(
-    conn: Connection, rows: Sequence[dict[str, Any]], pages: Pages | None = None
-) -> list[dict[str, Any]]:
+def shown_interpretations(conn: Connection, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return rows of interpretations as answered; one is stale if its page's text has changed since."""
-    pages = pages or Pages(conn)
+    pages = Pages(conn)
     return [
         {**row, "stale": row["text_fingerprint"] != text_fingerprint(pages(row["document_id"]).text)}
         for row in rows

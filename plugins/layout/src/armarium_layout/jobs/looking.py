@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from armarium_layout.finding.ink import Box, Sheet
 
 
-def page_shapes(job: JobContext, page_id: str, *, writable: bool = True) -> PageShapes:
+def page_shapes(job: JobContext, page_id: str) -> PageShapes:
     with job.library.db.read() as conn:
         found = shapes_of(conn, page_id)
-    if writable and found.ground_truth:
+    if found.ground_truth:
         raise PageSkipped("The pass of this page is a person's ground truth; it is not changed.")
     return found
 

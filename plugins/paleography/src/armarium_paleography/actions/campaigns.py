@@ -8,7 +8,6 @@ from armarium.api import ActionContext, Example, Route, RowLaw, action
 from armarium_documents.api import ancestor_ids, require_live
 from armarium_paleography.actions.ground import (
     add,
-    at_most_one,
     live_row,
     note_row,
     rests_on_live,
@@ -16,7 +15,7 @@ from armarium_paleography.actions.ground import (
     standing_segment,
     withdraw_row,
 )
-from armarium_paleography.errors import CampaignStands, GivenAlready, OtherSource
+from armarium_paleography.errors import campaign_stands, given_already, other_source
 from armarium_paleography.queries.campaigns import (
     CAMPAIGNS,
     READINGS,
@@ -42,23 +41,19 @@ from armarium_paleography.records.hands import (
 )
 from armarium_source_model.api import refuse_provisional
 
-ONE_CAMPAIGN = RowLaw(
-    *at_most_one(
-        "campaign_member",
-        ("segment_id",),
-        "superseded_at",
-        lambda row, _: CampaignStands(row["segment_id"]),
-    )
+ONE_CAMPAIGN = RowLaw.one(
+    "campaign_member",
+    ("segment_id",),
+    lambda row, _: campaign_stands(row["segment_id"]),
+    ended="superseded_at",
 )
 """A segment belongs to at most one campaign, whatever is undone or redone."""
 
-ONCE_A_READING = RowLaw(
-    *at_most_one(
-        "campaign_reading",
-        ("representation_id", "campaign_id"),
-        "superseded_at",
-        lambda row, _: GivenAlready(row["representation_id"], row["campaign_id"]),
-    )
+ONCE_A_READING = RowLaw.one(
+    "campaign_reading",
+    ("representation_id", "campaign_id"),
+    lambda row, _: given_already(row["representation_id"], row["campaign_id"]),
+    ended="superseded_at",
 )
 """A reading is assigned to a campaign at most once."""
 
@@ -219,4 +214,4 @@ def assign_reading(ctx: ActionContext, p: AssignReading) -> dict[str, Any]:
 def _of_its_source(ctx: ActionContext, campaign_id: str, document_id: str) -> None:
     campaign = live_row(CAMPAIGNS, "campaign", ctx.conn, campaign_id)
     if campaign["document_id"] not in ancestor_ids(ctx.conn, document_id):
-        raise OtherSource(campaign_id, campaign["document_id"], document_id)
+        raise other_source(campaign_id, campaign["document_id"], document_id)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Table
 
-from armarium.api import ActionContext, Conflict, Example, RowLaw, Rows, new_id
+from armarium.api import ActionContext, Example, RowLaw, Rows, new_id
 from armarium_documents.api import require_live
-from armarium_paleography.errors import PassWithdrawn, Withdrawn
+from armarium_paleography.errors import Withdrawn, pass_withdrawn
 from armarium_paleography.queries.live_segments import segment_row
 from armarium_source_model.api import SegmentDeleted, follow, get_pass, refuse_provisional, sample_page
 
@@ -23,7 +23,7 @@ def standing_segment(conn: Connection, segment_id: str) -> Row[Any]:
     if row.deleted_at is not None:
         raise SegmentDeleted(segment_id, follow(conn, segment_id)[1])
     if get_pass(conn, row.pass_id).deleted_at is not None:
-        raise PassWithdrawn(segment_id, row.pass_id)
+        raise pass_withdrawn(segment_id, row.pass_id)
     require_live(conn, row.document_id)
     return row
 
@@ -66,24 +66,6 @@ def note_row(ctx: ActionContext, row: Mapping[str, Any]) -> None:
         ctx.note_changes(segment_ids=[segment_id])
     if row.get("document_id"):
         ctx.note_changes(document_ids=[row["document_id"]])
-
-
-def at_most_one(
-    table: str, key: Sequence[str], ended: str, refusal: Callable[[Mapping[str, Any], str], Conflict]
-) -> tuple[str, Callable[[Any, Mapping[str, Any]], Conflict | None]]:
-    """Return the table and test of a law: of all rows with the same *key*, at most one is not *ended*.
-    *refusal* is called with a row and the id of the other one.
-    """
-    same = " AND ".join(f"{column} IS ?" for column in key)
-    statement = f"SELECT id FROM {table} WHERE {same} AND id <> ? AND {ended} IS NULL"
-
-    def find_breach(raw: Any, after: Mapping[str, Any]) -> Conflict | None:
-        if after[ended] is not None:
-            return None
-        other = raw.execute(statement, (*(after[column] for column in key), after["id"])).fetchone()
-        return None if other is None else refusal(after, other[0])
-
-    return table, find_breach
 
 
 def rests_on_live(table: str, column: str, what: str, *, ended: str = "withdrawn_at") -> RowLaw:

@@ -7,7 +7,6 @@ from typing import Any
 from armarium.api import ActionContext, Example, Route, RowLaw, action
 from armarium_paleography.actions.ground import (
     add,
-    at_most_one,
     live_row,
     rests_on_live,
     sample_hand,
@@ -34,13 +33,11 @@ OF_A_LIVE_HAND = rests_on_live("hand_attribution", "hand_id", "hand")
 
 SAME_JUDGEMENT = ("hand_id", "segment_id", "provenance_kind", "created_by")
 """The columns that are equal in two judgements of one judge that say the same."""
-SAID_ONCE = RowLaw(
-    *at_most_one(
-        "hand_attribution",
-        SAME_JUDGEMENT,
-        "withdrawn_at",
-        lambda row, other: SaidAlready("hand", row["segment_id"], other, "changed"),
-    )
+SAID_ONCE = RowLaw.one(
+    "hand_attribution",
+    SAME_JUDGEMENT,
+    lambda row, other: SaidAlready("hand", row["segment_id"], other, "changed"),
+    ended="withdrawn_at",
 )
 """A judge makes the same judgement of a segment at most once, whatever is undone or redone."""
 

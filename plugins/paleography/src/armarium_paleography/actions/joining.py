@@ -17,7 +17,7 @@ from armarium_paleography.actions.ground import (
 from armarium_paleography.actions.hands import OF_A_LIVE_HAND, SAID_ONCE, SAME_JUDGEMENT
 from armarium_paleography.actions.letterforms import ONE_DESCRIPTION
 from armarium_paleography.actions.signs import OF_A_LIVE_SIGN, ONE_SIGN_A_CODE_POINT, SHOWN_ONCE
-from armarium_paleography.errors import CodePointTaken, OtherCharacter, joined_with_itself
+from armarium_paleography.errors import CodePointTaken, joined_with_itself, other_character
 from armarium_paleography.queries.hands import HANDS
 from armarium_paleography.queries.letterforms import ALLOGRAPHS
 from armarium_paleography.queries.live_segments import live
@@ -212,7 +212,7 @@ def merge_allographs(ctx: ActionContext, p: AllographMerge) -> dict[str, Any]:
     others = _others(ALLOGRAPHS, "allograph", ctx, p.allograph_id, p.other_ids)
     for other in others:
         if other["character"] != row["character"]:
-            raise OtherCharacter(row["character"], other["id"], other["character"])
+            raise other_character(other["id"], other["character"], row["character"])
     _move(ctx, letterforms.c.allograph_id, p.other_ids, p.allograph_id)
     for other in others:
         withdraw_row(ctx, allographs, other)

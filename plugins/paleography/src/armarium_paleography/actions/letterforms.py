@@ -7,13 +7,12 @@ from typing import Any
 from armarium.api import ActionContext, Example, Route, RowLaw, action
 from armarium_paleography.actions.ground import (
     add,
-    at_most_one,
     live_row,
     sample_lines,
     standing_segment,
     withdraw_row,
 )
-from armarium_paleography.errors import DescriptionStands, OtherCharacter, not_described
+from armarium_paleography.errors import description_stands, not_described, other_character
 from armarium_paleography.queries.hands import HANDS
 from armarium_paleography.queries.letterforms import ALLOGRAPHS, description
 from armarium_paleography.records.marks import (
@@ -28,13 +27,8 @@ from armarium_paleography.records.marks import (
     letterforms,
 )
 
-ONE_DESCRIPTION = RowLaw(
-    *at_most_one(
-        "letterform",
-        ("segment_id",),
-        "withdrawn_at",
-        lambda row, _: DescriptionStands(row["segment_id"]),
-    )
+ONE_DESCRIPTION = RowLaw.one(
+    "letterform", ("segment_id",), lambda row, _: description_stands(row["segment_id"]), ended="withdrawn_at"
 )
 """A segment has at most one live description, whatever is undone or redone."""
 
@@ -66,7 +60,7 @@ def describe(ctx: ActionContext, p: Describe) -> dict[str, Any]:
     if p.allograph_id is not None:
         own = live_row(ALLOGRAPHS, "allograph", ctx.conn, p.allograph_id)["character"]
         if own != p.character:
-            raise OtherCharacter(p.character, p.allograph_id, own)
+            raise other_character(p.allograph_id, own, p.character)
     if p.hand_id is not None:
         live_row(HANDS, "hand", ctx.conn, p.hand_id)
     before = description(ctx.conn, p.segment_id)

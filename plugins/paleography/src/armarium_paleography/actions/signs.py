@@ -7,7 +7,6 @@ from typing import Any
 from armarium.api import ActionContext, Example, Route, RowLaw, action, new_id
 from armarium_paleography.actions.ground import (
     add,
-    at_most_one,
     live_row,
     rests_on_live,
     sample_lines,
@@ -31,30 +30,22 @@ from armarium_paleography.records.marks import (
     signs,
 )
 
-
-def _code_point_is_taken(raw: Any, after: Any) -> CodePointTaken | None:
-    if after["withdrawn_at"] is not None or after["code_point"] is None:
-        return None
-    holder = raw.execute(
-        "SELECT id FROM sign WHERE code_point = ? AND id <> ? AND withdrawn_at IS NULL",
-        (after["code_point"], after["id"]),
-    ).fetchone()
-    return None if holder is None else CodePointTaken(after["code_point"], holder[0])
-
-
-ONE_SIGN_A_CODE_POINT = RowLaw("sign", _code_point_is_taken)
+ONE_SIGN_A_CODE_POINT = RowLaw.one(
+    "sign",
+    ("code_point",),
+    lambda row, other: CodePointTaken(row["code_point"], other),
+    ended="withdrawn_at",
+)
 """A code point belongs to at most one live sign, whatever is undone or redone."""
 
 
 OF_A_LIVE_SIGN = rests_on_live("sign_instance", "sign_id", "sign")
 
-SHOWN_ONCE = RowLaw(
-    *at_most_one(
-        "sign_instance",
-        ("sign_id", "segment_id"),
-        "withdrawn_at",
-        lambda row, other: SaidAlready("sign", row["segment_id"], other, "changed"),
-    )
+SHOWN_ONCE = RowLaw.one(
+    "sign_instance",
+    ("sign_id", "segment_id"),
+    lambda row, other: SaidAlready("sign", row["segment_id"], other, "changed"),
+    ended="withdrawn_at",
 )
 """A segment is at most once an instance of a sign, whatever is undone or redone."""
 

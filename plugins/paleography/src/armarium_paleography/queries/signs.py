@@ -37,9 +37,9 @@ def instances_of_sign(
     return list_rows(INSTANCES, conn, *where, order=(instances.c.id,), limit=limit, offset=offset)
 
 
-def holder_of(conn: Connection, code_point: str, but: str = "") -> str | None:
-    """Return the live sign other than *but* that has the code point."""
-    where = (signs.c.code_point == code_point, live(signs), signs.c.id != but)
+def holder_of(conn: Connection, code_point: str) -> str | None:
+    """Return the live sign that has the code point."""
+    where = (signs.c.code_point == code_point, live(signs))
     return next((row["id"] for row in SIGNS.all(conn, *where, order=(signs.c.id,))), None)
 
 

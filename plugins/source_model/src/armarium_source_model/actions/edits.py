@@ -9,9 +9,9 @@ from armarium.api import ActionContext, Invalid, json_text, raw_of
 from armarium_documents.api import require_live
 from armarium_source_model.errors import (
     OtherPage,
-    PassDeleted,
     SegmentDeleted,
     StaleSegment,
+    pass_deleted,
     refuse_provisional,
     unknown_segment,
 )
@@ -68,7 +68,7 @@ def check_page(ctx: ActionContext, row: SegmentRow, checked: set[str]) -> None:
         .fetchone()
     )
     if withdrawn is not None:
-        raise PassDeleted(row.pass_id)
+        raise pass_deleted(row.pass_id)
     require_live(ctx.conn, row.document_id)
     checked.add(row.pass_id)
 

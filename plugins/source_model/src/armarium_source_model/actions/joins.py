@@ -20,7 +20,7 @@ from armarium_source_model.actions.forward import forward_undo
 from armarium_source_model.actions.readings import write_correction, write_reading
 from armarium_source_model.actions.segments import anchor_value
 from armarium_source_model.api import segments
-from armarium_source_model.errors import ForwardingWouldLoop, refuse_provisional
+from armarium_source_model.errors import forwarding_would_loop, refuse_provisional
 from armarium_source_model.geometry import MAX_POINTS, convex_hull, tile_of, union_rect, validate_baseline
 from armarium_source_model.hookspecs import armarium_source_model_merged, armarium_source_model_split
 from armarium_source_model.notes import add_notes, live_after
@@ -75,7 +75,7 @@ def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
     if kept_row.deleted_at is not None:
         leads = set(live_after(ctx, p.keep_id)).intersection(absorbed_ids)
         if leads:
-            raise ForwardingWouldLoop(p.keep_id, min(leads))
+            raise forwarding_would_loop(p.keep_id, min(leads))
     expected = dict(zip(p.segment_ids, p.expected_versions, strict=False))
     named = [p.keep_id, *absorbed_ids]
     keep, *absorbed = editable_rows(ctx, named, [expected.get(one) for one in named])

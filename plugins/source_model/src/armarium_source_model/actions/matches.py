@@ -12,7 +12,7 @@ from armarium_documents.api import add_representations, representations
 from armarium_source_model.actions.edits import editable
 from armarium_source_model.actions.spans import Hanging, carry_annotations
 from armarium_source_model.counting import HUMAN
-from armarium_source_model.errors import MatchNeedsAPerson, OtherPage, refuse_provisional
+from armarium_source_model.errors import OtherPage, match_needs_a_person, refuse_provisional
 from armarium_source_model.hookspecs import (
     ReadingChange,
     armarium_source_model_carriers,
@@ -90,7 +90,7 @@ def _was_rejected(before: Image, after: Image) -> bool:
     return before is not None and before["state"] == "rejected"
 
 
-_DECIDED: RowRule[Any] = RowRule("segment_match", "person", when=_was_rejected, refusal=MatchNeedsAPerson)
+_DECIDED: RowRule[Any] = RowRule("segment_match", "person", when=_was_rejected, refusal=match_needs_a_person)
 """A machine may reject a match; it takes no rejection back, since a person may have made it."""
 
 
@@ -126,7 +126,7 @@ def _decide(ctx: ActionContext, match_id: str, state: str) -> dict[str, Any]:
     summary="Accept a proposed match; only a person may.",
     route=Route("POST", "/api/segments/matches/{match_id}/accept"),
     words="Accepted a match of {match_id|a page}",
-    person_only=MatchNeedsAPerson,
+    person_only=match_needs_a_person,
     example=_match_example,
 )
 def accept(ctx: ActionContext, p: MatchId) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from armarium_source_model.actions.filling import (
     whole_steps,
     writable_order,
 )
-from armarium_source_model.errors import PositionsOutOfRoom, refuse_provisional
+from armarium_source_model.errors import positions_out_of_room, refuse_provisional
 from armarium_source_model.models import order_entries, passes, reading_orders
 from armarium_source_model.order import lines_holder
 from armarium_source_model.queries.orders import (
@@ -207,7 +207,7 @@ def _position(ctx: ActionContext, order_id: str, p: Place, moved_id: str | None)
         return float(after.position) + STEP
     gap = following[0] - after.position
     if gap / 2 < SMALLEST_GAP:
-        raise PositionsOutOfRoom(order_id)
+        raise positions_out_of_room(order_id)
     return float(after.position + gap / 2)
 
 

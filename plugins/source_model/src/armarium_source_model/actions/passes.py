@@ -7,7 +7,7 @@ from typing import Any
 from armarium.api import ActionContext, Conflict, Example, Invalid, Route, RowRule, action
 from armarium_documents.api import ARTIFACTS, require_live
 from armarium_source_model.api import passes
-from armarium_source_model.errors import GroundTruthNeedsAPerson, refuse_provisional
+from armarium_source_model.errors import ground_truth_needs_a_person, refuse_provisional
 from armarium_source_model.models import pass_choices
 from armarium_source_model.queries.passes import (
     ONE_PASS_A_FILE,
@@ -157,7 +157,7 @@ _BY_A_PERSON: RowRule[GroundTruth] = RowRule(
     when=lambda before, after: (
         after is not None and after["ground_truth"] and not (before is not None and before["ground_truth"])
     ),
-    refusal=GroundTruthNeedsAPerson,
+    refusal=ground_truth_needs_a_person,
     sent=lambda p: p.ground_truth,
 )
 """A pass becomes ground truth by a person's word; the mark is taken back by anyone."""

@@ -14,9 +14,9 @@ from armarium_source_model.actions.spans import move_spans
 from armarium_source_model.counting import HUMAN, Counting
 from armarium_source_model.errors import (
     OtherReadingCounts,
-    PersonOnly,
-    UnknownKind,
+    person_only,
     refuse_provisional,
+    unknown_kind,
 )
 from armarium_source_model.hookspecs import ReadingChange
 from armarium_source_model.models import reading_choices, reading_kinds
@@ -75,7 +75,7 @@ def require_kind(ctx: ActionContext, kind: str) -> None:
     """Raise UnknownKind, naming the kinds of this project, if *kind* is not one of them."""
     known = reading_kind_keys(ctx.conn)
     if kind not in known:
-        raise UnknownKind(kind, known)
+        raise unknown_kind(kind, known)
 
 
 def _correct_example(ex: Example) -> dict[str, Any]:
@@ -310,7 +310,7 @@ _A_PERSONS: RowRule[Retract] = RowRule(
         and after["provenance_kind"] == HUMAN
         and not (before is not None and before["retracted"])
     ),
-    refusal=lambda: PersonOnly("retract a person's reading"),
+    refusal=lambda: person_only("retract a person's reading"),
 )
 """A machine takes back what machines read."""
 

@@ -16,11 +16,16 @@ from armarium_source_model.boxes import BoxShape, read_box
 from armarium_source_model.counting import HUMAN, Counting, CountingBasis
 from armarium_source_model.errors import PROVISIONAL, unknown_pass, unknown_segment
 from armarium_source_model.geometry import tile_of
+from armarium_source_model.schemas.readings import ReadingOut
+from armarium_source_model.schemas.segments import PassOut, SegmentOut
 
 _ARTIFACTS = (
     f"SELECT id, document_id, artifact_type, provider, model, run_id, ocr_geometry, created_at FROM {artifacts} "
     "WHERE ocr_geometry IS NOT NULL AND geometry_superseded_by_pass_id IS NULL AND"
 )
+
+_OF_BOX = ("kind", "baseline", "text", "confidence", "page_index", "metadata")
+"""What a segment has from its box as it is."""
 
 
 class OldGeometry:
@@ -66,28 +71,28 @@ class OldGeometry:
     def as_pass(self) -> dict[str, Any]:
         """Return the artifact as a provisional SegmentPass."""
         return {
+            **dict.fromkeys(PassOut.model_fields),
             "id": self.pass_id,
             "provisional": True,
-            "document_id": self.document_id,
+            **self._origin(self.provenance_kind),
             "name": self.model or self.provider or self.artifact_type,
-            "provenance_kind": self.provenance_kind,
-            "created_by": None,
-            "run_id": self.run_id,
-            "created_at": self.created_at,
             "provider": self.provider,
             "model": self.model,
             "source_artifact_id": self.id,
             "artifact_type": self.artifact_type,
-            "import_file": None,
-            "import_checksum": None,
-            "import_format": None,
             "has_original": False,
             "ground_truth": False,
             "working": False,
-            "working_basis": None,
-            "transformation": None,
             "segment_count": sum(1 for _ in self.shapes()),
-            "deleted_at": None,
+        }
+
+    def _origin(self, provenance_kind: str) -> dict[str, Any]:
+        """Return which page something of the artifact belongs to, and who made it when."""
+        return {
+            "document_id": self.document_id,
+            "provenance_kind": provenance_kind,
+            "run_id": self.run_id,
+            "created_at": self.created_at,
         }
 
     def as_segment(self, index: int, shape: BoxShape) -> dict[str, Any]:
@@ -103,74 +108,42 @@ class OldGeometry:
         anchor |= {name: value for name, value in more.items() if value is not None}
         x, y, w, h = shape.rect
         return {
+            **dict.fromkeys(SegmentOut.model_fields),
             "id": f"{self.pass_id}:{index}",
             "provisional": True,
-            "document_id": self.document_id,
+            **self._origin(self.makers[index].shape),
             "pass_id": self.pass_id,
-            "kind": shape.kind,
-            "kind_raw": None,
             "anchor": anchor,
-            "baseline": shape.baseline,
-            "parent_segment_id": None,
             "is_furniture": False,
-            "language": None,
-            "script": None,
-            "direction": None,
-            "text": shape.text,
-            "cell": None,
-            "confidence": shape.confidence,
             "source_artifact_id": self.id,
             "box_index": index,
-            "page_index": shape.page_index,
-            "version": None,
-            "metadata": shape.metadata,
+            **{name: getattr(shape, name) for name in _OF_BOX},
             "bbox_x": x,
             "bbox_y": y,
             "bbox_w": w,
             "bbox_h": h,
             "tile": tile_of(x, y, w, h),
-            "provenance_kind": self.makers[index].shape,
-            "created_by": None,
-            "run_id": self.run_id,
-            "created_at": self.created_at,
-            "updated_at": None,
-            "deleted_at": None,
         }
 
     def as_readings(self, segment_id: str, text: str | None) -> dict[str, Any]:
         """Return the text of a box as a ReadingList."""
         maker = self.makers[int(segment_id.rpartition(":")[2])].words
-        items = []
-        if text:
-            items.append(
-                {
-                    "id": segment_id,
-                    "document_id": self.document_id,
-                    "kind": "transcription",
-                    "content": text,
-                    "language": None,
-                    "script": None,
-                    "source_anchor": None,
-                    "segment_id": segment_id,
-                    "level": None,
-                    "parent_representation_id": None,
-                    "derived_from_representation_id": None,
-                    "corrects_representation_id": None,
-                    "retracted": False,
-                    "producer_run_id": self.run_id,
-                    "producer_tool": self.provider,
-                    "producer_model": self.model,
-                    "review_state": "source",
-                    "confidence": None,
-                    "provenance_kind": maker,
-                    "created_by": None,
-                    "run_id": self.run_id,
-                    "created_at": self.created_at,
-                    "counting": True,
-                    "superseded_by": None,
-                    "stale": False,
-                }
-            )
+        reading = {
+            **dict.fromkeys(ReadingOut.model_fields),
+            "id": segment_id,
+            **self._origin(maker),
+            "kind": "transcription",
+            "content": text,
+            "segment_id": segment_id,
+            "retracted": False,
+            "producer_run_id": self.run_id,
+            "producer_tool": self.provider,
+            "producer_model": self.model,
+            "review_state": "source",
+            "counting": True,
+            "stale": False,
+        }
+        items = [reading] if text else []
         machine = maker != HUMAN
         basis: CountingBasis = "newest-machine-unchosen" if machine else "newest-human"
         counting = Counting(segment_id, basis, machine)._asdict()

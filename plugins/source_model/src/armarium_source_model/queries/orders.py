@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, func, select
 
 from armarium.api import AsOf, Invalid, NotFound, Rows, query
 from armarium_documents.api import documents, representations, require_document
-from armarium_source_model.errors import OrderDeleted, unknown_entry, unknown_order
+from armarium_source_model.errors import order_deleted, unknown_entry, unknown_order
 from armarium_source_model.models import order_entries, reading_orders
 from armarium_source_model.schemas.orders import (
     AS_WRITTEN,
@@ -50,7 +50,7 @@ def standing_order(conn: Connection, order_id: str) -> Row[Any]:
     """Return the row of a live order; NotFound, OrderDeleted."""
     row = get_order(conn, order_id)
     if row.deleted_at is not None:
-        raise OrderDeleted(order_id)
+        raise order_deleted(order_id)
     return row
 
 

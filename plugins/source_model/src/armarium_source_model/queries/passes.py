@@ -12,7 +12,7 @@ from armarium.api import Conflict, RowLaw, Rows, json_text, project_setting
 from armarium_documents.api import representations
 from armarium_source_model.counting import IMPORTED, PassBasis, PassFacts, ReadingRule, Working
 from armarium_source_model.counting import working_pass as climb
-from armarium_source_model.errors import PassDeleted, unknown_pass
+from armarium_source_model.errors import pass_deleted, unknown_pass
 from armarium_source_model.models import passes, segments
 
 _LIVE = (segments.c.pass_id == passes.c.id) & segments.c.deleted_at.is_(None)
@@ -54,7 +54,7 @@ def standing_pass(conn: Connection, pass_id: str) -> Row[Any]:
     """Return the row of a live pass; NotFound, PassDeleted."""
     row = get_pass(conn, pass_id)
     if row.deleted_at is not None:
-        raise PassDeleted(pass_id)
+        raise pass_deleted(pass_id)
     return row
 
 

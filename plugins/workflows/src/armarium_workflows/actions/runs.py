@@ -79,7 +79,7 @@ def _cancel_undone(undo: UndoContext) -> None:
         elif not undo.redo and job.state == "cancelled":
             undo.step.run("job.retry", {"job_id": job.id})
         elif not undo.redo and job.is_going and job.stop == "cancel":
-            raise still_ending(undo.audit_id, job.title)
+            raise still_ending(job.title, undo.audit_id)
 
 
 @action(

@@ -131,7 +131,7 @@ def taken_back_whole(undo: UndoContext) -> None:
     """Undoing the start of a run undoes all that it wrote and cancels what is still waiting."""
     if not undo.redo:
         for name in _at_work(undo):
-            raise at_work(undo.audit_id, name)
+            raise at_work(name, undo.audit_id)
     cancel_with_undo(undo)
 
 

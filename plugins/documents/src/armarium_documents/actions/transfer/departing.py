@@ -8,64 +8,47 @@ from typing import Any
 
 from sqlalchemy import Connection, Table
 
-from armarium.api import ActionContext, Engine, list_steps, raw_of, rules_of
-from armarium_documents.actions.transfer.planning import load_of
+from armarium.api import ActionContext, Engine, is_among, list_steps, raw_of, rules_of
+from armarium_documents.actions.transfer.planning import list_cuts, load_of
 from armarium_documents.actions.trash import send_to_trash
 from armarium_documents.queries.carrying import CarriedTable
 from armarium_documents.queries.carrying.tables import quote_name
 from armarium_documents.queries.tree import id_list, nodes_of
 
 
-def ties(engine: Engine, conn: Connection, documents: Sequence[str]) -> list[dict[str, Any]]:
-    """Return everything that a move of *documents* cuts, as its answer lists it."""
-    return [
-        cut
-        for carrier in load_of(engine).carriers
-        if carrier.cuts is not None
-        for cut in carrier.cuts(conn, documents)
-    ]
+def cut_ties(ctx: ActionContext, documents: Sequence[str]) -> list[dict[str, Any]]:
+    """Cut all references, each family its own, within this step; return them as the answer lists them."""
+    found = load_of(ctx.engine).find_ties(ctx.conn, documents)
+    for tie, rows in found:
+        ids = [row[0] for row in rows]
+        if isinstance(tie.cut, Table):
+            ctx.conn.execute(tie.cut.delete().where(is_among(tie.cut.c.id, ids)))
+        else:
+            tie.cut(ctx, ids, documents)
+    return list_cuts(found)
 
 
-def cut_ties(ctx: ActionContext, documents: Sequence[str], where: str) -> None:
-    """Cut all references, each family its own, within this step."""
-    for carrier in load_of(ctx.engine).carriers:
-        if carrier.cut is not None:
-            carrier.cut(ctx, documents)
-
-
-def alias_cuts(conn: Connection, documents: Sequence[str]) -> list[dict[str, Any]]:
+def aliases(conn: Connection, documents: Sequence[str]) -> list[tuple[str, str, str]]:
     """Return the aliases elsewhere in the project that point at *documents*."""
-    return [
-        {
-            "kind": "alias",
-            "id": identity,
-            "name": name,
-            "why": f"What “{name}” points at is moved to another project; aliases stay within a project.",
-        }
-        for identity, name in _aliases(conn, documents)
-    ]
-
-
-def cut_aliases(ctx: ActionContext, documents: Sequence[str]) -> None:
-    """Send those aliases to the Trash, each as an item of its own."""
-    ids = [identity for identity, _ in _aliases(ctx.conn, documents)]
-    if ids:
-        send_to_trash(ctx, nodes_of(ctx.conn, ids))
-        ctx.note_changes(document_ids=ids)
-
-
-def _aliases(conn: Connection, documents: Sequence[str]) -> list[tuple[str, str]]:
     listed = id_list(documents)
     return (
         raw_of(conn)
         .execute(
-            "SELECT a.id, a.name FROM document a WHERE a.alias_target_id IS NOT NULL AND a.deleted_at IS NULL"
+            "SELECT a.id, a.name, 'What “' || a.name || '” points at is moved to another project; aliases stay within"
+            " a project.' FROM document a WHERE a.alias_target_id IS NOT NULL AND a.deleted_at IS NULL"
             " AND a.alias_target_id IN (SELECT value FROM json_each(?))"
             " AND a.id NOT IN (SELECT value FROM json_each(?)) ORDER BY a.id",
             (listed, listed),
         )
         .fetchall()
     )
+
+
+def cut_aliases(ctx: ActionContext, ids: list[str], documents: Sequence[str]) -> None:
+    """Send those aliases to the Trash, each as an item of its own."""
+    if ids:
+        send_to_trash(ctx, nodes_of(ctx.conn, ids))
+        ctx.note_changes(document_ids=ids)
 
 
 def changed_since(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from sqlalchemy import Connection
 
 from armarium.api import Engine, Library, Principal, raw_of, refuse_locked, refuse_withheld, rules_of
 from armarium_documents.errors import (
@@ -17,7 +19,7 @@ from armarium_documents.errors import (
     sources_stays,
     target_no_folder,
 )
-from armarium_documents.hookspecs import Carrier, Vocabulary, armarium_documents_carriers
+from armarium_documents.hookspecs import Carrier, Tie, Vocabulary, armarium_documents_carriers
 from armarium_documents.queries.carrying import CarriedTable, Selection, carried_tables
 from armarium_documents.queries.transfers import held_moves
 from armarium_documents.queries.tree import (
@@ -65,7 +67,7 @@ def agree(engine: Engine, target: Library, principal: Principal, p: TransferPara
         held = set(held_moves(raw_of(conn)))
         for node in nodes:
             if node.deleted_at is not None:
-                raise in_trash(node.id, node.name)
+                raise in_trash(node.name, node.id)
             if node.node_kind == "alias":
                 raise alias_stays(node.name, node.id)
             if node.system_key is not None and p.mode == "move":
@@ -108,10 +110,10 @@ def _refuse_locked(conn: Any, tops: Sequence[str]) -> None:
     for top in tops:
         locked = locked_above(conn, top)
         if locked is not None:
-            raise locked_stays(*locked)
+            raise locked_stays(*locked[::-1])
     locked = locked_within(conn, tops)
     if locked is not None:
-        raise locked_stays(*locked)
+        raise locked_stays(*locked[::-1])
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,12 @@ class Load:
     def parts(self) -> list[str]:
         """Return the tables whose rows are parts of companions."""
         return [name for carrier in self.carriers for name in carrier.parts]
+
+    def find_ties(
+        self, conn: Connection, documents: Sequence[str]
+    ) -> list[tuple[Tie, list[tuple[str, str, str]]]]:
+        """Return everything that a move of *documents* cuts in the project they leave."""
+        return [(tie, tie.find(conn, documents)) for carrier in self.carriers for tie in carrier.ties]
 
     def kind_of(self, table: str) -> str:
         """Return the word under which rows of *table* are counted."""
@@ -193,12 +201,16 @@ def cuts_of(engine: Engine, load: Load, journey: Journey, selection: Selection) 
         return []
     documents = selection.documents()
     with journey.source.db.read() as conn:
-        return [
-            cut
-            for carrier in load.carriers
-            if carrier.cuts is not None
-            for cut in carrier.cuts(conn, documents)
-        ]
+        return list_cuts(load.find_ties(conn, documents))
+
+
+def list_cuts(found: Iterable[tuple[Tie, Sequence[tuple[str, str, str]]]]) -> list[dict[str, Any]]:
+    """Return what a move cuts, as its answer lists it."""
+    return [
+        {"kind": tie.kind, "id": identity, "name": name, "why": why}
+        for tie, rows in found
+        for identity, name, why in rows
+    ]
 
 
 def describe_plan(

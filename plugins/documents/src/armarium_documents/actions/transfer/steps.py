@@ -6,7 +6,7 @@ from typing import Any
 
 from armarium.api import ActionContext, Engine, Example, Library, UndoContext, action, first_of_chain, raw_of
 from armarium_documents.actions.transfer.copying import conduct
-from armarium_documents.actions.transfer.departing import changed_since, cut_ties, ties
+from armarium_documents.actions.transfer.departing import changed_since, cut_ties
 from armarium_documents.actions.transfer.journal import set_state
 from armarium_documents.actions.transfer.planning import load_of
 from armarium_documents.actions.trash import send_to_trash
@@ -36,7 +36,7 @@ def _partner(engine: Engine, library: Library, audit_id: str) -> tuple[Library, 
         return None
     other = other_side(engine, own)
     if other is None:
-        raise other_project_closed(audit_id, own.other_path)
+        raise other_project_closed(own.other_path, audit_id)
     with other.db.read() as conn:
         raw = raw_of(conn)
         theirs = record(raw, own.transfer_id, "source" if own.side == "target" else "target")
@@ -190,8 +190,7 @@ def transfer_out(ctx: ActionContext, p: TransferOutParams) -> dict[str, Any]:
         "moved_on": ctx.now,
         "transfer_id": p.transfer_id,
     }
-    cuts = ties(ctx.engine, ctx.conn, documents)
-    cut_ties(ctx, documents, other.name)
+    cuts = cut_ties(ctx, documents)
     gone = send_to_trash(ctx, nodes, info)
     set_state(raw, p.transfer_id, "source", "done", audit_id=ctx.audit_id)
     ctx.target(*tops)
