@@ -116,6 +116,10 @@ class Plugin:
     """Handwritten routes: files, streams, what is neither an action nor a query."""
     endpoints: tuple[str, ...] = ()
     """Paths outside `/api/` among its routes, at which another protocol is spoken that describes itself (`/mcp`)."""
+    linked: tuple[str, ...] = ()
+    """Beginnings of paths (`/api/reconcile/`) whose next part is the token, for programs that can be given an address and
+    nothing else: only a viewer's token for one project is taken so, pages of any origin may ask, and forms are read.
+    """
     driver_groups: tuple[str, ...] = ()
     check_driver: Callable[[str, str, Any], str | None] | None = None
     """Returns why a class found under a group and name is not a driver of it; None when it is one."""

@@ -5,11 +5,11 @@ A plain ASGI middleware, so that it costs microseconds; nothing behind it runs b
 
 from __future__ import annotations
 
-import ipaddress
 import logging
 import re
 from collections.abc import Callable, MutableMapping
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import quote
 
 import orjson
 from starlette.exceptions import HTTPException
@@ -26,8 +26,9 @@ from armarium.errors import (
     refused_by_disk,
 )
 from armarium.principals import Principal, asking
+from armarium.web.addresses import principal_by_address
 from armarium.web.panels import PANELS, panel_may_ask
-from armarium.web.request_headers import client_name, is_proxied, read_secret
+from armarium.web.request_headers import client_name, is_loopback_host, is_proxied, read_secret
 from armarium.web.request_limits import READING
 from armarium.web.site import ASSETS
 
@@ -55,7 +56,7 @@ origin_refused = Forbidden.saying(
 )
 
 FORM_TYPES = ("text/plain", "application/x-www-form-urlencoded")
-"""Content types that a foreign page can send without a preflight request; no route takes them."""
+"""Content types that a foreign page can send without a preflight request; only routes with a token in the path take one."""
 
 PRINCIPAL = "armarium.principal"
 LIBRARY = "armarium.library"
@@ -64,34 +65,9 @@ CALLER = "armarium.caller"
 LOCAL = "armarium.local"
 PROXIED = "armarium.proxied"
 FRAMED = "armarium.framed"
-"""Whether the request comes from the frame of a panel."""
+"""Whether the answer may be read by a page of any origin: the frame of a panel, and who has the token in an address."""
 
-_HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::(?P<port>[0-9]{1,5}))?", re.ASCII)
 _HOSTS_KEPT = 256
-
-
-def is_loopback_host(host: str) -> bool:
-    """Return whether a Host header names this machine: localhost, 127.0.0.0/8 or [::1], any case, with or without a
-    port.
-    """
-    match = _HOST.fullmatch(host.lower())
-    if match is None:
-        return False
-    name, port = match["name"], match["port"]
-    if port is not None and not 0 < int(port) < 65536:
-        return False
-    if name == "localhost":
-        return True
-    try:
-        if name.startswith("["):
-            address: ipaddress.IPv4Address | ipaddress.IPv6Address = ipaddress.IPv6Address(name[1:-1])
-            if address.version == 6 and address.ipv4_mapped is not None:
-                address = address.ipv4_mapped
-        else:
-            address = ipaddress.IPv4Address(name)
-    except ValueError:
-        return False
-    return address.is_loopback
 
 
 def is_open(path: str) -> bool:
@@ -109,6 +85,7 @@ class Gate:
         self.max_body = engine.settings.max_body_bytes
         self.max_upload = engine.settings.max_upload_bytes
         self.endpoints = frozenset(path for plugin in engine.plugins.loaded for path in plugin.endpoints)
+        self.linked = tuple(path for plugin in engine.plugins.loaded for path in plugin.linked)
         self._uploads = uploads
         self._hosts: dict[bytes, bool] = {}
 
@@ -146,7 +123,13 @@ class Gate:
             self._check_host(headers, hosts)
             origin = headers.get(b"origin")
             method = scope["method"]
-            if origin is not None:
+            linked = scope["path"].startswith(self.linked)
+            if linked and origin is not None:
+                scope[FRAMED] = True
+                if method == "OPTIONS":
+                    await _preflight(answer)
+                    return
+            elif origin is not None:
                 self._check_origin(origin, headers[b"host"])
                 if (
                     method == "OPTIONS"
@@ -157,7 +140,7 @@ class Gate:
                     await _preflight(answer)
                     return
             if method not in READING:
-                self._check_content_type(headers)
+                self._check_content_type(headers, linked)
                 receive = self._limit_body(scope, headers, receive)
             self._identify_caller(scope, headers, method, origin)
             with asking(scope[PRINCIPAL]):
@@ -202,7 +185,7 @@ class Gate:
             raise origin_refused()
 
     @staticmethod
-    def _check_content_type(headers: MutableMapping[bytes, bytes]) -> None:
+    def _check_content_type(headers: MutableMapping[bytes, bytes], linked: bool) -> None:
         declared = headers.get(b"content-type")
         if declared is None:
             if headers.get(b"content-length", b"0") == b"0" and b"transfer-encoding" not in headers:
@@ -210,7 +193,7 @@ class Gate:
             word = "none"
         else:
             word = declared.decode("latin-1").partition(";")[0].strip().lower()
-            if word not in FORM_TYPES:
+            if word not in FORM_TYPES or (linked and word != "text/plain"):
                 return
         raise Invalid(
             f"The body's content type is {word[:60]}; send JSON with Content-Type: application/json.",
@@ -286,6 +269,18 @@ class Gate:
         scope[LOCAL] = is_local(address or None)
         scope[PROXIED] = is_proxied(headers)
         path = scope["path"]
+        if path.startswith(self.linked):
+            sent = {
+                "caller": scope[CALLER],
+                "local": scope[LOCAL],
+                "proxied": scope[PROXIED],
+                "client": client,
+            }
+            scope[PRINCIPAL], project = principal_by_address(
+                auth, path, self.linked, transport=transport, **sent
+            )
+            scope[LIBRARY] = quote(project).encode()
+            return
         if is_open(path):
             scope[FRAMED] = origin == OPAQUE and path.startswith(PANELS)
             if origin == OPAQUE and not scope[FRAMED]:

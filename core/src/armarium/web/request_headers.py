@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ipaddress
+import re
 from collections.abc import Iterable, MutableMapping
 
 from armarium.auth.authenticate import COOKIE
@@ -42,3 +44,30 @@ PROXY_HEADERS = frozenset({b"forwarded", b"via", b"x-real-ip"})
 def is_proxied(headers: Iterable[bytes]) -> bool:
     """Return whether something forwarded the request (a Forwarded, Via, X-Real-IP or X-Forwarded-* header is present)."""
     return any(name in PROXY_HEADERS or name.startswith(b"x-forwarded-") for name in headers)
+
+
+_HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::(?P<port>[0-9]{1,5}))?", re.ASCII)
+
+
+def is_loopback_host(host: str) -> bool:
+    """Return whether a Host header names this machine: localhost, 127.0.0.0/8 or [::1], any case, with or without a
+    port.
+    """
+    match = _HOST.fullmatch(host.lower())
+    if match is None:
+        return False
+    name, port = match["name"], match["port"]
+    if port is not None and not 0 < int(port) < 65536:
+        return False
+    if name == "localhost":
+        return True
+    try:
+        if name.startswith("["):
+            address: ipaddress.IPv4Address | ipaddress.IPv6Address = ipaddress.IPv6Address(name[1:-1])
+            if address.version == 6 and address.ipv4_mapped is not None:
+                address = address.ipv4_mapped
+        else:
+            address = ipaddress.IPv4Address(name)
+    except ValueError:
+        return False
+    return address.is_loopback

@@ -21,6 +21,8 @@ from armarium_knowledge.queries import entities as entities_read
 from armarium_knowledge.queries import mentions as mentions_read
 from armarium_knowledge.queries.visible import WithheldKnowledge
 from armarium_knowledge.recipe_jobs import RECIPE_JOBS
+from armarium_knowledge.reconciliation_routes import LINKED
+from armarium_knowledge.reconciliation_routes import router as reconciliation
 from armarium_knowledge.records.ground import metadata
 from armarium_knowledge.routes import router
 
@@ -47,7 +49,8 @@ def armarium_plugin() -> Plugin:
         queries=queries_in(entities_read, mentions_read, claims_read, graph, staleness, names, dates),
         jobs=(MATCHES,),
         recipe_jobs=RECIPE_JOBS,
-        routers=(router,),
+        routers=(router, reconciliation),
+        linked=(LINKED,),
         stats=for_families.stats,
         withheld_along=(WithheldKnowledge(),),
         hooks=hooks,

@@ -1,0 +1,276 @@
+"""Entities as a reconciliation service offers them: candidates for names from elsewhere, their properties, suggestions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Connection, Text, cast, or_, select
+
+from armarium.api import is_among
+from armarium_knowledge.folding import fold
+from armarium_knowledge.matching import Candidate, compare_names
+from armarium_knowledge.queries.entities import in_words, shown_entities
+from armarium_knowledge.queries.visible import HiddenKnowledge
+from armarium_knowledge.records.entities import NOT_MERGED, Entity, entities
+from armarium_source_model.api import name_forms
+
+LEAST_ALIKE = 0.75
+"""How similar to the name asked for a name must be, from 0 to 1."""
+MOST_BY_PROPERTIES = 500
+"""How many entities are weighed where no name is asked for."""
+BY_PROPERTIES = 0.2
+"""The weight of the properties asked for in the score, beside the name's."""
+
+
+@dataclass(frozen=True)
+class Property:
+    """What can be asked of an entity, and compared."""
+
+    id: str
+    name: str
+    values: Callable[[Mapping[str, Any]], Iterable[dict[str, Any]]]
+    """Of an entity as answered, in the service's form: `{str}`, `{date}`, `{int}` or `{id, name}`."""
+
+
+def _dates(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for one in row["date_values"]:
+        start = one["iso_start"] or ""
+        is_day = len(start) == 10 and start[:4].isdigit()
+        yield {"date": f"{start}T00:00:00"} if is_day else {"str": start or one["as_written"]}
+
+
+def _names(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    yield {"str": row["canonical_name"]}
+    yield from ({"str": text} for text in row["aliases"])
+
+
+PROPERTIES = {
+    one.id: one
+    for one in (
+        Property("name", "Name", _names),
+        Property("description", "Description", lambda row: _texts([row["description"]])),
+        Property("language", "Language", lambda row: _texts([row["language"]])),
+        Property("date", "Date", _dates),
+        Property("place", "Place", lambda row: _texts(one["label"] for one in row["place_values"])),
+        Property(
+            "coordinates",
+            "Coordinates",
+            lambda row: _texts(
+                f"{one['lat']}, {one['lon']}" for one in row["place_values"] if one["lat"] is not None
+            ),
+        ),
+        Property(
+            "authority", "Authority file", lambda row: _texts(one["uri"] for one in row["authority_links"])
+        ),
+        Property(
+            "authority_id",
+            "Id in an authority file",
+            lambda row: _texts(one["authority_id"] for one in row["authority_links"]),
+        ),
+        Property("part_of", "Part of", lambda row: [row["parent"]] if row.get("parent") else []),
+        Property("documents", "Documents that name it", lambda row: [{"int": row["corroboration_count"]}]),
+    )
+}
+
+
+def _texts(values: Iterable[str | None]) -> list[dict[str, Any]]:
+    return [{"str": one} for one in values if one]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A property that a candidate should have, with one of the *values*, with all, or with none of them."""
+
+    property: str
+    values: tuple[str, ...]
+    quantifier: str = "any"
+    required: bool = False
+
+    def holds(self, row: Mapping[str, Any]) -> bool:
+        """Return whether an entity has it; texts are compared by their folded words, dates by how they begin."""
+        here = [
+            fold(str(text))
+            for one in (PROPERTIES[self.property].values(row) if self.property in PROPERTIES else ())
+            for text in one.values()
+        ]
+        met = [
+            any(
+                text == fold(value) or (self.property == "date" and text.startswith(fold(value)))
+                for text in here
+            )
+            for value in self.values
+        ]
+        return not any(met) if self.quantifier == "none" else (all if self.quantifier == "all" else any)(met)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked for: a name, an id or properties, among entities of some types."""
+
+    name: str = ""
+    ids: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    limit: int = 10
+
+
+class _Names(NamedTuple):
+    """The names of the project's entities, with their words in order, and whose each is."""
+
+    names: list[str]
+    owners: list[Candidate]
+
+
+def candidates(conn: Connection, questions: Sequence[Question]) -> list[list[dict[str, Any]]]:
+    """Return the candidates for each question, the best first: `{id, name, description, type, score, match, features}`.
+
+    Scores go from 0 to 100. `match` is said of a candidate with the very name, all conditions met, and no rival.
+    """
+    known = _read_names(conn) if any(one.name for one in questions) else _Names([], [])
+    return [_answer(conn, known, one) for one in questions]
+
+
+def _visible(conn: Connection) -> list[ColumnElement[bool]]:
+    hidden = HiddenKnowledge(conn).entities
+    return [
+        NOT_MERGED,
+        entities.c.curation_state != "rejected",
+        *([~is_among(entities.c.id, hidden)] if hidden else []),
+    ]
+
+
+def _read_names(conn: Connection) -> _Names:
+    columns = (entities.c.id, entities.c.entity_type, entities.c.language, entities.c.folded_names)
+    known = _Names([], [])
+    for entity_id, entity_type, language, folded in conn.execute(select(*columns).where(*_visible(conn))):
+        for name in filter(None, folded.split("\n")):
+            known.names.append(_in_order(name))
+            known.owners.append(Candidate(entity_id, entity_type, language, (name,)))
+    return known
+
+
+def _in_order(name: str) -> str:
+    return " ".join(sorted(name.split()))
+
+
+def _answer(conn: Connection, known: _Names, asked: Question) -> list[dict[str, Any]]:
+    alike = _alike(conn, known, asked) if asked.name else {}
+    where = [*_visible(conn), *([entities.c.entity_type.in_(asked.types)] if asked.types else [])]
+    if asked.ids:
+        where.append(entities.c.id.in_(asked.ids))
+    elif asked.name:
+        where.append(is_among(entities.c.id, list(alike)))
+    elif asked.conditions:
+        values = [value for one in asked.conditions for value in one.values]
+        written = [cast(column, Text) for column in (entities.c.authority_links, entities.c.place_values)]
+        columns = [*written, entities.c.description, entities.c.language, cast(entities.c.date_values, Text)]
+        where.append(
+            or_(
+                *(column.contains(value, autoescape=True) for column in columns for value in values),
+                *(in_words(entities.c.folded_names, value) for value in values if value.strip()),
+            )
+        )
+    else:
+        return []
+    found = []
+    for row in entity_rows(conn, *where, limit=MOST_BY_PROPERTIES):
+        met = [one.holds(row) for one in asked.conditions]
+        if any(one.required and not is_met for one, is_met in zip(asked.conditions, met, strict=True)):
+            continue
+        by_name = alike.get(row["id"], 1.0 if asked.ids or not asked.name else 0.0)
+        by_properties = sum(met) / len(met) if met else 1.0
+        score = by_name if not met else (1 - BY_PROPERTIES) * by_name + BY_PROPERTIES * by_properties
+        if asked.name or asked.ids or by_properties:
+            found.append((round(100 * score, 2), by_name, by_properties, row))
+    found.sort(key=lambda one: (-one[0], one[3]["canonical_name"], one[3]["id"]))
+    sure = [one for one in found if one[1] == 1.0 and one[2] == 1.0]
+    return [
+        {
+            "id": row["id"],
+            "name": row["canonical_name"],
+            **({"description": row["description"][:300]} if row["description"] else {}),
+            "type": [named_type(row["entity_type"])],
+            "score": score,
+            "match": len(sure) == 1 and sure[0][3]["id"] == row["id"],
+            "features": [
+                {"id": "name", "name": "How alike the names are", "value": by_name},
+                {"id": "properties", "name": "Share of the properties met", "value": round(by_properties, 4)},
+            ],
+        }
+        for score, by_name, by_properties, row in found[: asked.limit]
+    ]
+
+
+def _alike(conn: Connection, known: _Names, asked: Question) -> dict[str, float]:
+    """Return how alike the most similar name of each entity is, of the most similar ones and those that contain it."""
+    from rapidfuzz import process
+    from rapidfuzz.distance import JaroWinkler
+
+    containing = select(entities.c.id).where(*_visible(conn), in_words(entities.c.folded_names, asked.name))
+    best = dict.fromkeys(
+        conn.scalars(containing.order_by(entities.c.id).limit(10 * asked.limit)), LEAST_ALIKE
+    )
+    forms = tuple(name_forms(asked.name))
+    wanted = [_in_order(form) for form in forms if form]
+    for form in wanted:
+        near = process.extract(
+            form, known.names, scorer=JaroWinkler.similarity, score_cutoff=LEAST_ALIKE, limit=10 * asked.limit
+        )
+        for _, _, at in near:
+            owner = known.owners[at]
+            compared = compare_names(owner, Candidate("", owner.entity_type, owner.language, forms))
+            if compared is not None:
+                best[owner.id] = max(best.get(owner.id, 0.0), compared[0])
+    return best
+
+
+def entity_rows(
+    conn: Connection, *where: ColumnElement[bool], limit: int, offset: int = 0
+) -> list[dict[str, Any]]:
+    """Return entities as answered, by name, each with `parent` as `{id, name}` if it has one that is shown."""
+    order = (entities.c.canonical_name, entities.c.id)
+    page = Entity.rows.page(conn, *where, order=order, limit=limit, offset=offset)
+    rows = shown_entities(conn, page["items"])
+    wanted = {row["parent_id"] for row in rows if row["parent_id"]}
+    named = select(entities.c.id, entities.c.canonical_name).where(
+        *_visible(conn), is_among(entities.c.id, list(wanted))
+    )
+    parents = (
+        {one.id: {"id": one.id, "name": one.canonical_name} for one in conn.execute(named)} if wanted else {}
+    )
+    return [{**row, "parent": parents.get(row["parent_id"])} for row in rows]
+
+
+def visible_entities(conn: Connection, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return those of the entities that are shown, by id."""
+    found = entity_rows(conn, *_visible(conn), is_among(entities.c.id, list(ids)), limit=len(ids) or 1)
+    return {row["id"]: row for row in found}
+
+
+def suggested_entities(conn: Connection, prefix: str, offset: int, limit: int) -> list[dict[str, Any]]:
+    """Return entities with a name in which all words of *prefix* occur, by name."""
+    found = entity_rows(
+        conn, *_visible(conn), in_words(entities.c.folded_names, prefix), limit=limit, offset=offset
+    )
+    return [
+        {
+            "id": row["id"],
+            "name": row["canonical_name"],
+            **({"description": row["description"][:300]} if row["description"] else {}),
+            "notable": [named_type(row["entity_type"])],
+        }
+        for row in found
+    ]
+
+
+def entity_types(conn: Connection) -> list[dict[str, str]]:
+    """Return the types of the entities that are shown."""
+    found = select(entities.c.entity_type).where(*_visible(conn)).distinct().order_by(entities.c.entity_type)
+    return [named_type(one) for one in conn.scalars(found)]
+
+
+def named_type(entity_type: str) -> dict[str, str]:
+    """Return a type of entity with its name."""
+    return {"id": entity_type, "name": entity_type.replace("_", " ").capitalize()}

@@ -1,0 +1,249 @@
+"""The project's entities as a reconciliation service (W3C Reconciliation Service API 0.2 and the draft of 1.0), for
+OpenRefine and the like. It only reads; the token stands in the address, as such programs can be given nothing else.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Annotated, Any, Literal
+from urllib.parse import quote
+
+from fastapi import APIRouter, Form, Path, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
+
+from armarium.api import REFUSALS, CurrentLibrary, NotFound
+from armarium_knowledge.queries import reconciling
+from armarium_knowledge.queries.entities import entity
+from armarium_knowledge.schemas import reconciliation as said
+
+LINKED = "/api/reconcile/"
+MOST_VALUES, ALL_VALUES = "Most values", "How many values of it are answered at most; 0: all."
+LONGEST = 4_000_000
+"""The most characters of the questions in one request."""
+
+Edition = Annotated[
+    Literal["0.2", "1.0-draft"], Path(description="The edition of the interface that the program speaks")
+]
+Token = Annotated[str, Path(max_length=200, description="The token of a viewer for one project")]
+Prefix = Annotated[str, Query(max_length=1_000)]
+Cursor = Annotated[int, Query(ge=0, le=10**6)]
+Limit = Annotated[int, Query(ge=1, le=said.MOST_CANDIDATES)]
+
+router = APIRouter(
+    prefix="/api/reconcile/{token}/{edition}",
+    tags=["reconciliation"],
+    responses=REFUSALS(401, 403, 404, 409, 422),
+)
+
+_HTML: dict[int | str, dict[str, Any]] = {
+    200: {"description": "A page", "content": {"text/html": {"schema": {"type": "string"}}}}
+}
+
+
+def _manifest(request: Request, library: Any, token: str, edition: str) -> dict[str, Any]:
+    """Return what the service is and can, in the words of the edition."""
+    base = f"{request.url.scheme}://{request.headers['host']}{LINKED}{quote(token, safe='')}/{edition}"
+    with library.db.read() as conn:
+        types = reconciling.entity_types(conn)
+
+    def at(path: str) -> dict[str, str]:
+        return {"service_url": base, "service_path": path}
+
+    told = {
+        "versions": [edition],
+        "name": f"{library.setting('name')} (Armarium)",
+        "defaultTypes": types,
+        "standardizedScore": True,
+    }
+    limit = {"type": "number", "default": 0, "name": "limit"}
+    size = {"width": 430, "height": 220}
+    if edition != "0.2":
+        settings = [{**limit, "id": "limit", "name": MOST_VALUES, "helpText": ALL_VALUES}]
+        return {
+            **told,
+            "view": {"url": f"{base}/preview?id={{id}}"},
+            "preview": size,
+            "suggest": {"entity": True, "type": True, "property": True},
+            "extend": {"proposeProperties": True, "propertySettings": settings},
+        }
+    address = {"url": f"{base}/preview?id={{{{id}}}}"}
+    return {
+        **told,
+        "identifierSpace": "urn:armarium:",
+        "schemaSpace": "urn:armarium:entity-type:",
+        "view": address,
+        "preview": {**address, **size},
+        "suggest": {kind: at(f"/suggest/{kind}") for kind in ("entity", "type", "property")},
+        "extend": {
+            "propose_properties": at("/extend/propose"),
+            "property_settings": [{**limit, "label": MOST_VALUES, "help_text": ALL_VALUES}],
+        },
+    }
+
+
+def _answer(
+    request: Request,
+    library: Any,
+    token: str,
+    edition: str,
+    queries: str | None,
+    extend: str | None,
+) -> dict[str, Any]:
+    try:
+        asked = None if queries is None else said.QUERIES.validate_json(queries)
+        wanted = None if extend is None else said.ExtendEntities.model_validate_json(extend)
+    except ValidationError as error:
+        raise RequestValidationError(error.errors(include_input=False, include_context=False)) from None
+    if asked is not None:
+        with library.db.read() as conn:
+            found = reconciling.candidates(conn, [one.question() for one in asked.values()])
+        return {key: {"result": result} for key, result in zip(asked, found, strict=True)}
+    if wanted is not None:
+        told = _answer_properties(library, wanted)
+        rows = {row["id"]: {one["id"]: one["values"] for one in row["properties"]} for row in told["rows"]}
+        return {"meta": told["meta"], "rows": rows}
+    return _manifest(request, library, token, edition)
+
+
+def _answer_properties(library: Any, asked: said.ExtendEntities) -> dict[str, Any]:
+    """Return the properties of entities; of those that are not here, nothing."""
+    known = {one.id: reconciling.PROPERTIES.get(one.id) for one in asked.properties}
+    with library.db.read() as conn:
+        rows = reconciling.visible_entities(conn, asked.ids)
+    answered = []
+    for entity_id in dict.fromkeys(asked.ids):
+        row, properties = rows.get(entity_id), []
+        for wanted in asked.properties:
+            known_one = known[wanted.id]
+            values = list(known_one.values(row)) if row is not None and known_one is not None else []
+            properties.append({"id": wanted.id, "values": values[: wanted.limit or None]})
+        answered.append({"id": entity_id, "properties": properties})
+    meta = [{"id": key, "name": one.name if one is not None else key} for key, one in known.items()]
+    return {"meta": meta, "rows": answered}
+
+
+@router.get("", summary="The reconciliation service: what it is, or candidates for names")
+def reconcile(
+    request: Request,
+    library: CurrentLibrary,
+    token: Token,
+    edition: Edition,
+    queries: Annotated[
+        str | None, Query(max_length=LONGEST, description="Questions by key, as JSON (0.2)")
+    ] = None,
+    extend: Annotated[
+        str | None, Query(max_length=LONGEST, description="Entities and properties, as JSON (0.2)")
+    ] = None,
+) -> dict[str, Any]:
+    """Return the manifest of the service; with `queries` the candidates for each, with `extend` properties of entities."""
+    return _answer(request, library, token, edition, queries, extend)
+
+
+@router.post("", summary="Candidates for names, or properties of entities (0.2)")
+def reconcile_form(
+    request: Request,
+    library: CurrentLibrary,
+    token: Token,
+    edition: Edition,
+    queries: Annotated[str | None, Form(max_length=LONGEST, description="Questions by key, as JSON")] = None,
+    extend: Annotated[
+        str | None, Form(max_length=LONGEST, description="Entities and properties, as JSON")
+    ] = None,
+) -> dict[str, Any]:
+    """Answer `queries` or `extend` of a form, as programs send them that have many. Nothing is written."""
+    return _answer(request, library, token, edition, queries, extend)
+
+
+@router.post("/match", summary="Candidates for names (draft of 1.0)", response_model_exclude_none=True)
+def match(
+    library: CurrentLibrary, token: Token, edition: Edition, asked: said.DraftQueries
+) -> said.DraftResults:
+    """Return the candidates for each question, in the same order. Nothing is written."""
+    with library.db.read() as conn:
+        found = reconciling.candidates(conn, [one.question() for one in asked.queries])
+    return said.DraftResults.model_validate({"results": [{"candidates": one} for one in found]})
+
+
+@router.post("/extend", summary="Properties of entities (draft of 1.0)")
+def extend(
+    library: CurrentLibrary, token: Token, edition: Edition, asked: said.ExtendEntities
+) -> said.DraftExtended:
+    """Return the values of the properties for each entity. Nothing is written."""
+    return said.DraftExtended.model_validate(_answer_properties(library, asked))
+
+
+@router.get("/extend/propose", summary="Properties that entities can be asked for")
+def propose_properties(
+    library: CurrentLibrary,
+    token: Token,
+    edition: Edition,
+    type: Prefix | None = None,
+    limit: Limit = said.MOST_CANDIDATES,
+) -> said.ProposedProperties:
+    """Return them; they are the same for every type."""
+    return said.ProposedProperties.model_validate({"type": type, "properties": _properties("")[:limit]})
+
+
+@router.get(
+    "/suggest/{kind}",
+    summary="Entities, types or properties by their beginning",
+    response_model_exclude_none=True,
+)
+def suggest(
+    library: CurrentLibrary,
+    token: Token,
+    edition: Edition,
+    kind: Literal["entity", "type", "property"],
+    prefix: Prefix = "",
+    cursor: Cursor = 0,
+    limit: Limit = 10,
+) -> said.ReconciliationSuggestions:
+    """Return those with a name that begins so, `limit` of them from `cursor` on."""
+    if kind == "property":
+        found: list[Any] = _properties(prefix)[cursor : cursor + limit]
+    else:
+        with library.db.read() as conn:
+            if kind == "entity":
+                found = reconciling.suggested_entities(conn, prefix, cursor, limit)
+            else:
+                found = [one for one in reconciling.entity_types(conn) if _begins(one["name"], prefix)]
+                found = found[cursor : cursor + limit]
+    return said.ReconciliationSuggestions.model_validate({"result": found})
+
+
+@router.get("/preview", summary="An entity as a small page", response_class=Response, responses=_HTML)
+def preview(
+    library: CurrentLibrary, token: Token, edition: Edition, id: Annotated[str, Query(max_length=200)]
+) -> Response:
+    """Return names, type, description, dates and places of an entity, without links and scripts."""
+    with library.db.read() as conn:
+        row = reconciling.visible_entities(conn, [id]).get(id)
+        if row is None:
+            # The refusal of entities, with its sentence; what is not shown is not there.
+            entity(conn, id)
+            raise NotFound("This entity is not shown: what it rests on was removed.", code="entity_not_found")
+    told = {
+        one.name: "; ".join(str(next(reversed(value.values()))) for value in one.values(row))
+        for one in reconciling.PROPERTIES.values()
+        if one.id not in ("name", "description")
+    }
+    lines = [f"<dt>{escape(name)}</dt><dd>{escape(values)}</dd>" for name, values in told.items() if values]
+    names = "; ".join(row["aliases"])
+    body = (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(row["canonical_name"])}</title>'
+        f"<h1>{escape(row['canonical_name'])}</h1><p>{escape(reconciling.named_type(row['entity_type'])['name'])}"
+        f"{': ' + escape(names) if names else ''}</p><p>{escape(row['description'] or '')}</p>"
+        f"<dl>{''.join(lines)}</dl></html>"
+    )
+    policy = {"Content-Security-Policy": "default-src 'none'", "Referrer-Policy": "no-referrer"}
+    return Response(body, media_type="text/html", headers=policy)
+
+
+def _properties(prefix: str) -> list[dict[str, str]]:
+    listed = ({"id": one.id, "name": one.name} for one in reconciling.PROPERTIES.values())
+    return [one for one in listed if _begins(one["name"], prefix) or _begins(one["id"], prefix)]
+
+
+def _begins(name: str, prefix: str) -> bool:
+    return name.casefold().startswith(prefix.casefold())
