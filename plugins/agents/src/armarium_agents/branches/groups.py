@@ -131,7 +131,8 @@ def compare(
     by_place = {change.place: change for change in changes}
     for mark in {group.mark for group in ordered.values()}:
         own = [change for group in ordered.values() if group.mark == mark for change in group.changes]
-        merging.judge(library.schema, own, merging.Side(target, mark.target_since), by_place)
+        sides = (merging.Side(source, mark.source_since), merging.Side(target, mark.target_since))
+        merging.judge(library.schema, own, *sides, by_place)
     return Comparison(ordered, changes)
 
 
