@@ -42,7 +42,8 @@ def row_of(
         "id": card.id,
         "name": name,
         "made_for": made_for,
-        "for_token": for_token,
+        # An agent works on branches of its own.
+        "for_token": ctx.principal.token_id if ctx.principal.token_kind == "agent" else for_token,
         "summary": None,
         "place": place,
         "base_seq": card.base_seq,

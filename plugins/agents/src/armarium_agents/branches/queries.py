@@ -25,6 +25,7 @@ from armarium_agents.branches.records import (
     Branches,
     Kind,
     RejectedPart,
+    SettledPart,
     Status,
     branches,
 )
@@ -75,9 +76,20 @@ def list_branches(conn: Connection, engine: Engine, library: Library) -> dict[st
 def _list(conn: Connection, library: Library) -> dict[str, Any]:
     found = BRANCHES.list_all(conn, order=(branches.c.created_at, branches.c.id))
     places = {row.id: row.place for row in conn.execute(select(branches.c.id, branches.c.place))}
+    reviewed = _reviewed(conn)
     for item in found["items"]:
         item["library_path"] = _path_of(library, places[item["id"]], item["id"])
+        item["reviewed"] = item["id"] in reviewed
     return found
+
+
+def _reviewed(conn: Connection) -> set[str]:
+    """Return the branches of which something was merged or turned down."""
+    return {
+        branch_id
+        for part in (SettledPart.table, RejectedPart.table)
+        for branch_id in conn.execute(select(part.c.branch_id).distinct()).scalars()
+    }
 
 
 def _path_of(library: Library, place: str, branch_id: str) -> str | None:
@@ -103,6 +115,7 @@ def show_branch(conn: Connection, library: Library, branch_id: str) -> dict[str,
     return {
         **BRANCHES.require(conn, branch_id),
         "library_path": _path_of(library, row.place, branch_id),
+        "reviewed": branch_id in _reviewed(conn),
         "rejected": turned_down,
     }
 

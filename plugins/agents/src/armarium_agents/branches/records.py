@@ -100,11 +100,13 @@ class Reject(BranchId):
 )
 class Branch(BranchCreate, Record):
     """A copy of the project in which somebody proposes changes. `library_path` is its package, to be named like that of any
-    project; null where it is gone.
+    project; null where it is gone. `reviewed` tells
+    whether anything of it was merged or turned down.
     """
 
     summary: str | None = None
     library_path: Computed[str | None] = None
+    reviewed: Computed[bool] = False
 
 
 branches = Branch.table
