@@ -197,6 +197,7 @@ class JobContext:
         done: int | None = None,
         total: int | None = None,
         set_id: str | None = None,
+        as_decided: bool = False,
     ) -> Outcome:
         """Run the action *name* and save *checkpoint* and counts in the same transaction: exactly once.
 
@@ -204,7 +205,8 @@ class JobContext:
         workflow run's jobs the run's), so they can be undone together; a child passes its parent's as *set_id* where
         both belong together. An engine-wide action called by a project's job is in another database: there the
         checkpoint follows in a transaction of its own, so such an action must tolerate repetition. *checkpoint* may be
-        a function of the action's result.
+        a function of the action's result. *as_decided*: the action is the very one that a person decided on when they started
+        the job, and is carried out in their name.
         """
         self._refuse_when_closed()
         done, total = self._counts(done, total)
@@ -229,7 +231,9 @@ class JobContext:
             self._store.library,
             name,
             params,
-            self.principal,
+            replace(self.principal, kind="person")
+            if as_decided and self.principal.for_person
+            else self.principal,
             set_id=set_id or self._claim.thread_id or self.job_id,
             in_transaction=keep,
         )

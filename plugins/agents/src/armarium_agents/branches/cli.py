@@ -11,9 +11,11 @@ from armarium.commandline import (
     Session,
     Topic,
     answer,
+    follow_job,
     full_path,
     plural,
     project_session,
+    result_of,
 )
 
 commands = Commands(Topic.work)
@@ -143,7 +145,7 @@ def merge(branch: Which, groups: Groups = None, conflicts: Decision = "refuse") 
     """Take changes of a branch into the project, in one step that `armarium undo` takes back."""
     with project_session() as session:
         body = {"groups": groups, "on_conflict": conflicts}
-        merged = session.post(f"/api/branches/{_branch_id(session, branch)}/merge", body)
+        merged = _merge(session, f"/api/branches/{_branch_id(session, branch)}/merge", body)
     answer(merged, _say_merged(merged))
 
 
@@ -151,8 +153,17 @@ def merge(branch: Which, groups: Groups = None, conflicts: Decision = "refuse") 
 def update(groups: Groups = None, conflicts: Decision = "refuse") -> None:
     """Bring the project's later work into the branch that is named as the project."""
     with project_session() as session:
-        merged = session.post("/api/branches/update", {"groups": groups, "on_conflict": conflicts})
+        merged = _merge(session, "/api/branches/update", {"groups": groups, "on_conflict": conflicts})
     answer(merged, _say_merged(merged))
+
+
+def _merge(session: Session, route: str, body: dict[str, Any]) -> dict[str, Any]:
+    """Return what a merge wrote, also of one so long that it is a job."""
+    merged = dict(session.post(route, body))
+    if merged.get("job_id"):
+        follow_job(session, merged["job_id"], "Merge")
+        merged |= result_of(session, merged["job_id"])
+    return merged
 
 
 def _say_merged(merged: dict[str, Any]) -> str:

@@ -230,7 +230,7 @@ class BranchChanges(Message):
 
 
 class Merged(Message):
-    """What a merge wrote."""
+    """What a merge wrote; one of many rows is a job, which does so when it runs."""
 
     branch_id: str
     groups: int
@@ -239,6 +239,7 @@ class Merged(Message):
     deleted: int
     left_out: int
     files: int
+    job_id: str | None = None
 
 
 class RejectedGroups(Message):
