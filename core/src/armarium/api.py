@@ -140,6 +140,7 @@ from armarium.plugins.drivers import derived_from as derived_from
 from armarium.plugins.drivers import why_not_of as why_not_of
 from armarium.principals import Principal as Principal
 from armarium.principals import asking as asking
+from armarium.principals import caller as caller
 from armarium.projects import branch_files as branch_files
 from armarium.projects import branches as branches
 from armarium.projects.branch_copies import copy_project as copy_project

@@ -390,7 +390,8 @@ def test_why_a_withheld_page_was_turned_down_is_told_to_nobody_who_may_not_see_i
     from armarium.principals import asking
 
     other = pair.run(pair.project, "document.create", {"name": "Open", "doc_type": "page"})["id"]
-    pair.id = pair.run(pair.project, "branches.create", {"name": "Second"})["id"]
+    editor = dataclasses.replace(LOCAL_OWNER, role="editor", name="editor", token_id="t1")
+    pair.id = pair.run(pair.project, "branches.create", {"name": "Second"}, editor)["id"]
     with pair.project.db.read() as conn:
         branch = pair.engine.libraries.open_only(
             read_branch(conn, pair.engine, pair.project, pair.id)["library_path"]
@@ -408,7 +409,6 @@ def test_why_a_withheld_page_was_turned_down_is_told_to_nobody_who_may_not_see_i
             assert {row[0] for row in named} == {pair.id, group["document_id"]}
     withheld = {"target_kind": "document", "target_id": pair.page.document_id, "restricted": True}
     pair.run(pair.project, "rights.set", withheld)
-    editor = dataclasses.replace(LOCAL_OWNER, role="editor", name="editor", token_id="t1")
     told = {}
     for who in (LOCAL_OWNER, editor):
         with asking(who), pair.project.db.read() as conn:
@@ -521,3 +521,83 @@ def test_what_is_withheld_is_not_in_the_branch_of_whoever_may_not_see_it(pair: P
     with pytest.raises(Conflict) as refused:
         pair.run(branch, "branches.update", {})
     assert refused.value.code == "partial_branch"
+
+
+def test_a_branch_of_a_folder_holds_that_folder_alone_and_brings_only_that_back(
+    pair: Pair, tmp_path: Path
+) -> None:
+    from armarium.actions import Example
+    from armarium_documents.samples import sample_picture
+
+    def make(name: str, parent: str | None = None) -> str:
+        given = {"name": name, "doc_type": "folder", "parent_id": parent}
+        return str(pair.run(pair.project, "document.create", given)["id"])
+
+    box = make("Box")
+    inside, beside = make("Inside", box), make("Beside", box)
+    example = Example(pair.engine, pair.project, LOCAL_OWNER, tmp_path)
+    taken, left = (sample_picture(example, Image.new("L", (size, size)), f"{size}.png") for size in (5, 7))
+    for page, place in ((taken, inside), (left, beside)):
+        pair.run(pair.project, "document.move", {"ids": [page], "parent_id": place})
+    with pytest.raises(NotFound):
+        pair.run(pair.project, "branches.create", {"name": "None", "scope": ["nowhere"]})
+    made = pair.run(pair.project, "branches.create", {"name": "Part", "scope": [inside]})
+    pair.id, pair.path = made["id"], Path(made["library_path"])
+    assert made["scope"] == [inside]
+    stored = b"".join(path.read_bytes() for path in pair.path.glob("library.sqlite*"))
+    assert taken.encode() in stored
+    assert left.encode() not in stored
+    assert pair.page.segment_ids[0].encode() not in stored
+    with pair.branch.db.read() as conn:
+        names = {row[0] for row in raw_of(conn).execute("SELECT name FROM document")}
+    assert {"Box", "Inside", "5.png"} <= names
+    assert not names & {"Beside", "7.png"}
+    with pair.project.db.read() as conn:
+        digests = dict(raw_of(conn).execute("SELECT document_id, checksum FROM rendition").fetchall())
+    assert (pair.branch.objects.has(digests[taken]), pair.branch.objects.has(digests[left])) == (True, False)
+    assert examine(pair.engine, pair.path)["findings"] == []
+    before = pair.state()
+    pair.run(pair.branch, "document.update", {"document_id": taken, "name": "Leaf"})
+    (group,) = pair.changes()["items"]
+    assert group["document_id"] == taken
+    merged = pair.merge()
+    assert set(differences(before, pair.state())) == {"branch_settled", "document"}
+    pair.engine.undo(pair.project, [merged["audit_id"]], LOCAL_OWNER)
+    assert differences(before, pair.state()) == []
+    assert examine(pair.engine, pair.project.path)["findings"] == []
+
+
+def test_what_a_branch_is_called_and_brings_is_told_to_whom_it_concerns(pair: Pair) -> None:
+    from armarium.principals import Principal, asking
+
+    def who(role: Any, kind: Any, token: str) -> Principal:
+        return dataclasses.replace(LOCAL_OWNER, role=role, kind=kind, token_id=token, token_kind="agent")
+
+    mine, other = who("editor", "machine", "t1"), who("editor", "machine", "t2")
+    person, viewer = (
+        dataclasses.replace(mine, kind="person", token_kind="device", token_id="t3"),
+        who("viewer", "person", "t4"),
+    )
+    made = pair.run(pair.project, "branches.create", {"name": "Unsayable"}, mine)
+    pair.run(pair.project, "branches.propose", {"branch_id": made["id"], "summary": "Unsaid"}, mine)
+
+    def told(asks: Principal) -> dict[str, tuple[str, str | None]]:
+        with asking(asks), pair.project.db.read() as conn:
+            items = list_branches(conn, pair.engine, pair.project)["items"]
+            for one in items:
+                details = read_branch(conn, pair.engine, pair.project, one["id"])
+                assert {**one, "rejected": []} == details
+        return {one["id"]: (one["name"], one["summary"]) for one in items}
+
+    whole = ("Unsayable", "Unsaid")
+    unnamed = (f"Branch {made['id'][-8:]}", None)
+    shown = [(told(one)[made["id"]]) for one in (LOCAL_OWNER, person, mine, other, viewer)]
+    assert shown == [whole, whole, whole, unnamed, whole]
+    withheld = {"target_kind": "document", "target_id": pair.page.document_id, "restricted": True}
+    pair.run(pair.project, "rights.set", withheld)
+    assert [set(told(one)) for one in (person, mine, other)] == [set(), {made["id"]}, set()]
+    with asking(other), pair.project.db.read() as conn, pytest.raises(NotFound):
+        read_branch(conn, pair.engine, pair.project, made["id"])
+    with pair.project.db.read() as conn:
+        logged = raw_of(conn).execute("SELECT group_concat(params) FROM audit").fetchone()[0]
+    assert "Unsa" not in logged

@@ -17,6 +17,7 @@ from armarium.commandline import (
     project_session,
     result_of,
 )
+from armarium_documents.commandline import document_id
 
 commands = Commands(Topic.work)
 branch = commands.group("branch", "Copies of the project in which agents and colleagues propose changes.")
@@ -46,12 +47,16 @@ Decision = Annotated[
 def create(
     name: Annotated[str, "The name people see."],
     made_for: Annotated[str | None, "--for: The person or agent it is for."] = None,
+    folder: Annotated[
+        list[str] | None, "--folder: A folder; only what lies beneath it is in the branch. May be repeated."
+    ] = None,
     to: Annotated[str | None, "A file ending in .zip, for a colleague without a network."] = None,
     pictures: Annotated[Literal["no", "all"], "Whether the project's pictures go into that file."] = "no",
 ) -> None:
     """Make a branch: a copy of the project in which to propose changes."""
     with project_session() as session:
-        made = session.post("/api/branches", {"name": name, "made_for": made_for})
+        scope = [document_id(session, one) for one in folder or ()] or None
+        made = session.post("/api/branches", {"name": name, "made_for": made_for, "scope": scope})
         said = f"Made the branch {name}: {made['library_path']}."
         if to is not None:
             body = {"branch_id": made["id"], "path": full_path(to), "pictures": pictures}

@@ -14,7 +14,18 @@ from typing import Annotated, Any
 from fastapi import Query
 from sqlalchemy import Connection, Table, select
 
-from armarium.api import Engine, Library, Principal, is_among, merging, query, raw_of, rules_of, steps_of
+from armarium.api import (
+    Engine,
+    Library,
+    Principal,
+    caller,
+    is_among,
+    merging,
+    query,
+    raw_of,
+    rules_of,
+    steps_of,
+)
 from armarium.api import branches as packages
 from armarium_agents.branches import errors
 from armarium_agents.branches.groups import Group, Toward, comparison_of, lines_in
@@ -80,7 +91,33 @@ def _list(conn: Connection, library: Library) -> dict[str, Any]:
     for item in found["items"]:
         item["library_path"] = _path_of(library, places[item["id"]], item["id"])
         item["reviewed"] = item["id"] in reviewed
-    return found
+    items = [told for item in found["items"] if (told := _told(conn, library, item)) is not None]
+    return {**found, "items": items, "count": len(items)}
+
+
+def _told(conn: Connection, library: Library, branch: dict[str, Any]) -> dict[str, Any] | None:
+    """Return what whoever is asking is told of *branch*. What people call it and say of it may tell of what is withheld:
+    where something is, it is not shown to anybody but the token that it is for. A person who sees everything may look through
+    it; an agent is told of the branches of others that they are there.
+    """
+    asks = caller()
+    if asks is None or asks.principal.may("owner"):
+        return branch
+    who, visibility = asks.principal, library.db.visibility
+    limited = visibility is not None and visibility.limits(who)
+    if branch["for_token"] in who.reader_ids:
+        seen = set(
+            conn.execute(
+                select(documents.c.id).where(is_among(documents.c.id, branch["scope"] or ()))
+            ).scalars()
+        )
+        return {**branch, "scope": branch["scope"] and [one for one in branch["scope"] if one in seen]}
+    if limited:
+        return None
+    if who.kind == "person":
+        return branch
+    untold = dict.fromkeys(("made_for", "for_token", "scope", "summary", "library_path"))
+    return {**branch, **untold, "name": f"Branch {branch['id'][-8:]}"}
 
 
 def _reviewed(conn: Connection) -> set[str]:
@@ -112,12 +149,16 @@ def show_branch(conn: Connection, library: Library, branch_id: str) -> dict[str,
         RejectedPart.table.c.branch_id == branch_id,
         order=(RejectedPart.table.c.created_at, RejectedPart.table.c.id),
     )
-    return {
+    shown = {
         **BRANCHES.require(conn, branch_id),
         "library_path": _path_of(library, row.place, branch_id),
         "reviewed": branch_id in _reviewed(conn),
         "rejected": turned_down,
     }
+    told = _told(conn, library, shown)
+    if told is None:
+        raise errors.unknown_branch(branch_id)
+    return told
 
 
 @query(

@@ -37,11 +37,20 @@ Status = Literal["clean", "same", "conflict"]
 class BranchCreate(Params):
     """A branch to make: a copy of the project as it is now, to be worked on freely."""
 
-    name: Annotated[str, Field(min_length=1, max_length=200)]
-    made_for: Annotated[str, Field(max_length=200, description="The person or token it is for")] | None = None
+    name: Annotated[SourceText, Field(min_length=1, max_length=200)]
+    made_for: (
+        Annotated[SourceText, Field(max_length=200, description="The person or token it is for")] | None
+    ) = None
     for_token: (
         Annotated[
             str, Field(max_length=128, description="The token it is for: it holds only what that may see")
+        ]
+        | None
+    ) = None
+    scope: (
+        Annotated[
+            list[Id],
+            Field(min_length=1, max_length=1000, description="Folders: only what lies beneath them is in it"),
         ]
         | None
     ) = None
@@ -99,7 +108,8 @@ class Reject(BranchId):
     refusal=unknown_branch,
 )
 class Branch(BranchCreate, Record):
-    """A copy of the project in which somebody proposes changes. `library_path` is its package, to be named like that of any
+    """A copy of the project in which somebody proposes changes. An agent is told of one that is not for
+    its token that it is there, and not what it is called, for whom it is and what it brings. `library_path` is its package, to be named like that of any
     project; null where it is gone. `reviewed` tells
     whether anything of it was merged or turned down.
     """
