@@ -51,7 +51,10 @@ def create(
         list[str] | None, "--folder: A folder; only what lies beneath it is in the branch. May be repeated."
     ] = None,
     to: Annotated[str | None, "A file ending in .zip, for a colleague without a network."] = None,
-    pictures: Annotated[Literal["no", "all"], "Whether the project's pictures go into that file."] = "no",
+    pictures: Annotated[
+        Literal["no", "reduced", "all"],
+        "Whether the project's pictures go into that file, or small ones of them.",
+    ] = "no",
 ) -> None:
     """Make a branch: a copy of the project in which to propose changes."""
     with project_session() as session:

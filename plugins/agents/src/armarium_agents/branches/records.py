@@ -263,8 +263,11 @@ class Pack(Params):
     branch_id: Id | None = None
     path: Annotated[MaterialPath, Field(description="A file ending in .zip that does not exist yet")]
     pictures: Annotated[
-        Literal["no", "all"],
-        Field(description="Whether the project's own files go along; those added always do"),
+        Literal["no", "reduced", "all"],
+        Field(
+            description="Whether the project's own files go along, or pictures of 1,600 pixels to look at in place of"
+            " them; those added always do"
+        ),
     ] = "no"
 
 
