@@ -26,6 +26,7 @@ from armarium.history.net_differences import (
     touched_since,
 )
 from armarium.history.net_differences import live_rows as live_rows
+from armarium.history.net_differences import places as places
 from armarium.history.restructuring import (
     Above,
     is_only_when,
@@ -168,7 +169,7 @@ def _compare(change: Change) -> None:
 def _find_rivals(
     table: Table, made: list[Change], target: Side, by_place: Mapping[tuple[str, Key], Change]
 ) -> None:
-    columns = [list(table.columns.keys()).index(name) for name in rules_of(table).rivals]
+    columns = [places(table)[name] for name in rules_of(table).rivals]
     touched = touched_since(target.raw, table, target.since)
     fresh = [key for key, row in touched.items() if row.before is None and (table.name, key) not in by_place]
     standing: dict[Values, dict[Key, Values]] = {}
@@ -202,10 +203,9 @@ def _find_taken(
     table: Table, changes: list[Change], target: Side, by_place: Mapping[tuple[str, Key], Change]
 ) -> None:
     """Find changes whose unique values another row of the target has, which the source neither changes nor deletes."""
-    names = list(table.columns.keys())
     for index in sorted((one for one in table.indexes if one.unique), key=lambda one: str(one.name)):
         unique = [column.name for column in index.columns]
-        at = [names.index(name) for name in unique]
+        at = [places(table)[name] for name in unique]
         where = " AND ".join(f"{quote_name(name)} = ?" for name in unique)
         keys = ", ".join(quote_name(key) for key in key_columns(table))
         for change in changes:
@@ -234,11 +234,10 @@ def references(schema: Schema) -> dict[str, list[tuple[str, int, Table]]]:
     """Return for each tracked table the columns that refer to a row of a tracked one by its key: name, position, that table."""
     found: dict[str, list[tuple[str, int, Table]]] = {table.name: [] for table in schema.tracked}
     for table in schema.tracked:
-        names = list(table.columns.keys())
         for key in sorted(table.foreign_keys, key=lambda one: one.parent.name):
             parent = schema.by_name.get(key.column.table.name)
             if parent is not None and parent.name in found and key_columns(parent) == [key.column.name]:
-                found[table.name].append((key.parent.name, names.index(key.parent.name), parent))
+                found[table.name].append((key.parent.name, places(table)[key.parent.name], parent))
     return found
 
 

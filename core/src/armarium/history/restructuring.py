@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from sqlalchemy import Table
 
 from armarium.history.capture import key_columns
-from armarium.history.net_differences import Key, Values, is_equal, live_rows, touched_since
+from armarium.history.net_differences import Key, Values, is_equal, live_rows, places, touched_since
 from armarium.history.schema import Schema
 from armarium.store.tables import rules_of
 
@@ -25,11 +25,10 @@ def is_restructured(table: Table, before: Values | None, after: Values | None) -
     structure = rules_of(table).structure
     if structure is None or before is None or after is None:
         return False
-    names = list(table.columns.keys())
     return any(
         before[at] != after[at] and not is_only_when(name, before[at], after[at])
         for name in structure.columns
-        for at in (names.index(name),)
+        for at in (places(table)[name],)
     )
 
 
@@ -38,7 +37,7 @@ def step_of(table: Table, row: Values | None) -> object:
     structure = rules_of(table).structure
     if row is None or structure is None or structure.step is None:
         return None
-    return row[list(table.columns.keys()).index(structure.step)]
+    return row[places(table)[structure.step]]
 
 
 def net_changes(
