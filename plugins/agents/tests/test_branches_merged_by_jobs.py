@@ -19,7 +19,7 @@ def all_are_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(merge_actions, "LONG", 1)
 
 
-def ended(pair: Pair, job_id: str) -> tuple[str, Any]:
+def state_of(pair: Pair, job_id: str) -> tuple[str, Any]:
     with pair.project.db.read() as conn:
         row = raw_of(conn).execute("SELECT state, result FROM job WHERE id = ?", (job_id,)).fetchone()
     return row[0], row[1]
@@ -32,7 +32,7 @@ def test_a_long_merge_is_a_job_whose_step_is_the_persons_and_is_undone_as_one(pa
     assert begun["job_id"]
     assert differences(before, pair.state()) == []
     assert pair.engine.jobs.run_until_idle(pair.project, 20)
-    assert ended(pair, begun["job_id"])[0] == "done"
+    assert state_of(pair, begun["job_id"])[0] == "done"
     assert "Dear Sir" in pair.counting(pair.project)
     with pair.project.db.read() as conn:
         (step,) = (
@@ -54,7 +54,7 @@ def test_a_long_merge_that_is_stopped_before_it_writes_merges_nothing(pair: Pair
     begun = pair.merge()
     pair.engine.undo(pair.project, [begun["audit_id"]], LOCAL_OWNER)
     assert pair.engine.jobs.run_until_idle(pair.project, 20)
-    assert ended(pair, begun["job_id"])[0] == "cancelled"
+    assert state_of(pair, begun["job_id"])[0] == "cancelled"
     assert differences(before, pair.state()) == []
 
 

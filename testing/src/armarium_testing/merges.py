@@ -157,8 +157,8 @@ class ThreeVersions:
         there = {
             place
             for place, row in self.ours.items()
-            if self._moved(place, self.base.get(place), row)
-            and (place not in self.theirs or self._moved(place, self.theirs[place], row))
+            if self._is_moved(place, self.base.get(place), row)
+            and (place not in self.theirs or self._is_moved(place, self.theirs[place], row))
         }
         for place in self.changed:
             if self._is_open(place) and there & self._above((self.theirs, self.ours), place, self.base):
@@ -166,7 +166,7 @@ class ThreeVersions:
         moved = {
             place
             for place in self.changed
-            if place not in self.same and self._moved(place, self.base.get(place), self.theirs.get(place))
+            if place not in self.same and self._is_moved(place, self.base.get(place), self.theirs.get(place))
         }
         found: set[Place] = set()
         for place in self.base.keys() | self.ours.keys() if moved else ():
@@ -181,7 +181,7 @@ class ThreeVersions:
             if place in found or hangs:
                 self.conflicts[place] = "restructured"
 
-    def _moved(self, place: Place, before: Row | None, after: Row | None) -> bool:
+    def _is_moved(self, place: Place, before: Row | None, after: Row | None) -> bool:
         structure = rules_of(self.schema.by_name[place[0]]).structure
         return (
             structure is not None

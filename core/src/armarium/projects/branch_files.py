@@ -70,7 +70,7 @@ def pack(branch: Library, card: BranchCard, target: Path, pictures: Pictures) ->
                     name = f"{digest[:2]}/{digest[2:]}"
                     if digest in whole:
                         archive.write(path, f"{inside}/objects/{name}", zipfile.ZIP_STORED)
-                    elif (small := _reduced(path)) is not None:
+                    elif (small := _reduce_picture(path)) is not None:
                         archive.writestr(f"{inside}/{REDUCED}/{name}.jpg", small)
         with beside.open("rb") as file:
             flush(file.fileno())
@@ -87,7 +87,7 @@ def pack(branch: Library, card: BranchCard, target: Path, pictures: Pictures) ->
     return target.stat().st_size
 
 
-def _reduced(path: Path) -> bytes | None:
+def _reduce_picture(path: Path) -> bytes | None:
     """Return the picture at *path* upright as a JPEG of at most `LONG_SIDE` pixels; None where it is not a single picture."""
     from PIL import ImageOps
 

@@ -161,7 +161,7 @@ class ObjectStore:
         finally:
             copy.unlink(missing_ok=True)
 
-    def reduced(self, digest: str) -> Path | None:
+    def find_reduced(self, digest: str) -> Path | None:
         """Return the small picture that a packed branch brought in place of the file of *digest*; None where that is here.
 
         It is only ever looked at: it lies apart, and is not the file.

@@ -87,15 +87,15 @@ def list_branches(conn: Connection, engine: Engine, library: Library) -> dict[st
 def _list(conn: Connection, library: Library) -> dict[str, Any]:
     found = BRANCHES.list_all(conn, order=(branches.c.created_at, branches.c.id))
     places = {row.id: row.place for row in conn.execute(select(branches.c.id, branches.c.place))}
-    reviewed = _reviewed(conn)
+    reviewed = _find_reviewed(conn)
     for item in found["items"]:
         item["library_path"] = _path_of(library, places[item["id"]], item["id"])
         item["reviewed"] = item["id"] in reviewed
-    items = [told for item in found["items"] if (told := _told(conn, library, item)) is not None]
+    items = [told for item in found["items"] if (told := _tell_of(conn, library, item)) is not None]
     return {**found, "items": items, "count": len(items)}
 
 
-def _told(conn: Connection, library: Library, branch: dict[str, Any]) -> dict[str, Any] | None:
+def _tell_of(conn: Connection, library: Library, branch: dict[str, Any]) -> dict[str, Any] | None:
     """Return what whoever is asking is told of *branch*. What people call it and say of it may tell of what is withheld:
     where something is, it is not shown to anybody but the token that it is for. A person who sees everything may look through
     it; an agent is told of the branches of others that they are there.
@@ -120,7 +120,7 @@ def _told(conn: Connection, library: Library, branch: dict[str, Any]) -> dict[st
     return {**branch, **untold, "name": f"Branch {branch['id'][-8:]}"}
 
 
-def _reviewed(conn: Connection) -> set[str]:
+def _find_reviewed(conn: Connection) -> set[str]:
     """Return the branches of which something was merged or turned down."""
     return {
         branch_id
@@ -152,10 +152,10 @@ def show_branch(conn: Connection, library: Library, branch_id: str) -> dict[str,
     shown = {
         **BRANCHES.require(conn, branch_id),
         "library_path": _path_of(library, row.place, branch_id),
-        "reviewed": branch_id in _reviewed(conn),
+        "reviewed": branch_id in _find_reviewed(conn),
         "rejected": turned_down,
     }
-    told = _told(conn, library, shown)
+    told = _tell_of(conn, library, shown)
     if told is None:
         raise errors.unknown_branch(branch_id)
     return told

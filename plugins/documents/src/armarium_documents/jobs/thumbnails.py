@@ -50,7 +50,7 @@ def _row(ctx: JobContext, document_id: str) -> tuple[object, ...] | None:
             width, height = drawn.size
         size = path.stat().st_size
     else:
-        small = library.objects.reduced(picture.checksum)
+        small = library.objects.find_reduced(picture.checksum)
         if small is None:
             library.objects.size(picture.checksum)
         limit = ctx.engine.settings.max_image_pixels

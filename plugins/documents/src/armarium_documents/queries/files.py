@@ -169,7 +169,7 @@ def page_image(library: Library, conn: Connection, document_id: str) -> PageImag
     branch that came as a file a reduced picture may stand for it.
     """
     row = primary_row(conn, document_id)
-    if (reduced := library.objects.reduced(row.checksum)) is not None:
+    if (reduced := library.objects.find_reduced(row.checksum)) is not None:
         from armarium.api import image_info
 
         size = image_info(reduced).upright_size
