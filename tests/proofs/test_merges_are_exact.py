@@ -10,18 +10,22 @@ from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from urllib.parse import quote
 
 import pytest
+from starlette.testclient import TestClient
 
 from armarium.engine import Engine
 from armarium.errors import ServiceError
 from armarium.principals import LOCAL_OWNER
 from armarium.projects.doctor import examine
 from armarium.projects.libraries import Library
+from armarium.web.app import create_app
 from armarium_agents.plugin import armarium_plugin as agents
 from armarium_documents.plugin import armarium_plugin as documents
 from armarium_source_model.plugin import armarium_plugin as source_model
 from armarium_testing.digest import differences, table_digests
+from armarium_testing.fixtures import OWNER_TOKEN
 from armarium_testing.histories import Histories
 from armarium_testing.merges import ThreeVersions, read_rows
 from armarium_testing.shelf import shelf_plugin
@@ -52,6 +56,20 @@ def _lines(engine: Engine, library: Library) -> Any:
     return module.Moves(module.Desk(engine, library))
 
 
+def _client(app: Any, library: Library) -> TestClient:
+    """Return a client of the owner in one project."""
+    headers = {"Authorization": f"Bearer {OWNER_TOKEN}", "X-Service-Library-Path": quote(str(library.path))}
+    return TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 50000), headers=headers)
+
+
+def _knowledge(engine: Engine, library: Library) -> Any:
+    module = _load(ROOT / "plugins" / "knowledge" / "tests", "test_knowledge_histories")
+    app = create_app(engine=engine, jobs=False)
+    moves = module.Moves(module.Desk(engine, library, _client(app, library)))
+    moves.laws = module.LAWS
+    return moves
+
+
 class _Shelf:
     """The moves of the sample family, whose rows are deleted and not only hidden; on a few shelves that exist already."""
 
@@ -72,6 +90,8 @@ def _on(moves: Any, library: Library) -> Any:
     if hasattr(there, "desk"):
         there.desk = copy.copy(there.desk)
         there.desk.library = library
+        if hasattr(there.desk, "client"):
+            there.desk.client = _client(there.desk.client.app, library)
     else:
         there.library = library
     return there
@@ -101,9 +121,11 @@ class Pairs:
             branch = self.engine.libraries.open_only(made["library_path"])
             base = read_rows(branch)
             for library in (branch, self.project):
-                Histories(
-                    self.engine, library, _on(self.moves, library).all(), seed=self.random.randrange(10**9)
-                ).run(3, steps=self.random.randrange(2, steps + 1))
+                moves, seed = _on(self.moves, library), self.random.randrange(10**9)
+                laws = getattr(moves, "laws", ())
+                Histories(self.engine, library, moves.all(), seed=seed, laws=laws).run(
+                    3, steps=self.random.randrange(2, steps + 1)
+                )
             versions = ThreeVersions(branch.schema, base, read_rows(branch), read_rows(self.project))
             for decided in ("refuse", "keep_ours", "take_theirs"):
                 self._merge(where, str(made["id"]), versions, decided)
@@ -170,11 +192,11 @@ def test_deletions_meet_edits_as_three_versions_demand(
     assert ended.get("merge_conflict", 0) > 0, ended
 
 
-@pytest.mark.parametrize("make", [_documents, _lines])
+@pytest.mark.parametrize("make", [_documents, _lines, _knowledge])
 def test_random_histories_of_both_sides_merge_as_three_versions_demand(
     make_engine: Callable[..., Engine], tmp_path: Path, make: Callable[[Engine, Library], Any]
 ) -> None:
-    ended = prove(make_engine, tmp_path, make, range(5, 7), 2)
+    ended = prove(make_engine, tmp_path, make, range(5, 6 if make is _knowledge else 7), 2)
     assert ended["merged, keep_ours"] > 0, ended
     assert ended.get("merge_conflict", 0) > 0, ended
 
@@ -189,7 +211,7 @@ def test_ten_thousand_deletions_and_edits_merge_as_three_versions_demand(
 
 @pytest.mark.soak
 @pytest.mark.timeout(0)
-@pytest.mark.parametrize("make", [_documents, _lines])
+@pytest.mark.parametrize("make", [_documents, _lines, _knowledge])
 def test_ten_thousand_pairs_of_histories_merge_as_three_versions_demand(
     make_engine: Callable[..., Engine], tmp_path: Path, make: Callable[[Engine, Library], Any]
 ) -> None:

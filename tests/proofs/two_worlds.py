@@ -54,6 +54,9 @@ NAMED = (("entity", "mention", "entity_id"), ("entity", "claim_entity", "entity_
 UNTOUCHED = ("rights_record", "sync_pending", "export_changed")
 """Tables that say who may see what, and queues of ids."""
 
+FREE = {"branch": ("name", "made_for", "summary")}
+"""What people freely say of a project, which may tell of what is withheld in it."""
+
 Row = dict[str, Any]
 
 
@@ -289,6 +292,9 @@ class TwoWorlds:
                 f" WHERE {' AND '.join(f'{key} = ?' for key in keys)}",
                 (*changed.values(), *cell.key),
             )
+        for name, columns in FREE.items():
+            sets = ", ".join(f"{one} = {one} || ' otherwise'" for one in columns)
+            raw.execute(f'UPDATE "{name}" SET {sets}')
         self._chain_anew(raw)
         for _, statement in guards:
             raw.execute(statement)

@@ -142,6 +142,7 @@ from armarium.plugins.drivers import derived_from as derived_from
 from armarium.plugins.drivers import why_not_of as why_not_of
 from armarium.principals import Principal as Principal
 from armarium.principals import asking as asking
+from armarium.principals import caller as caller
 from armarium.projects import branch_files as branch_files
 from armarium.projects import branches as branches
 from armarium.projects.branch_copies import copy_project as copy_project
@@ -181,6 +182,7 @@ from armarium.store.rows import paged as paged
 from armarium.store.swapping import exchange as exchange
 from armarium.store.swapping import put_where_nothing_is as put_where_nothing_is
 from armarium.store.tables import Json as Json
+from armarium.store.tables import Structure as Structure
 from armarium.store.tables import Tree as Tree
 from armarium.store.tables import Whole as Whole
 from armarium.store.tables import append_only as append_only

@@ -390,7 +390,8 @@ def test_why_a_withheld_page_was_turned_down_is_told_to_nobody_who_may_not_see_i
     from armarium.principals import asking
 
     other = pair.run(pair.project, "document.create", {"name": "Open", "doc_type": "page"})["id"]
-    pair.id = pair.run(pair.project, "branches.create", {"name": "Second"})["id"]
+    editor = dataclasses.replace(LOCAL_OWNER, role="editor", name="editor", token_id="t1")
+    pair.id = pair.run(pair.project, "branches.create", {"name": "Second"}, editor)["id"]
     with pair.project.db.read() as conn:
         branch = pair.engine.libraries.open_only(
             read_branch(conn, pair.engine, pair.project, pair.id)["library_path"]
@@ -408,7 +409,6 @@ def test_why_a_withheld_page_was_turned_down_is_told_to_nobody_who_may_not_see_i
             assert {row[0] for row in named} == {pair.id, group["document_id"]}
     withheld = {"target_kind": "document", "target_id": pair.page.document_id, "restricted": True}
     pair.run(pair.project, "rights.set", withheld)
-    editor = dataclasses.replace(LOCAL_OWNER, role="editor", name="editor", token_id="t1")
     told = {}
     for who in (LOCAL_OWNER, editor):
         with asking(who), pair.project.db.read() as conn:

@@ -88,3 +88,38 @@ def test_a_packed_branch_holds_no_job_and_no_folder_of_this_machine(pair: Pair, 
     for table in ("job", "job_log", "document_transfer", "branch"):
         assert raw.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
     raw.close()
+
+
+def test_reduced_pictures_are_looked_at_where_the_originals_are_not_and_replace_none(
+    pair: Pair, make_engine: Callable[..., Engine], tmp_path: Path
+) -> None:
+    from PIL import Image
+
+    from armarium.actions import Example
+    from armarium.api import image_info
+    from armarium.principals import LOCAL_OWNER
+    from armarium_documents.api import page_image
+    from armarium_documents.samples import sample_picture
+
+    example = Example(pair.engine, pair.project, LOCAL_OWNER, tmp_path)
+    page = sample_picture(example, Image.new("RGB", (2400, 1200), "teal"), "Wide.png")
+    made = pair.run(pair.project, "branches.create", {"name": "Small"})
+    pair.id, pair.path = made["id"], Path(made["library_path"])
+    with pair.project.db.read() as conn:
+        original = page_image(pair.project, conn, page)
+    with zipfile.ZipFile(_pack_to(pair, tmp_path, "reduced")) as archive:
+        archive.extractall(tmp_path / "away")
+    (place,) = (tmp_path / "away").glob("*.library")
+    other = make_engine(plugins=None, state="other")
+    copy = other.libraries.get(place)
+    assert not copy.objects.has(original.checksum)
+    with copy.db.read() as conn:
+        shown = page_image(copy, conn, page)
+    assert (shown.width, shown.height, shown.mime_type) == (1600, 800, "image/jpeg")
+    assert image_info(shown.path).upright_size == (1600, 800)
+    other.run(copy, "document.update", {"document_id": page, "name": "Broad"}, OTHER)
+    other.run(copy, "branches.pack", {"path": str(tmp_path / "back.zip"), "pictures": "reduced"}, OTHER)
+    pair.run(pair.project, "branches.take", {"path": str(tmp_path / "back.zip")})
+    assert pair.branch.objects.intact(original.checksum)
+    assert pair.merge()["files"] == 0
+    assert pair.project.objects.intact(original.checksum)

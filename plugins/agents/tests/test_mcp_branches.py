@@ -10,6 +10,7 @@ from agent_fixtures import Agent, Place
 from mcp import Client
 
 from armarium.api import Library
+from armarium.web.app import create_app
 from armarium_agents.mcp.sessions import Sessions
 
 GROUP = ("make_group", {"name": "Found", "kind": "folder"})
@@ -84,6 +85,39 @@ def test_an_agent_proposes_its_branch_and_can_neither_merge_it_nor_delete_it(pla
             assert told.is_error
             assert "person" in told.text, told.text
     assert folders(place.library) == []
+
+
+def test_an_agent_that_the_engine_forgot_goes_on_with_its_open_branch_until_that_is_proposed(
+    place: Place,
+) -> None:
+    """A new application knows no session, as an engine does that was started again."""
+    token = place.token(writes_to="branch")["token"]
+
+    def begin(*calls: tuple[str, dict[str, Any]], of: str = token) -> None:
+        again = Agent(create_app(engine=place.engine), of, str(place.library.path))
+        for told in again.call_all(*calls):
+            assert not told.is_error, told.text
+
+    begin(GROUP)
+    begin(GROUP)
+    (branch,) = branches(place)
+    assert folders(branch) == ["Found", "Found"]
+    begin(GROUP, of=place.token(name="night reader", writes_to="branch")["token"])
+    assert len(branches(place)) == 2
+    begin(GROUP, ("propose_branch", {"summary": "Folders"}))
+    begin(GROUP)
+    assert [len(folders(one)) for one in branches(place)] == [3, 1, 1]
+    (*_, last) = place.do_read("/api/branches")["items"]
+    place.do("branches.merge", {"branch_id": last["id"]})
+    begin(GROUP)
+    assert len(branches(place)) == 4
+
+
+def test_a_new_session_of_an_engine_that_knows_the_old_one_opens_a_branch_of_its_own(place: Place) -> None:
+    agent = place.agent(writes_to="branch")
+    for _ in range(2):
+        assert not agent.call(GROUP[0], **GROUP[1]).is_error
+    assert [folders(one) for one in branches(place)] == [["Found"], ["Found"]]
 
 
 def test_a_session_that_wrote_nothing_has_nothing_to_propose(place: Place) -> None:

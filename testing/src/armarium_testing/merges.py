@@ -102,7 +102,7 @@ class ThreeVersions:
         elif ours is None:
             left[place] = dict(theirs)
         else:
-            both = set(self._both(place)) if why == "both_changed" else set()
+            both = set(self._both(place)) if why in ("both_changed", "restructured") else set()
             for name, value in theirs.items():
                 if base is not None and base[name] == value:
                     continue
@@ -142,6 +142,7 @@ class ThreeVersions:
                 self.same.add(place)
         for place in self.changed:
             self._beside(place)
+        self._find_restructured()
         for place in self.changed:
             if self._is_open(place) and self.theirs.get(place) is not None and self._is_gone(place):
                 self.conflicts[place] = "gone"
@@ -150,6 +151,67 @@ class ThreeVersions:
             deleted = self._is_open(place) and place not in self.theirs
             if deleted and any(user not in changed for user in self._users(self.ours, place)):
                 self.conflicts[place] = "used"
+
+    def _find_restructured(self) -> None:
+        """What one side withdrew, joined or split, the other changed, or something that hangs on it."""
+        there = {
+            place
+            for place, row in self.ours.items()
+            if self._is_moved(place, self.base.get(place), row)
+            and (place not in self.theirs or self._is_moved(place, self.theirs[place], row))
+        }
+        for place in self.changed:
+            if self._is_open(place) and there & self._above((self.theirs, self.ours), place, self.base):
+                self.conflicts[place] = "restructured"
+        moved = {
+            place
+            for place in self.changed
+            if place not in self.same and self._is_moved(place, self.base.get(place), self.theirs.get(place))
+        }
+        found: set[Place] = set()
+        for place in self.base.keys() | self.ours.keys() if moved else ():
+            if self.ours.get(place) not in (self.base.get(place), self.theirs.get(place)):
+                found |= moved & self._above((self.ours, self.theirs), place, self.base)
+        steps = {self._new_step(place) for place in found} - {None}
+        found |= {place for place in self.changed if self._new_step(place) in steps}
+        for place in self.changed if found else ():
+            if place in self.same:
+                continue
+            hangs = self._is_open(place) and found & self._above((self.theirs, self.ours), place, self.base)
+            if place in found or hangs:
+                self.conflicts[place] = "restructured"
+
+    def _is_moved(self, place: Place, before: Row | None, after: Row | None) -> bool:
+        structure = rules_of(self.schema.by_name[place[0]]).structure
+        return (
+            structure is not None
+            and before is not None
+            and after is not None
+            and any(
+                before[name] != after[name] and not _when(name, before[name], after[name])
+                for name in structure.columns
+            )
+        )
+
+    def _new_step(self, place: Place) -> tuple[str, str] | None:
+        structure = rules_of(self.schema.by_name[place[0]]).structure
+        after = self.theirs.get(place)
+        if structure is None or structure.step is None or after is None:
+            return None
+        step = after[structure.step]
+        return None if step == self.base.get(place, {}).get(structure.step) else (place[0], step)
+
+    def _above(self, sides: tuple[Rows, Rows], place: Place, last: Rows) -> set[Place]:
+        """Return *place* and all rows that it refers to, through whichever side has them; *place* itself as its side has it."""
+        found, open_places = {place}, [place]
+        while open_places:
+            one = open_places.pop()
+            first = (sides[0], last) if one == place else sides
+            row = next((rows[one] for rows in first if one in rows), {})
+            beneath = [(parent, (row[name],)) for name, parent in self._references[one[0]] if row.get(name)]
+            open_places += [other for other in beneath if other not in found]
+            found |= set(beneath)
+        return found
 
     def _is_open(self, place: Place) -> bool:
         return place not in self.same and place not in self.conflicts

@@ -26,14 +26,25 @@ from armarium.history.net_differences import (
     touched_since,
 )
 from armarium.history.net_differences import live_rows as live_rows
+from armarium.history.net_differences import places as places
+from armarium.history.restructuring import (
+    Above,
+    is_only_when,
+    is_restructured,
+    net_changes,
+    step_of,
+    with_structure,
+)
 from armarium.history.schema import Schema
 from armarium.store.tables import rules_of
 
 Status = Literal["clean", "same", "conflict"]
-Why = Literal["both_changed", "deleted_here", "deleted_there", "rival", "taken", "gone", "used"]
+Why = Literal[
+    "both_changed", "deleted_here", "deleted_there", "rival", "taken", "gone", "used", "restructured"
+]
 """Why a change is a conflict: both sides changed a column; it was deleted here and changed there, or the other way
 round; both made a row of the same thing; another row here has its unique values; it refers to a row that is gone here; a
-row made here refers to what it deletes.
+row made here refers to what it deletes; one side withdrew, joined or split what the other changed or what that hangs on.
 """
 
 AUTHORSHIP = frozenset({"provenance_kind", "created_by", "run_id"})
@@ -104,7 +115,11 @@ def find_changes(
 
 
 def judge(
-    schema: Schema, changes: Sequence[Change], target: Side, by_place: Mapping[tuple[str, Key], Change]
+    schema: Schema,
+    changes: Sequence[Change],
+    source: Side,
+    target: Side,
+    by_place: Mapping[tuple[str, Key], Change],
 ) -> None:
     """Say of each of *changes* whether it is clean, was made on both sides, or is a conflict; *by_place*: all changes that
     there are.
@@ -120,6 +135,8 @@ def judge(
         if rules_of(table).rivals and made:
             _find_rivals(table, made, target, by_place)
         _find_taken(table, [c for c in changes if c.table is table and c.status == "clean"], target, by_place)
+    _find_restructured_here(schema, changes, source.raw, target)
+    _find_restructured_there(schema, changes, source.raw, target, by_place)
     _find_gone(schema, changes, target.raw, by_place)
     _find_used(schema, changes, target.raw, by_place)
 
@@ -140,7 +157,7 @@ def _compare(change: Change) -> None:
         both = frozenset(
             name
             for name, at in apart.items()
-            if (base is None or ours[at] != base[at]) and not _is_only_when(name, theirs[at], ours[at])
+            if (base is None or ours[at] != base[at]) and not is_only_when(name, theirs[at], ours[at])
         )
         if both:
             change.status, change.why, change.conflicting = "conflict", "both_changed", both
@@ -149,15 +166,10 @@ def _compare(change: Change) -> None:
             change.status = "same"
 
 
-def _is_only_when(name: str, theirs: object, ours: object) -> bool:
-    """Return whether a column says when or by whom something was done that both sides did."""
-    return name.endswith(("_at", "_by")) and theirs is not None and ours is not None
-
-
 def _find_rivals(
     table: Table, made: list[Change], target: Side, by_place: Mapping[tuple[str, Key], Change]
 ) -> None:
-    columns = [list(table.columns.keys()).index(name) for name in rules_of(table).rivals]
+    columns = [places(table)[name] for name in rules_of(table).rivals]
     touched = touched_since(target.raw, table, target.since)
     fresh = [key for key, row in touched.items() if row.before is None and (table.name, key) not in by_place]
     standing: dict[Values, dict[Key, Values]] = {}
@@ -183,7 +195,7 @@ def _says_the_same(table: Table, left: Values, right: Values) -> bool:
     return all(
         left[at] == right[at]
         for at, name in compared_columns(table)
-        if name not in keys and name not in AUTHORSHIP and not _is_only_when(name, left[at], right[at])
+        if name not in keys and name not in AUTHORSHIP and not is_only_when(name, left[at], right[at])
     )
 
 
@@ -191,10 +203,9 @@ def _find_taken(
     table: Table, changes: list[Change], target: Side, by_place: Mapping[tuple[str, Key], Change]
 ) -> None:
     """Find changes whose unique values another row of the target has, which the source neither changes nor deletes."""
-    names = list(table.columns.keys())
     for index in sorted((one for one in table.indexes if one.unique), key=lambda one: str(one.name)):
         unique = [column.name for column in index.columns]
-        at = [names.index(name) for name in unique]
+        at = [places(table)[name] for name in unique]
         where = " AND ".join(f"{quote_name(name)} = ?" for name in unique)
         keys = ", ".join(quote_name(key) for key in key_columns(table))
         for change in changes:
@@ -223,11 +234,10 @@ def references(schema: Schema) -> dict[str, list[tuple[str, int, Table]]]:
     """Return for each tracked table the columns that refer to a row of a tracked one by its key: name, position, that table."""
     found: dict[str, list[tuple[str, int, Table]]] = {table.name: [] for table in schema.tracked}
     for table in schema.tracked:
-        names = list(table.columns.keys())
         for key in sorted(table.foreign_keys, key=lambda one: one.parent.name):
             parent = schema.by_name.get(key.column.table.name)
             if parent is not None and parent.name in found and key_columns(parent) == [key.column.name]:
-                found[table.name].append((key.parent.name, names.index(key.parent.name), parent))
+                found[table.name].append((key.parent.name, places(table)[key.parent.name], parent))
     return found
 
 
@@ -256,6 +266,67 @@ def _find_gone(
     for change, parent, key in pointing:
         if key not in there[parent] and change.status == "clean":
             change.status, change.why = "conflict", "gone"
+
+
+def _find_restructured_here(
+    schema: Schema, changes: Sequence[Change], source: sqlite3.Connection, target: Side
+) -> None:
+    """Find changes of what the target withdrew, joined or split, and of what hangs on it."""
+    here = {
+        (table.name, key)
+        for table, key, before, now, there in net_changes(
+            with_structure(schema), target.raw, target.since, source
+        )
+        if is_restructured(table, before, now) and (there is None or is_restructured(table, there, now))
+    }
+    above = Above(schema, references(schema), (source, target.raw))
+    for change in changes if here else ():
+        if change.status == "clean" and not here.isdisjoint(_above(above, change)):
+            change.status, change.why = "conflict", "restructured"
+
+
+def _find_restructured_there(
+    schema: Schema,
+    changes: Sequence[Change],
+    source: sqlite3.Connection,
+    target: Side,
+    by_place: Mapping[tuple[str, Key], Change],
+) -> None:
+    """Find what the source withdrew, joined or split, where the target changed it or what hangs on it: with it goes all that
+    was joined or split with it, and what the source changed of what hangs on that.
+    """
+    moved = {
+        change.place
+        for change in changes
+        if change.status != "same" and is_restructured(change.table, change.base, change.theirs)
+    }
+    if not moved:
+        return
+    above = Above(schema, references(schema), (target.raw, source))
+    found: set[tuple[str, Key]] = set()
+    for table, key, before, now, _ in net_changes(schema.tracked, target.raw, target.since, source):
+        found |= moved & above.of(table, key, now if now is not None else before)
+    steps = {(one[0], _new_step(by_place[one])) for one in found}
+    found |= {
+        change.place
+        for change in by_place.values()
+        if (step := _new_step(change)) is not None and (change.table.name, step) in steps
+    }
+    above = Above(schema, references(schema), (source, target.raw))
+    for change in by_place.values() if found else ():
+        hangs = change.status == "clean" and not found.isdisjoint(_above(above, change))
+        if hangs or (change.place in found and change.status != "same"):
+            change.status, change.why = "conflict", "restructured"
+
+
+def _new_step(change: Change) -> object:
+    """Return the step in which the source joined or split the row, if it did."""
+    before, after = (step_of(change.table, row) for row in (change.base, change.theirs))
+    return after if after != before else None
+
+
+def _above(above: Above, change: Change) -> frozenset[tuple[str, Key]]:
+    return above.of(change.table, change.key, change.theirs if change.theirs is not None else change.base)
 
 
 def _existing(raw: sqlite3.Connection, table: Table, keys: Iterable[Key]) -> set[Key]:

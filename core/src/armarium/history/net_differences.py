@@ -36,6 +36,12 @@ class TouchedRow:
 
 
 @lru_cache(maxsize=1024)
+def places(table: Table) -> dict[str, int]:
+    """Return the position of each column of *table*."""
+    return {column.name: at for at, column in enumerate(table.columns)}
+
+
+@lru_cache(maxsize=1024)
 def compared_columns(table: Table) -> tuple[tuple[int, str], ...]:
     """Return position and name of the columns whose values count; those that only grow do not."""
     monotonic = rules_of(table).monotonic
@@ -81,7 +87,7 @@ def touched_since(raw: sqlite3.Connection, table: Table, audit_seq: int) -> dict
 def live_rows(raw: sqlite3.Connection, table: Table, keys: Collection[Key]) -> dict[Key, Values]:
     """Return the rows *keys* of *table* that exist now."""
     names = key_columns(table)
-    at = [list(table.columns.keys()).index(name) for name in names]
+    at = [places(table)[name] for name in names]
     listed = ", ".join(quote_name(column.name) for column in table.columns)
     asked = f"SELECT {listed} FROM {quote_name(table.name)} WHERE "
     rows: Iterable[Values]
@@ -91,6 +97,8 @@ def live_rows(raw: sqlite3.Connection, table: Table, keys: Collection[Key]) -> d
     else:
         where = " AND ".join(f"{quote_name(name)} = ?" for name in names)
         rows = (row for key in keys for row in raw.execute(asked + where, key))
+    if len(at) == 1:
+        return {(row[at[0]],): row for row in rows}
     return {tuple(row[one] for one in at): row for row in rows}
 
 

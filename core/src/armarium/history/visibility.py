@@ -164,15 +164,17 @@ class Visibility:
 
     def _fill(self, conn: Connection, raw: sqlite3.Connection, principal: Principal, who: str) -> None:
         self.rows.empty(raw)
-        withheld_rows = (
-            WithheldRows(everything=True)
-            if self.rights is None
-            else self.rights.find_withheld(conn, principal)
-        )
+        withheld_rows = self.find_withheld(conn, principal)
         self.rows.fill(raw, who, withheld_rows.everything, withheld_rows.nodes, withheld_rows.parts)
         for rule in self.along:
             given = (conn, f"temp.{NODES}", f"temp.{PARTS}")
             self.rows.add(raw, rule.find_withheld(*given), rule.find_partial(*given))
+
+    def find_withheld(self, conn: Connection, principal: Principal) -> WithheldRows:
+        """Return what the records withhold from *principal*."""
+        if self.rights is None:
+            return WithheldRows(everything=True)
+        return self.rights.find_withheld(conn, principal)
 
     def find_hidden(self, principal: Principal, ids: Iterable[str]) -> set[str]:
         """Return those of *ids* that are ids of rows which *principal* may not see."""

@@ -197,6 +197,7 @@ class JobContext:
         done: int | None = None,
         total: int | None = None,
         set_id: str | None = None,
+        as_decided: bool = False,
     ) -> Outcome:
         """Run the action *name* and save *checkpoint* and counts in the same transaction: exactly once.
 
@@ -204,17 +205,15 @@ class JobContext:
         workflow run's jobs the run's), so they can be undone together; a child passes its parent's as *set_id* where
         both belong together. An engine-wide action called by a project's job is in another database: there the
         checkpoint follows in a transaction of its own, so such an action must tolerate repetition. *checkpoint* may be
-        a function of the action's result.
+        a function of the action's result. *as_decided*: what a person decided by starting the job is carried out in their name.
         """
         self._refuse_when_closed()
         done, total = self._counts(done, total)
-        kept: dict[str, Any] | None = None
-        if checkpoint is not None and not callable(checkpoint):
-            kept = dict(checkpoint)
-            json_text(kept)
-
+        kept = None if checkpoint is None or callable(checkpoint) else dict(checkpoint)
+        json_text(kept)
         action = self.engine.actions.find(name)
         apart = self._store.library is not None and action is not None and action.scope == "engine"
+        caller = self.principal
 
         def keep(step: ActionContext) -> None:
             nonlocal kept
@@ -229,7 +228,7 @@ class JobContext:
             self._store.library,
             name,
             params,
-            self.principal,
+            replace(caller, kind="person") if as_decided and caller.for_person else caller,
             set_id=set_id or self._claim.thread_id or self.job_id,
             in_transaction=keep,
         )

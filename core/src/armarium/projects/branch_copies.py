@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,18 +37,23 @@ def copy_project(
     branch_id: str,
     principal: Principal,
     sees: Principal | None = None,
+    folders: Sequence[str] = (),
 ) -> Iterator[Path]:
     """Lend a complete copy of *project* as the branch *branch_id*, under a temporary name in the folder of its branches.
 
-    It holds only what *sees* may see, where something is withheld from them. Whoever keeps it renames it within the block; otherwise it is removed. Raises Unavailable when the disk refuses.
+    It holds only what *sees* may see, where something is withheld from them, and of *folders* alone where some are named. Whoever keeps it renames it within the block; otherwise it is removed. Raises Unavailable when the disk refuses.
     """
     folder = folder_of(project.path)
     temporary = folder / f".{new_id()[-12:]}.new"
     try:
         folder.mkdir(exist_ok=True)
         lay_out(temporary)
-        if sees is not None and project.db.visibility is not None and project.db.visibility.limits(sees):
-            partial_branches.copy_visible(engine, project, name, branch_id, temporary, principal, sees)
+        limited = (
+            sees is not None and project.db.visibility is not None and project.db.visibility.limits(sees)
+        )
+        if limited or folders:
+            as_seen = (sees or principal, folders)
+            partial_branches.copy_visible(engine, project, name, branch_id, temporary, principal, *as_seen)
         else:
             _copy(engine, project, name, branch_id, temporary, principal)
     except (OSError, sqlite3.Error, DBAPIError) as error:

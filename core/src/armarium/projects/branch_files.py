@@ -7,6 +7,7 @@ left out; what the branch added is always in it.
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import shutil
 import sqlite3
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from armarium.errors import Conflict, Invalid, Unavailable, refused_by_disk
-from armarium.guard import check_archive, open_plain
+from armarium.guard import check_archive, image_info, open_image, open_plain
 from armarium.history import audit
 from armarium.history.net_differences import live_rows, touched_since
 from armarium.ids import new_id
@@ -33,12 +34,14 @@ from armarium.projects.packages import CARD, DATABASE, lay_out, no_lock, open_da
 from armarium.projects.registry import SUFFIX
 from armarium.store.database import raw_of
 from armarium.store.durable import flush
-from armarium.store.objects import ObjectStore
+from armarium.store.objects import REDUCED, ObjectStore
 
 if TYPE_CHECKING:
     from armarium.engine import Engine
 
-Pictures = Literal["no", "all"]
+Pictures = Literal["no", "reduced", "all"]
+LONG_SIDE = 1_600
+"""Pixels of the longer side of a reduced picture."""
 MOST_BYTES = 1 << 42
 MOST_FILES = 10_000_000
 _CHUNK = 1 << 20
@@ -60,12 +63,15 @@ def pack(branch: Library, card: BranchCard, target: Path, pictures: Pictures) ->
         with zipfile.ZipFile(beside, "x", zipfile.ZIP_DEFLATED) as archive:
             archive.write(branch.path / CARD, f"{inside}/{CARD}")
             archive.write(copy, f"{inside}/{DATABASE}")
-            for digest in sorted(
-                set(branch.objects.digests()) if pictures == "all" else added_files(branch, card)
-            ):
+            here = set(branch.objects.digests())
+            whole = here if pictures == "all" else added_files(branch, card)
+            for digest in sorted(here if pictures == "reduced" else whole):
                 with branch.objects.hold_file(digest) as path:
-                    name = f"{inside}/objects/{digest[:2]}/{digest[2:]}"
-                    archive.write(path, name, zipfile.ZIP_STORED)
+                    name = f"{digest[:2]}/{digest[2:]}"
+                    if digest in whole:
+                        archive.write(path, f"{inside}/objects/{name}", zipfile.ZIP_STORED)
+                    elif (small := _reduce_picture(path)) is not None:
+                        archive.writestr(f"{inside}/{REDUCED}/{name}.jpg", small)
         with beside.open("rb") as file:
             flush(file.fileno())
         if target.exists():
@@ -79,6 +85,24 @@ def pack(branch: Library, card: BranchCard, target: Path, pictures: Pictures) ->
         beside.unlink(missing_ok=True)
         copy.unlink(missing_ok=True)
     return target.stat().st_size
+
+
+def _reduce_picture(path: Path) -> bytes | None:
+    """Return the picture at *path* upright as a JPEG of at most `LONG_SIDE` pixels; None where it is not a single picture."""
+    from PIL import ImageOps
+
+    side = (LONG_SIDE, LONG_SIDE)
+    try:
+        if image_info(path).frames != 1:
+            return None
+        with open_image(path, shrink_to=side) as image:
+            upright = ImageOps.exif_transpose(image).convert("RGB")
+    except Invalid:
+        return None
+    upright.thumbnail(side)
+    made = io.BytesIO()
+    upright.save(made, "JPEG", quality=80)
+    return made.getvalue()
 
 
 def added_files(branch: Library, card: BranchCard) -> set[str]:

@@ -47,7 +47,7 @@ class BranchCard:
     begun_seq: int
     """The step of the branch's own log after which its changes count."""
     partial: bool = False
-    """Whether it holds only what somebody may see from whom something is withheld; its log then begins anew."""
+    """Whether it holds a part only: what somebody may see, or some folders; its log then begins anew."""
 
 
 def card_of(library: Library) -> BranchCard | None:

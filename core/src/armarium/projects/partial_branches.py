@@ -1,25 +1,68 @@
-"""A branch for somebody from whom something of the project is withheld: what they may not see is not in it at all.
+"""A branch that holds a part of the project: what its owner may see of it, of some folders; the rest is not in it at all.
 
 It is a new package, into which the rows are written that they would read, in one step; the project's log stays behind.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from armarium.history import audit
-from armarium.history.capture import quote_name
+from armarium.history.capture import key_columns, quote_name
+from armarium.history.visibility import Visibility, WithheldRows
+from armarium.history.visible_rows import VisibleRows
 from armarium.principals import Principal
 from armarium.projects.branches import CREATE, BranchCard, link_or_copy, name_branch, note_card
 from armarium.projects.libraries import Library
 from armarium.projects.packages import DATABASE, no_lock, read_card
 from armarium.store.database import Database, raw_of
 from armarium.store.objects import ObjectStore
-from armarium.store.tables import rules_of
+from armarium.store.tables import json_text, rules_of
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from armarium.engine import Engine
+
+
+class _WithinFolders(Visibility):
+    """Sees of a project what somebody may see who looks at *folders* only: these, what is beneath, and what leads to them."""
+
+    def __init__(self, project: Library, folders: Sequence[str]) -> None:
+        self._inner, self._folders = project.db.visibility, folders
+        along = () if self._inner is None else self._inner.along
+        super().__init__(project.db, project.schema, None, along)
+        parts = None if self._inner is None else self._inner.rows.parts
+        self.rows = VisibleRows(self.schema, parts, [table for rule in along for table in rule.tables])
+
+    def find_withheld(self, conn: Connection, principal: Principal) -> WithheldRows:
+        """Return all documents elsewhere, besides what is withheld from *principal*."""
+        own = WithheldRows()
+        if self._inner is not None and self._inner.limits(principal):
+            own = self._inner.find_withheld(conn, principal)
+        tree = self.rows.tree
+        if tree is None:
+            return own
+        rules, name, (key,) = rules_of(tree).tree, quote_name(tree.name), map(quote_name, key_columns(tree))
+        assert rules is not None
+        parent = quote_name(rules.parent)
+        # What is unique in a project stays, so that nothing makes it a second time.
+        unique = [
+            quote_name(column.name) for index in tree.indexes if index.unique for column in index.columns
+        ]
+        stays = "".join(f" UNION SELECT {key} FROM main.{name} WHERE {one} IS NOT NULL" for one in unique)
+        outside = raw_of(conn).execute(
+            "WITH RECURSIVE down(id) AS (SELECT value FROM json_each(?1)"
+            f" UNION SELECT t.{key} FROM down JOIN main.{name} t ON t.{parent} = down.id),"
+            f" named(id) AS (SELECT value FROM json_each(?1){stays}),"
+            f" up(id) AS (SELECT id FROM named UNION SELECT t.{parent} FROM up JOIN main.{name} t ON t.{key} = up.id"
+            f" WHERE t.{parent} IS NOT NULL)"
+            f" SELECT {key} FROM main.{name} WHERE {key} NOT IN (SELECT id FROM down) AND {key} NOT IN (SELECT id FROM up)",
+            (json_text(list(self._folders)),),
+        )
+        return WithheldRows(own.everything, own.nodes | {row[0] for row in outside}, own.parts)
 
 
 def copy_visible(
@@ -30,9 +73,12 @@ def copy_visible(
     place: Path,
     principal: Principal,
     sees: Principal,
+    folders: Sequence[str],
 ) -> None:
-    """Write into the empty package at *place* what *sees* may see of *project*, with the files that it names."""
-    visibility = project.db.visibility
+    """Write into the empty package at *place* what *sees* may see of *project*, with the files that it names: of all of it,
+    or of *folders*.
+    """
+    visibility = _WithinFolders(project, folders) if folders else project.db.visibility
     assert visibility is not None
     db = Database(place / DATABASE, create=True)
     files: set[Any] = set()
@@ -68,6 +114,8 @@ def copy_visible(
             )
     finally:
         db.close()
+        if folders:
+            visibility.close()
     for digest in files - {None}:
         if project.objects.has(digest):
             target = objects.root / digest[:2]

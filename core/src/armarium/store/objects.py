@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 _CHUNK = 1 << 20
 
+REDUCED = "reduced"
+"""The folder of a package, beside that of the files, with small pictures in place of files that are not here."""
+
 
 class ObjectStore:
     """Files named by the SHA-256 of their bytes, under `ab/cdef…`. Adding the same bytes twice keeps one file."""
@@ -157,6 +160,14 @@ class ObjectStore:
             yield copy
         finally:
             copy.unlink(missing_ok=True)
+
+    def find_reduced(self, digest: str) -> Path | None:
+        """Return the small picture that a packed branch brought in place of the file of *digest*; None where that is here.
+
+        It is only ever looked at: it lies apart, and is not the file.
+        """
+        place = self.root.with_name(REDUCED) / digest[:2] / f"{digest[2:]}.jpg"
+        return place if not self.has(digest) and place.is_file() else None
 
     def has(self, digest: str) -> bool:
         """Return whether the file of *digest* is here."""

@@ -64,6 +64,18 @@ class Whole:
 
 
 @dataclass(frozen=True)
+class Structure:
+    """Columns whose change touches all that refers to a row: it was withdrawn, joined with others or split.
+
+    Where one side of a branch changes them and the other the row or what hangs on it, that is a conflict.
+    """
+
+    columns: tuple[str, ...]
+    step: str | None = None
+    """The one of *columns* that names the step: rows with the same were joined or split together, and are merged together."""
+
+
+@dataclass(frozen=True)
 class TableRules:
     """How the engine treats the rows of one table."""
 
@@ -98,6 +110,7 @@ class TableRules:
     rivals: tuple[str, ...] = ()
     """Columns that say what a row is of, where two rows of the same are rivals: made on both sides of a branch, they are
     a conflict."""
+    structure: Structure | None = None
     stays_here: bool = False
     """Whether rows are about this project alone (what runs in it, folders it keeps): a branch has none of them, and none are
     merged."""
@@ -116,6 +129,7 @@ def tracked(
     names: Iterable[str] = (),
     through: tuple[str, str] | None = None,
     rivals: Iterable[str] = (),
+    structure: Structure | None = None,
     stays_here: bool = False,
 ) -> dict[str, Any]:
     """Return `info` of a table that only actions write and that undo can restore.
@@ -137,6 +151,7 @@ def tracked(
         names=tuple(names),
         through=through,
         rivals=tuple(rivals),
+        structure=structure,
         stays_here=stays_here,
     )
     return {"rules": rules}

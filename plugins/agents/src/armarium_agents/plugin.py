@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from armarium.api import Plugin, actions_in, hookimpl, queries_in
 from armarium_agents import actions, queries, routes
 from armarium_agents.branches import actions as branch_actions
-from armarium_agents.branches import file_actions, merge_actions
+from armarium_agents.branches import file_actions, merge_actions, merge_jobs
 from armarium_agents.branches import queries as branch_queries
 from armarium_agents.carrying import carrier
 from armarium_agents.queries import WithheldConversations
@@ -24,6 +24,7 @@ def armarium_plugin() -> Plugin:
         prefixes=("agents", "workspace", "branch", "branches"),
         metadata=metadata,
         actions=actions_in(actions, branch_actions, merge_actions, file_actions),
+        jobs=(merge_jobs.MERGE_BRANCH,),
         queries=queries_in(queries, branch_queries),
         routers=(routes.router,),
         endpoints=("/mcp",),

@@ -7,6 +7,7 @@ from sqlalchemy import Boolean, Column, Float, Index, Integer, MetaData, Table, 
 from armarium.api import (
     HIDDEN,
     Json,
+    Structure,
     Tree,
     Whole,
     derived,
@@ -84,6 +85,7 @@ documents = Table(
         document="id",
         tree=Tree(parent="parent_id", locked="is_locked", name="name", order="sort_order"),
         whole=Whole(columns=("page_content",)),
+        structure=Structure(("deleted_at",)),
     ),
 )
 """Every node: folder, group, file, page, chunk, note, alias. Unique names are not asked for."""

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from sqlalchemy import Boolean, Column, Float, Index, Integer, MetaData, Table, Text, text
 
-from armarium.api import HIDDEN, Json, Whole, append_only, derived, provenance_columns, reference, tracked
+from armarium.api import (
+    HIDDEN,
+    Json,
+    Structure,
+    Whole,
+    append_only,
+    derived,
+    provenance_columns,
+    reference,
+    tracked,
+)
 from armarium_documents.api import documents, representations
 
 metadata = MetaData()
@@ -38,7 +48,7 @@ passes = Table(
     Column("proportion", Float, info=HIDDEN),
     # In how many columns its lines stand, where somebody has said so.
     Column("column_count", Integer, info=HIDDEN),
-    info=tracked(label="pass", document="document_id"),
+    info=tracked(label="pass", document="document_id", structure=Structure(("deleted_at",))),
 )
 """One laying-out of a page: a model's, an import's or a person's. Rival passes stand side by side."""
 
@@ -85,6 +95,8 @@ segments = Table(
     *provenance_columns(),
     Column("updated_at", Text, nullable=False),
     Column("deleted_at", Text),
+    # The step that last joined it with others or split it.
+    Column("joined_or_split_in", Text, info=HIDDEN),
     Index("ix_segment_pass", "pass_id", "id"),
     Index("ix_segment_document", "document_id", "id"),
     Index("ix_segment_by_hand", "document_id", "pass_id", sqlite_where=text("by_hand")),
@@ -103,6 +115,7 @@ segments = Table(
         monotonic=("version", "updated_at"),
         large=("anchor", "baseline", "metadata"),
         document="document_id",
+        structure=Structure(("deleted_at", "joined_or_split_in"), step="joined_or_split_in"),
     ),
 )
 """A region, line or word on a page; it never moves to another pass or document (that is a merge)."""
@@ -221,7 +234,7 @@ reading_orders = Table(
     Column("deleted_at", Text),
     # Most orders are of one page alone; the few that continue over others are looked up from each of them.
     Index("ix_reading_order_flow", "document_id", sqlite_where=text("kind = 'flow'")),
-    info=tracked(label="reading order", document="document_id"),
+    info=tracked(label="reading order", document="document_id", structure=Structure(("deleted_at",))),
 )
 """An order in which somebody reads a pass; only a flow goes on over the segments of other passes and pages."""
 

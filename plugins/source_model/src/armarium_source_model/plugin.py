@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Column, Connection, Float, Integer
+from sqlalchemy import Column, Connection, Float, Integer, Text
 
 from armarium.api import Migration, Plugin, actions_in, alter_tracked, hookimpl, queries_in
 from armarium_documents.api import Carrier, Vocabulary, documents, representations
@@ -69,6 +69,10 @@ def _add_columns_of_passes(op: Operations) -> None:
     alter_tracked(op, "segment_pass", add)
 
 
+def _add_step_of_segments(op: Operations) -> None:
+    alter_tracked(op, "segment", lambda table: op.add_column(table, Column("joined_or_split_in", Text)))
+
+
 @hookimpl
 def armarium_plugin() -> Plugin:
     """Passes, segments and readings of pages, with the text that is worked out from them."""
@@ -91,8 +95,11 @@ def armarium_plugin() -> Plugin:
             "representation.create",
         ),
         metadata=models.metadata,
-        version=2,
-        migrations=(Migration(2, "passes say their page's proportions and columns", _add_columns_of_passes),),
+        version=3,
+        migrations=(
+            Migration(2, "passes say their page's proportions and columns", _add_columns_of_passes),
+            Migration(3, "segments say which step joined or split them", _add_step_of_segments),
+        ),
         actions=actions_in(
             passes, segments, joins, matches, convert, take, links, settings, orders, filling, readings
         ),

@@ -9,6 +9,7 @@ from armarium.api import (
     ActionContext,
     Conductor,
     Example,
+    Library,
     Outcome,
     Route,
     action,
@@ -30,6 +31,7 @@ from armarium_agents.branches.making import (
     remove_package,
     row_of,
     seen_by,
+    whose,
 )
 from armarium_agents.branches.queries import BRANCHES, project_of, refuse_partial, require_open, show_branch
 from armarium_agents.branches.records import (
@@ -45,6 +47,7 @@ from armarium_agents.branches.records import (
     SettledPart,
     branches,
 )
+from armarium_documents.api import require_document
 
 
 def _make(conductor: Conductor, p: BranchCreate) -> Outcome:
@@ -60,10 +63,19 @@ def _make(conductor: Conductor, p: BranchCreate) -> Outcome:
         branch_id,
         principal,
         seen_by(conductor.engine, principal, p.for_token),
+        _folders(project, p),
     ) as temporary:
         copied = p.model_copy()
         copied._copied = (branch_id, temporary)
         return conductor.step(copied)
+
+
+def _folders(project: Library, p: BranchCreate) -> list[str]:
+    """Return the folders that a branch is of; raises NotFound for one that is not there."""
+    with project.db.read() as conn:
+        for one in p.scope or ():
+            require_document(conn, one)
+    return list(p.scope or ())
 
 
 @action(
@@ -88,6 +100,7 @@ def create(ctx: ActionContext, p: BranchCreate) -> dict[str, Any]:
             branch_id,
             ctx.principal,
             seen_by(ctx.engine, ctx.principal, p.for_token),
+            _folders(ctx.project, p),
         ) as temporary:
             return _keep(ctx, p, branch_id, temporary)
     return _keep(ctx, p, *p._copied)
@@ -100,7 +113,10 @@ def _keep(ctx: ActionContext, p: BranchCreate, branch_id: str, temporary: Path) 
     ctx.target(branch_id)
     stated = str(place.relative_to(ctx.project.path.parent))
     return {
-        **BRANCHES.insert(ctx.conn, row_of(ctx, card, p.name, p.made_for, stated, p.for_token)),
+        **BRANCHES.insert(
+            ctx.conn,
+            row_of(ctx, card, p.name, p.made_for, stated, whose(ctx.principal, p.for_token), p.scope),
+        ),
         "library_path": str(place),
     }
 

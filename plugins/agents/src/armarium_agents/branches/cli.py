@@ -11,10 +11,13 @@ from armarium.commandline import (
     Session,
     Topic,
     answer,
+    follow_job,
     full_path,
     plural,
     project_session,
+    result_of,
 )
+from armarium_documents.commandline import document_id
 
 commands = Commands(Topic.work)
 branch = commands.group("branch", "Copies of the project in which agents and colleagues propose changes.")
@@ -44,12 +47,19 @@ Decision = Annotated[
 def create(
     name: Annotated[str, "The name people see."],
     made_for: Annotated[str | None, "--for: The person or agent it is for."] = None,
+    folder: Annotated[
+        list[str] | None, "--folder: A folder; only what lies beneath it is in the branch. May be repeated."
+    ] = None,
     to: Annotated[str | None, "A file ending in .zip, for a colleague without a network."] = None,
-    pictures: Annotated[Literal["no", "all"], "Whether the project's pictures go into that file."] = "no",
+    pictures: Annotated[
+        Literal["no", "reduced", "all"],
+        "Whether the project's pictures go into that file, or small ones of them.",
+    ] = "no",
 ) -> None:
     """Make a branch: a copy of the project in which to propose changes."""
     with project_session() as session:
-        made = session.post("/api/branches", {"name": name, "made_for": made_for})
+        scope = [document_id(session, one) for one in folder or ()] or None
+        made = session.post("/api/branches", {"name": name, "made_for": made_for, "scope": scope})
         said = f"Made the branch {name}: {made['library_path']}."
         if to is not None:
             body = {"branch_id": made["id"], "path": full_path(to), "pictures": pictures}
@@ -143,7 +153,7 @@ def merge(branch: Which, groups: Groups = None, conflicts: Decision = "refuse") 
     """Take changes of a branch into the project, in one step that `armarium undo` takes back."""
     with project_session() as session:
         body = {"groups": groups, "on_conflict": conflicts}
-        merged = session.post(f"/api/branches/{_branch_id(session, branch)}/merge", body)
+        merged = _merge(session, f"/api/branches/{_branch_id(session, branch)}/merge", body)
     answer(merged, _say_merged(merged))
 
 
@@ -151,8 +161,17 @@ def merge(branch: Which, groups: Groups = None, conflicts: Decision = "refuse") 
 def update(groups: Groups = None, conflicts: Decision = "refuse") -> None:
     """Bring the project's later work into the branch that is named as the project."""
     with project_session() as session:
-        merged = session.post("/api/branches/update", {"groups": groups, "on_conflict": conflicts})
+        merged = _merge(session, "/api/branches/update", {"groups": groups, "on_conflict": conflicts})
     answer(merged, _say_merged(merged))
+
+
+def _merge(session: Session, route: str, body: dict[str, Any]) -> dict[str, Any]:
+    """Return what a merge wrote, also of one so long that it is a job."""
+    merged = dict(session.post(route, body))
+    if merged.get("job_id"):
+        follow_job(session, merged["job_id"], "Merge")
+        merged |= result_of(session, merged["job_id"])
+    return merged
 
 
 def _say_merged(merged: dict[str, Any]) -> str:

@@ -44,6 +44,5 @@ not_a_zip = Invalid.saying("not_a_zip", "{name} does not end in .zip. Name a fil
 unknown_token = missing("token", "List the tokens to find the right id.")
 partial_branch = Conflict.saying(
     "partial_branch",
-    "{name} holds only what somebody may see from whom something is withheld, so the project's later work is not brought into "
-    "it. Make a new branch.",
+    "{name} holds only a part of the project, so the project's later work is not brought into it. Make a new branch.",
 )

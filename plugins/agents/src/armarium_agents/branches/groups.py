@@ -131,7 +131,8 @@ def compare(
     by_place = {change.place: change for change in changes}
     for mark in {group.mark for group in ordered.values()}:
         own = [change for group in ordered.values() if group.mark == mark for change in group.changes]
-        merging.judge(library.schema, own, merging.Side(target, mark.target_since), by_place)
+        sides = (merging.Side(source, mark.source_since), merging.Side(target, mark.target_since))
+        merging.judge(library.schema, own, *sides, by_place)
     return Comparison(ordered, changes)
 
 
@@ -190,24 +191,26 @@ def _group_of(belonging: Belonging, change: merging.Change) -> tuple[Kind | Lite
     """Return in which group a change is, by its row alone: a row is never in another one because of when it was changed."""
     row = change.theirs or change.ours or change.base
     assert row is not None
-    named = dict(zip(change.table.columns.keys(), row, strict=True))
-    document_id = belonging.document_of(change.table, named)
-    rules = rules_of(change.table)
+    rules, at = rules_of(change.table), merging.places(change.table)
+    own = None if rules.document is None else row[at[rules.document]]
+    document_id = (
+        str(own) if own is not None else belonging.document_of(change.table, dict(zip(at, row, strict=True)))
+    )
     if rules.tree is not None:
         return PAGE, document_id
     return KINDS.get(rules.label or "", "metadata" if document_id else "other"), document_id
 
 
 def comparison_of(project: Library, branch: Library, card: packages.BranchCard, toward: Toward) -> Comparison:
-    """Return the comparison, worked out once for the state that both sides are in."""
+    """Return the comparison, worked out once for the steps that either side ends with."""
     key = f"agents_branch:{card.id}:{toward}"
     target = project if toward == "project" else branch
-    state = (project.db.commits, branch.db.commits, id(branch))
     kept = target.held.get(key)
-    if kept is None or kept[0] != state:
-        with project.db.read_all() as here, branch.db.read_all() as there:
-            kept = (state, compare(raw_of(here), raw_of(there), target, card, toward))
-        target.held[key] = kept
+    with project.db.read_all() as here, branch.db.read_all() as there:
+        sides = (raw_of(here), raw_of(there))
+        state = tuple(map(merging.head, sides))
+        if kept is None or kept[0] != state:
+            kept = target.held[key] = (state, compare(*sides, target, card, toward))
     return kept[1]
 
 
@@ -218,9 +221,7 @@ def lines_in(changes: Iterable[merging.Change]) -> set[object]:
     for change in changes:
         by_table.setdefault(change.table, []).append(change)
     for table, its in by_table.items():
-        names = list(table.columns.keys())
-        if "segment_id" in names:
-            at = names.index("segment_id")
+        if (at := merging.places(table).get("segment_id")) is not None:
             found |= {row[at] for one in its if (row := one.theirs or one.base) is not None}
         elif rules_of(table).label == "segment":
             found |= {one.key[0] for one in its}

@@ -30,6 +30,16 @@ def seen_by(engine: Engine, principal: Principal, token_id: str | None) -> Princ
     return entry.principal(None, None, "tcp")
 
 
+def whose(principal: Principal, for_token: str | None) -> str | None:
+    """Return the token that a branch is for: an agent works on its own, and who is no owner is told of theirs."""
+    own = principal.device_id or principal.token_id
+    return (
+        own
+        if principal.token_kind == "agent" or (for_token is None and not principal.may("owner"))
+        else for_token
+    )
+
+
 def row_of(
     ctx: ActionContext,
     card: packages.BranchCard,
@@ -37,12 +47,14 @@ def row_of(
     made_for: str | None,
     place: str,
     for_token: str | None = None,
+    scope: list[str] | None = None,
 ) -> dict[str, Any]:
     return {
         "id": card.id,
         "name": name,
         "made_for": made_for,
         "for_token": for_token,
+        "scope": scope,
         "summary": None,
         "place": place,
         "base_seq": card.base_seq,

@@ -8,15 +8,18 @@ from typing import Any
 
 from armarium.api import (
     ActionContext,
+    Conductor,
     Conflict,
     Engine,
     Invalid,
     Library,
     MergePlan,
     NotFound,
+    Outcome,
     Route,
     RowRule,
     action,
+    cancel_with_undo,
     merging,
     new_id,
     plan_merge,
@@ -25,7 +28,7 @@ from armarium.api import (
 )
 from armarium.api import branches as packages
 from armarium_agents.branches import errors
-from armarium_agents.branches.groups import Comparison, Group, Toward, compare, lines_in
+from armarium_agents.branches.groups import Comparison, Group, Toward, compare, comparison_of, lines_in
 from armarium_agents.branches.making import (
     changed_branch,
     chosen_groups,
@@ -49,6 +52,41 @@ _PERSON_MERGES: RowRule[Any] = RowRule(
 )
 """Whatever writes into the project what a branch proposes, or takes it back, is a person's."""
 
+LONG = 2_000
+"""From how many rows on a merge is a job; those of a page take a moment."""
+
+JOB = "branch-merge"
+
+
+def _merge_or_queue(conductor: Conductor, p: Merge | Update) -> Outcome:
+    """Carry out the merge, or where it is long, queue the job that does the same."""
+    assert conductor.library is not None
+    started = {"branch_id": p.branch_id, "groups": p.groups, "on_conflict": p.on_conflict}
+    if (
+        conductor.principal.token_kind == "run"
+        or len(_changes_in(conductor.engine, conductor.library, p)) < LONG
+    ):
+        return conductor.step(p)
+    return conductor.engine.run(conductor.library, "branches.start_merge", started, conductor.principal)
+
+
+def _changes_in(engine: Engine, library: Library, p: Merge | Update) -> list[merging.Change]:
+    """Return the changes that *p* is about; none where the merge itself will say what is wrong."""
+    comparison = comparison_meant(engine, library, p.branch_id)
+    with suppress(Invalid):
+        return [change for group in chosen_groups(comparison, p.groups) for change in group.changes]
+    return []
+
+
+def comparison_meant(engine: Engine, library: Library, branch_id: str | None) -> Comparison:
+    """Return what would be merged into *library*: of its branch, or where it is one itself, of its project."""
+    if branch_id is None:
+        project, card = project_of(engine, library)
+        return comparison_of(project, library, card, "branch")
+    with library.db.read_all() as conn:
+        branch, card = require_open(conn, engine, library, branch_id)
+    return comparison_of(library, branch, card, "project")
+
 
 @action(
     "branches.merge",
@@ -60,6 +98,7 @@ _PERSON_MERGES: RowRule[Any] = RowRule(
     person_only=True,
     rules=(_PERSON_MERGES,),
     prepare=look_at_branch,
+    conduct=_merge_or_queue,
     example=lambda ex: {"branch_id": changed_branch(ex)},
 )
 def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
@@ -88,6 +127,7 @@ def _look_at_other_side(engine: Engine, library: Library | None, p: Update) -> N
     words="Brought the project's later work into the branch",
     rules=(_PERSON_MERGES,),
     prepare=_look_at_other_side,
+    conduct=_merge_or_queue,
     example=lambda ex: {"branch_id": changed_branch(ex)},
 )
 def update(ctx: ActionContext, p: Update) -> dict[str, Any]:
@@ -99,6 +139,32 @@ def update(ctx: ActionContext, p: Update) -> dict[str, Any]:
     project, card = project_of(ctx.engine, ctx.project)
     with project.db.read_all() as there:
         return _bring_in(ctx, p, card, raw_of(there), project, "branch")
+
+
+@action(
+    "branches.start_merge",
+    params=Update,
+    result=Merged,
+    summary="Merge in the background, as a merge of many rows does by itself; undo it while it waits, and nothing was merged.",
+    route=Route("POST", "/api/branches/merge-jobs"),
+    words="Started to merge a branch",
+    rules=(RowRule(SettledPart.table.name, "person", sent=lambda p: p.branch_id is not None),),
+    prepare=_look_at_other_side,
+    after_undo=cancel_with_undo,
+    example=lambda ex: {"branch_id": changed_branch(ex)},
+)
+def start_merge(ctx: ActionContext, p: Update) -> dict[str, Any]:
+    """What would be refused is refused now. Raises what branches.merge and branches.update raise."""
+    comparison = comparison_meant(ctx.engine, ctx.project, p.branch_id)
+    changes = [change for group in chosen_groups(comparison, p.groups) for change in group.changes]
+    places = {change.place for change in changes}
+    plan = plan_merge(ctx.schema, comparison.changes, places, p.on_conflict, raw_of(ctx.conn))
+    _refuse_unfinished(comparison, plan)
+    title = f"Merge {len(changes):,} rows"
+    job_id = ctx.enqueue(JOB, p.model_dump(mode="json"), title=title, total=len(changes))
+    ctx.target(*([p.branch_id] if p.branch_id else []), job_id)
+    nothing = dict.fromkeys(("groups", "inserted", "updated", "deleted", "left_out", "files"), 0)
+    return {**nothing, "branch_id": p.branch_id or ctx.project.uuid, "job_id": job_id}
 
 
 def _bring_in(

@@ -14,7 +14,18 @@ from typing import Annotated, Any
 from fastapi import Query
 from sqlalchemy import Connection, Table, select
 
-from armarium.api import Engine, Library, Principal, is_among, merging, query, raw_of, rules_of, steps_of
+from armarium.api import (
+    Engine,
+    Library,
+    Principal,
+    caller,
+    is_among,
+    merging,
+    query,
+    raw_of,
+    rules_of,
+    steps_of,
+)
 from armarium.api import branches as packages
 from armarium_agents.branches import errors
 from armarium_agents.branches.groups import Group, Toward, comparison_of, lines_in
@@ -25,6 +36,7 @@ from armarium_agents.branches.records import (
     Branches,
     Kind,
     RejectedPart,
+    SettledPart,
     Status,
     branches,
 )
@@ -75,9 +87,46 @@ def list_branches(conn: Connection, engine: Engine, library: Library) -> dict[st
 def _list(conn: Connection, library: Library) -> dict[str, Any]:
     found = BRANCHES.list_all(conn, order=(branches.c.created_at, branches.c.id))
     places = {row.id: row.place for row in conn.execute(select(branches.c.id, branches.c.place))}
+    reviewed = _find_reviewed(conn)
     for item in found["items"]:
         item["library_path"] = _path_of(library, places[item["id"]], item["id"])
-    return found
+        item["reviewed"] = item["id"] in reviewed
+    items = [told for item in found["items"] if (told := _tell_of(conn, library, item)) is not None]
+    return {**found, "items": items, "count": len(items)}
+
+
+def _tell_of(conn: Connection, library: Library, branch: dict[str, Any]) -> dict[str, Any] | None:
+    """Return what whoever is asking is told of *branch*. What people call it and say of it may tell of what is withheld:
+    where something is, it is not shown to anybody but the token that it is for. A person who sees everything may look through
+    it; an agent is told of the branches of others that they are there.
+    """
+    asks = caller()
+    if asks is None or asks.principal.may("owner"):
+        return branch
+    who, visibility = asks.principal, library.db.visibility
+    limited = visibility is not None and visibility.limits(who)
+    if branch["for_token"] in who.reader_ids:
+        seen = set(
+            conn.execute(
+                select(documents.c.id).where(is_among(documents.c.id, branch["scope"] or ()))
+            ).scalars()
+        )
+        return {**branch, "scope": branch["scope"] and [one for one in branch["scope"] if one in seen]}
+    if limited:
+        return None
+    if who.kind == "person":
+        return branch
+    untold = dict.fromkeys(("made_for", "for_token", "scope", "summary", "library_path"))
+    return {**branch, **untold, "name": f"Branch {branch['id'][-8:]}"}
+
+
+def _find_reviewed(conn: Connection) -> set[str]:
+    """Return the branches of which something was merged or turned down."""
+    return {
+        branch_id
+        for part in (SettledPart.table, RejectedPart.table)
+        for branch_id in conn.execute(select(part.c.branch_id).distinct()).scalars()
+    }
 
 
 def _path_of(library: Library, place: str, branch_id: str) -> str | None:
@@ -100,11 +149,16 @@ def show_branch(conn: Connection, library: Library, branch_id: str) -> dict[str,
         RejectedPart.table.c.branch_id == branch_id,
         order=(RejectedPart.table.c.created_at, RejectedPart.table.c.id),
     )
-    return {
+    shown = {
         **BRANCHES.require(conn, branch_id),
         "library_path": _path_of(library, row.place, branch_id),
+        "reviewed": branch_id in _find_reviewed(conn),
         "rejected": turned_down,
     }
+    told = _tell_of(conn, library, shown)
+    if told is None:
+        raise errors.unknown_branch(branch_id)
+    return told
 
 
 @query(

@@ -37,11 +37,20 @@ Status = Literal["clean", "same", "conflict"]
 class BranchCreate(Params):
     """A branch to make: a copy of the project as it is now, to be worked on freely."""
 
-    name: Annotated[str, Field(min_length=1, max_length=200)]
-    made_for: Annotated[str, Field(max_length=200, description="The person or token it is for")] | None = None
+    name: Annotated[SourceText, Field(min_length=1, max_length=200)]
+    made_for: (
+        Annotated[SourceText, Field(max_length=200, description="The person or token it is for")] | None
+    ) = None
     for_token: (
         Annotated[
             str, Field(max_length=128, description="The token it is for: it holds only what that may see")
+        ]
+        | None
+    ) = None
+    scope: (
+        Annotated[
+            list[Id],
+            Field(min_length=1, max_length=1000, description="Folders: only what lies beneath them is in it"),
         ]
         | None
     ) = None
@@ -99,12 +108,15 @@ class Reject(BranchId):
     refusal=unknown_branch,
 )
 class Branch(BranchCreate, Record):
-    """A copy of the project in which somebody proposes changes. `library_path` is its package, to be named like that of any
-    project; null where it is gone.
+    """A copy of the project in which somebody proposes changes. An agent is told of one that is not for
+    its token that it is there, and not what it is called, for whom it is and what it brings. `library_path` is its package, to be named like that of any
+    project; null where it is gone. `reviewed` tells
+    whether anything of it was merged or turned down.
     """
 
     summary: str | None = None
     library_path: Computed[str | None] = None
+    reviewed: Computed[bool] = False
 
 
 branches = Branch.table
@@ -228,7 +240,7 @@ class BranchChanges(Message):
 
 
 class Merged(Message):
-    """What a merge wrote."""
+    """What a merge wrote; one of many rows is a job, which does so when it runs."""
 
     branch_id: str
     groups: int
@@ -237,6 +249,7 @@ class Merged(Message):
     deleted: int
     left_out: int
     files: int
+    job_id: str | None = None
 
 
 class RejectedGroups(Message):
@@ -250,8 +263,11 @@ class Pack(Params):
     branch_id: Id | None = None
     path: Annotated[MaterialPath, Field(description="A file ending in .zip that does not exist yet")]
     pictures: Annotated[
-        Literal["no", "all"],
-        Field(description="Whether the project's own files go along; those added always do"),
+        Literal["no", "reduced", "all"],
+        Field(
+            description="Whether the project's own files go along, or pictures of 1,600 pixels to look at in place of"
+            " them; those added always do"
+        ),
     ] = "no"
 
 

@@ -2,13 +2,13 @@
 
 An agent works on a branch unless its token says otherwise: the first write of a session opens one, through the action
 `branches.create`, and everything that the session asks for from then on, reads too, goes there. A session that the engine
-forgot, because it was started again, opens another. Where no plugin brings that action the project itself is written to,
-within the rights of the token.
+forgot, because it was started again, goes on with the branch that its token and client opened last, unless that was proposed
+or reviewed. Where no plugin brings that action the project itself is written to, within the rights of the token.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from armarium_agents.mcp.doors import Door
@@ -19,22 +19,42 @@ CREATE = "branches.create"
 PROPOSE = "branches.propose"
 
 
-async def open_branch(door: Door, session: AgentSession, actions: Mapping[str, Any]) -> None:
+async def open_branch(
+    door: Door, session: AgentSession, client: str, actions: Mapping[str, Any], taken: Collection[str | None]
+) -> None:
     """See that the writes of *session* have a branch to go to; called before each write, it does something once.
 
-    *actions* are those of the engine, by name. ToolRefused where a branch is refused: nothing is written to the project
+    *client* is what its client calls itself, *actions* are those of the engine, by name, and *taken* the branches of other
+    sessions. ToolRefused where a branch is refused: nothing is written to the project
     instead.
     """
     async with session.opening:
         if session.branch is not None or session.works_in_project or CREATE not in actions:
             return
-        params = {"name": f"{session.agent}, {session.id[:8]}", "made_for": session.agent}
+        begins = f"{session.agent[:80]}, {client[:80]}, "
+        session.branch = await _find_former(door, session, begins, taken)
+        if session.branch is not None:
+            return
+        params = {"name": begins + session.id[:8], "made_for": session.agent[:200]}
         opened = await door.ask("POST", "/api/actions/invoke", body={"name": CREATE, "params": params})
         if opened.status >= 400:
             raise ToolRefused(
                 f"No branch could be opened for this session, so nothing was written. {opened.sentence}"
             )
         session.branch = opened.json()["result"]["library_path"]
+
+
+async def _find_former(
+    door: Door, session: AgentSession, begins: str, taken: Collection[str | None]
+) -> str | None:
+    """Return the branch that an agent with this token and client left open."""
+    listed = await door.ask("GET", "/api/branches")
+    for one in reversed(listed.json()["items"] if listed.status < 400 else []):
+        own = one["for_token"] == session.standing.get("token_id") and str(one["name"]).startswith(begins)
+        place = one["library_path"]
+        if own and not one["proposed_at"] and not one["reviewed"] and place not in {None, *taken}:
+            return str(place)
+    return None
 
 
 def place_of(door: Door, session: AgentSession) -> Door:

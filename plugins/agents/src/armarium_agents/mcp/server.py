@@ -115,7 +115,8 @@ class AgentServer:
             arguments = check_arguments(reach.ABOUT[name][2], arguments, name)
         action = tool.action if tool is not None else reach.action_of(name, arguments, operations.actions)
         if action is not None and action != PROPOSE:
-            await open_branch(door, session, operations.actions)
+            client = _client_of(ctx, version=False)
+            await open_branch(door, session, client, operations.actions, self._sessions.branches)
         door = place_of(door, session)
         if tool is not None:
             return await call_tool(tool, arguments, door)
@@ -236,12 +237,12 @@ def _declare(name: str, title: str, about: str, schema: dict[str, Any], tool: To
     return types.Tool(name=name, title=title, description=about, input_schema=schema, annotations=hints)
 
 
-def _client_of(ctx: Context) -> str:
+def _client_of(ctx: Context, *, version: bool = True) -> str:
     """Return what the client calls itself, in letters that a header can carry; it is shown, and trusted with nothing."""
     params = ctx.session.client_params
     if params is None:
         return "mcp"
-    said = f"{params.client_info.name} {params.client_info.version}".strip()
+    said = f"{params.client_info.name} {params.client_info.version if version else ''}".strip()
     return "".join(sign for sign in said if sign.isascii() and sign.isprintable())[:80] or "mcp"
 
 

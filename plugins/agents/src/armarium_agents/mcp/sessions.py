@@ -39,6 +39,11 @@ class Sessions:
     def __init__(self) -> None:
         self._known: OrderedDict[tuple[str, str], AgentSession] = OrderedDict()
 
+    @property
+    def branches(self) -> set[str | None]:
+        """The branches that sessions work in."""
+        return {one.branch for one in self._known.values()}
+
     def find(self, holder: str, identity: str) -> AgentSession:
         """Return the session with this id of this token, a new one where there is none."""
         found = self._known.setdefault((holder, identity), AgentSession(identity))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 from armarium.api import JobContext, JobKind, ServiceError, image_info, now, open_image, raw_of
@@ -49,9 +50,11 @@ def _row(ctx: JobContext, document_id: str) -> tuple[object, ...] | None:
             width, height = drawn.size
         size = path.stat().st_size
     else:
-        library.objects.size(picture.checksum)
+        small = library.objects.find_reduced(picture.checksum)
+        if small is None:
+            library.objects.size(picture.checksum)
         limit = ctx.engine.settings.max_image_pixels
-        with library.objects.hold_file(picture.checksum) as stored:
+        with nullcontext(small) if small else library.objects.hold_file(picture.checksum) as stored:
             info = image_info(stored, max_pixels=limit, name=document_id)
             image = open_image(
                 stored,

@@ -165,9 +165,15 @@ def page_image(library: Library, conn: Connection, document_id: str) -> PageImag
 
     A file with an EXIF orientation is turned once and stored in the package's `derived` folder, so that every
     reader and every fraction refers to the same frame; so is a HEIC, an AVIF, and a TIFF that begins with its thumbnail,
-    in which other programs would see another picture or none. NotFound if the node has no picture.
+    in which other programs would see another picture or none. NotFound if the node has no picture. In a
+    branch that came as a file a reduced picture may stand for it.
     """
     row = primary_row(conn, document_id)
+    if (reduced := library.objects.find_reduced(row.checksum)) is not None:
+        from armarium.api import image_info
+
+        size = image_info(reduced).upright_size
+        return PageImage(reduced, *size, row.rendition_id, "image/jpeg", row.checksum)
     library.objects.size(row.checksum)
     path, mime_type = library.objects.path(row.checksum), row.mime_type
     if row.exif_orientation != 1 or not row.opens_alike:

@@ -117,12 +117,15 @@ def write_version(ctx: ActionContext, row: SegmentRow, changes: dict[str, Any]) 
     ctx.note_changes(segment_ids=[row.id], pass_ids=[row.pass_id], document_ids=[row.document_id])
 
 
-def set_deleted(ctx: ActionContext, rows: Sequence[SegmentRow], deleted_at: str | None) -> None:
-    """Withdraw many segments, or restore them, each as its next version."""
+def set_deleted(
+    ctx: ActionContext, rows: Sequence[SegmentRow], deleted_at: str | None, *, joined: bool = False
+) -> None:
+    """Withdraw many segments, because they were *joined* with another or not, or restore them, each as its next version."""
     by_hand = int(ctx.principal.kind == "person")
     raw_of(ctx.conn).executemany(
-        "UPDATE segment SET deleted_at = ?, by_hand = max(by_hand, ?), version = version + 1, updated_at = ? WHERE id = ?",
-        [(deleted_at, by_hand, ctx.now, row.id) for row in rows],
+        "UPDATE segment SET deleted_at = ?, joined_or_split_in = coalesce(?, joined_or_split_in),"
+        " by_hand = max(by_hand, ?), version = version + 1, updated_at = ? WHERE id = ?",
+        [(deleted_at, ctx.audit_id if joined else None, by_hand, ctx.now, row.id) for row in rows],
     )
     ctx.target(*(row.id for row in rows))
     ctx.note_changes(

@@ -81,13 +81,13 @@ def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
     keep, *absorbed = editable_rows(ctx, named, [expected.get(one) for one in named])
     one_pass([keep, *absorbed])
     ordered = _in_order(ctx, [keep, *absorbed])
-    changes: dict[str, Any] = _joined_shape(keep, ordered)
+    changes: dict[str, Any] = {**_joined_shape(keep, ordered), "joined_or_split_in": ctx.audit_id}
     if keep.parent_segment_id in absorbed_ids:
         changes["parent_segment_id"] = _parent_outside(ctx, keep, set(absorbed_ids))
     _move_children(ctx, absorbed_ids, keep.id)
     write_version(ctx, keep, changes)
     _join_texts(ctx, keep, ordered)
-    set_deleted(ctx, absorbed, ctx.now)
+    set_deleted(ctx, absorbed, ctx.now, joined=True)
     for row in absorbed:
         place_beside(ctx, row.id, keep.document_id, [keep.id])
     add_notes(ctx, [(row.document_id, row.id, "merged", (keep.id,), p.reason) for row in absorbed])
@@ -230,12 +230,13 @@ def split(ctx: ActionContext, p: SplitBody) -> dict[str, Any]:
         **dict(zip(BOXES, first_rect, strict=True)),
         "tile": tile_of(*first_rect),
         "baseline": None if baseline is None else [list(point) for point in baseline],
+        "joined_or_split_in": ctx.audit_id,
     }
     write_version(ctx, row, changes)
     columns = (
         "id", "document_id", "pass_id", "kind", "kind_raw", "anchor", "baseline", "parent_segment_id", "is_furniture",
         "language", "script", "direction", "page_index", "metadata", *BOXES, "tile", "by_hand", "version",
-        *ctx.provenance(), "updated_at",
+        *ctx.provenance(), "updated_at", "joined_or_split_in",
     )  # fmt: skip
     ctx.bulk_insert(
         segments,
@@ -246,6 +247,7 @@ def split(ctx: ActionContext, p: SplitBody) -> dict[str, Any]:
                 None if part.baseline is None else json_text([list(point) for point in part.baseline]),
                 row.parent_segment_id, int(row.is_furniture), row.language, row.script, row.direction, row.page_index,
                 "{}", *rect, tile_of(*rect), int(ctx.principal.kind == "person"), 1, *ctx.provenance().values(), ctx.now,
+                ctx.audit_id,
             )
             for identity, part, (anchor, rect) in zip(ids[1:], p.parts[1:], shapes[1:], strict=True)
         ],

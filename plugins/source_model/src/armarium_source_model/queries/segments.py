@@ -177,6 +177,7 @@ class SegmentRow(NamedTuple):
     updated_at: str
     deleted_at: str | None
     by_hand: bool
+    joined_or_split_in: str | None = None
 
 
 _ROWS = f"SELECT {', '.join(SegmentRow._fields)} FROM segment"

@@ -1038,6 +1038,7 @@ export const en = {
   'proposals.rejectTitle.other': 'Turn down {count} groups of changes',
   'proposals.reason': 'Why',
   'proposals.reasonHint': 'Whoever works in the branch can read it. The same change is not offered again.',
+  'proposals.merging': 'The changes are being taken; the work is in the list of jobs.',
   'proposals.taken.one': '{count} group of changes was taken.',
   'proposals.taken.other': '{count} groups of changes were taken.',
   'proposals.rejected.one': '{count} group of changes was turned down.',

@@ -1047,6 +1047,7 @@ export const es: Catalogue = {
   'proposals.rejectTitle.other': 'Rechazar {count} grupos de cambios',
   'proposals.reason': 'Por qué',
   'proposals.reasonHint': 'Puede leerlo quien trabaja en la rama. El mismo cambio no se vuelve a ofrecer.',
+  'proposals.merging': 'Se están tomando los cambios; está en la lista de trabajos.',
   'proposals.taken.one': 'Se aceptó {count} grupo de cambios.',
   'proposals.taken.other': 'Se aceptaron {count} grupos de cambios.',
   'proposals.rejected.one': 'Se rechazó {count} grupo de cambios.',

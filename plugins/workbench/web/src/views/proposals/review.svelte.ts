@@ -54,7 +54,7 @@ export class Review {
     const body = { groups, on_conflict: this.onConflict };
     try {
       const done = await ask(api.POST('/api/branches/{branch_id}/merge', { params, body }));
-      this.tell(tn('proposals.taken', done.groups), done.audit_id);
+      this.tell(done.job_id ? t('proposals.merging') : tn('proposals.taken', done.groups), done.audit_id);
     } catch (reason) {
       if (!(reason instanceof Refused)) throw reason;
       this.explain(reason, groups ?? []);

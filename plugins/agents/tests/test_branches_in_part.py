@@ -1,0 +1,97 @@
+"""A branch holds a part of the project, and what it is called is told to a part of those who ask."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+from branch_pair import Pair
+from PIL import Image
+
+from armarium.api import NotFound, raw_of
+from armarium.principals import LOCAL_OWNER
+from armarium.projects.doctor import examine
+from armarium_agents.branches.queries import list_branches, read_branch
+from armarium_testing.digest import differences
+
+
+def test_a_branch_of_a_folder_holds_that_folder_alone_and_brings_only_that_back(
+    pair: Pair, tmp_path: Path
+) -> None:
+    from armarium.actions import Example
+    from armarium_documents.samples import sample_picture
+
+    def make(name: str, parent: str | None = None) -> str:
+        given = {"name": name, "doc_type": "folder", "parent_id": parent}
+        return str(pair.run(pair.project, "document.create", given)["id"])
+
+    box = make("Box")
+    inside, beside = make("Inside", box), make("Beside", box)
+    example = Example(pair.engine, pair.project, LOCAL_OWNER, tmp_path)
+    taken, left = (sample_picture(example, Image.new("L", (size, size)), f"{size}.png") for size in (5, 7))
+    for page, place in ((taken, inside), (left, beside)):
+        pair.run(pair.project, "document.move", {"ids": [page], "parent_id": place})
+    with pytest.raises(NotFound):
+        pair.run(pair.project, "branches.create", {"name": "None", "scope": ["nowhere"]})
+    made = pair.run(pair.project, "branches.create", {"name": "Part", "scope": [inside]})
+    pair.id, pair.path = made["id"], Path(made["library_path"])
+    assert made["scope"] == [inside]
+    stored = b"".join(path.read_bytes() for path in pair.path.glob("library.sqlite*"))
+    assert taken.encode() in stored
+    assert left.encode() not in stored
+    assert pair.page.segment_ids[0].encode() not in stored
+    with pair.branch.db.read() as conn:
+        names = {row[0] for row in raw_of(conn).execute("SELECT name FROM document")}
+    assert {"Box", "Inside", "5.png"} <= names
+    assert not names & {"Beside", "7.png"}
+    with pair.project.db.read() as conn:
+        digests = dict(raw_of(conn).execute("SELECT document_id, checksum FROM rendition").fetchall())
+    assert (pair.branch.objects.has(digests[taken]), pair.branch.objects.has(digests[left])) == (True, False)
+    assert examine(pair.engine, pair.path)["findings"] == []
+    before = pair.state()
+    pair.run(pair.branch, "document.update", {"document_id": taken, "name": "Leaf"})
+    (group,) = pair.changes()["items"]
+    assert group["document_id"] == taken
+    merged = pair.merge()
+    assert set(differences(before, pair.state())) == {"branch_settled", "document"}
+    pair.engine.undo(pair.project, [merged["audit_id"]], LOCAL_OWNER)
+    assert differences(before, pair.state()) == []
+    assert examine(pair.engine, pair.project.path)["findings"] == []
+
+
+def test_what_a_branch_is_called_and_brings_is_told_to_whom_it_concerns(pair: Pair) -> None:
+    from armarium.principals import Principal, asking
+
+    def who(role: Any, kind: Any, token: str) -> Principal:
+        return dataclasses.replace(LOCAL_OWNER, role=role, kind=kind, token_id=token, token_kind="agent")
+
+    mine, other = who("editor", "machine", "t1"), who("editor", "machine", "t2")
+    person, viewer = (
+        dataclasses.replace(mine, kind="person", token_kind="device", token_id="t3"),
+        who("viewer", "person", "t4"),
+    )
+    made = pair.run(pair.project, "branches.create", {"name": "Unsayable"}, mine)
+    pair.run(pair.project, "branches.propose", {"branch_id": made["id"], "summary": "Unsaid"}, mine)
+
+    def tell(asks: Principal) -> dict[str, tuple[str, str | None]]:
+        with asking(asks), pair.project.db.read() as conn:
+            items = list_branches(conn, pair.engine, pair.project)["items"]
+            for one in items:
+                details = read_branch(conn, pair.engine, pair.project, one["id"])
+                assert {**one, "rejected": []} == details
+        return {one["id"]: (one["name"], one["summary"]) for one in items}
+
+    whole = ("Unsayable", "Unsaid")
+    unnamed = (f"Branch {made['id'][-8:]}", None)
+    shown = [(tell(one)[made["id"]]) for one in (LOCAL_OWNER, person, mine, other, viewer)]
+    assert shown == [whole, whole, whole, unnamed, whole]
+    withheld = {"target_kind": "document", "target_id": pair.page.document_id, "restricted": True}
+    pair.run(pair.project, "rights.set", withheld)
+    assert [set(tell(one)) for one in (person, mine, other)] == [set(), {made["id"]}, set()]
+    with asking(other), pair.project.db.read() as conn, pytest.raises(NotFound):
+        read_branch(conn, pair.engine, pair.project, made["id"])
+    with pair.project.db.read() as conn:
+        logged = raw_of(conn).execute("SELECT group_concat(params) FROM audit").fetchone()[0]
+    assert "Unsa" not in logged
