@@ -24,9 +24,12 @@ SHELL = re.compile(r"```sh\n(.*?)```", re.DOTALL)
 INLINE = re.compile(r"`(armarium [^`]+)`")
 
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("bash") is None, reason="the manuals are read to bash, which is not here"
-)
+pytestmark = [
+    pytest.mark.timeout(600),
+    pytest.mark.skipif(
+        shutil.which("bash") is None, reason="the manuals are read to bash, which is not here"
+    ),
+]
 
 
 def follow(page: str, place: Path, commands: Path, **more: str) -> subprocess.CompletedProcess[str]:
@@ -41,7 +44,7 @@ def follow(page: str, place: Path, commands: Path, **more: str) -> subprocess.Co
     }
     # `-v` names each command before it runs.
     ran = subprocess.run(
-        ["bash", "-vc", script], cwd=place, env=env, capture_output=True, text=True, timeout=290
+        ["bash", "-vc", script], cwd=place, env=env, capture_output=True, text=True, timeout=590
     )
     assert ran.returncode == 0, f"{ran.stdout[-2000:]}\n{ran.stderr[-2000:]}"
     return ran
@@ -117,7 +120,13 @@ def test_a_developer_can_follow_the_tutorial(tmp_path: Path) -> None:
     (bin_ / "armarium").chmod(0o755)
     # What is built and needed is here: no package index is asked.
     offline = {"PIP_NO_INDEX": "1", "PIP_NO_BUILD_ISOLATION": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    ran = follow("tutorial-plugin.md", tmp_path, bin_, **offline, COLUMNS="120", ARMARIUM_NO_BACKGROUND="1")
+    try:
+        ran = follow(
+            "tutorial-plugin.md", tmp_path, bin_, **offline, COLUMNS="120", ARMARIUM_NO_BACKGROUND="0"
+        )
+    finally:
+        stop = [str(bin_ / "armarium"), "engine", "stop"]
+        subprocess.run(stop, env={**os.environ, "SERVICE_STATE_DIR": str(tmp_path / "state")}, check=False)
     assert ran.stdout.count("The seal is lost.") >= 2
     assert "1 passed" in ran.stdout
     assert "is healthy" in ran.stdout
