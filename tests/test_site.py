@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import urllib.request
 from http.server import ThreadingHTTPServer
@@ -12,7 +13,7 @@ from typer.testing import CliRunner
 
 import site_of_the_manual as site
 from armarium.cli.program import build
-from checkout import ROOT
+from checkout import ROOT, files, text
 
 
 @pytest.fixture(scope="module")
@@ -73,3 +74,16 @@ def test_the_command_serves_the_manual_to_this_machine(built: Path, monkeypatch:
     monkeypatch.setattr(ThreadingHTTPServer, "serve_forever", ask_once)
     assert CliRunner().invoke(build(), ["docs", "--serve", "--no-browser"]).exit_code == 0
     assert answers == [(built / "index.html").read_bytes()]
+
+
+def test_every_picture_of_the_manual_is_taken_by_the_test_that_makes_them() -> None:
+    taken = re.findall(
+        r'picture\(page, "(\w+)"\)', text(ROOT / "plugins/workbench/tests/test_manual_in_a_browser.py")
+    )
+    kept = {path.name for path in (ROOT / "docs").glob("*.webp")}
+    shown = {
+        name
+        for page in files(".md")
+        for name in re.findall(r"!\[[^]]*\]\((?:docs/)?([\w-]+\.webp)", text(page))
+    }
+    assert {f"workbench-{name}.webp" for name in taken} == kept == shown
