@@ -6,6 +6,8 @@
 #   make train-base-on-gpu [TORCH_PYTHON=python MINUTES=8.5 OUT=/var/tmp/hand-gpu]   trains that model; stopped, it goes on
 #   make serve [PORT=8765]                  the engine, and the link that opens its workbench
 #   make test [SLOW=1]                      linters, types, import contracts, tests
+#   make site                               the manual as a site, which armarium docs opens; fails on a dead link
+#   make pictures                           the pictures of the manual, from a real run in a browser
 #   make release [PREVIOUS=folder]               every distribution of this commit, checked, in dist/, with an installer
 #   make lint | bench | soak | openapi | docs | lock | format | clean
 
@@ -30,10 +32,10 @@ DEMO = $(BIN)/armarium demo $(if $(FOLDER),--folder "$(FOLDER)") $(if $(LANGUAGE
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help base dev demo demo-hand evaluate-base train-base-on-gpu serve test lint bench soak openapi docs lock release format clean
+.PHONY: help base dev demo demo-hand evaluate-base train-base-on-gpu serve test lint bench soak openapi docs site pictures lock release format clean
 
 help:
-	@sed -n '3,10s/^# //p' Makefile
+	@sed -n '3,12s/^# //p' Makefile
 
 base dev:
 	@test -n "$(PYTHON)" || { echo "Armarium needs Python 3.11 or newer: install it, or say make PYTHON=/path/to/python3." >&2; exit 1; }
@@ -71,7 +73,7 @@ lint: dev
 soak: dev
 	$(BIN)/pytest -n $(WORKERS) --timeout 0 -m soak
 
-release: dev
+release: site
 	@$(BIN)/python tools/release.py $(if $(PREVIOUS),--previous "$(PREVIOUS)")
 
 bench: dev
@@ -84,6 +86,12 @@ docs: openapi
 	$(BIN)/python tools/reference.py
 	$(BIN)/python tools/rooms.py
 
+site: dev
+	@$(BIN)/python tools/site_of_the_manual.py
+
+pictures: dev
+	ARMARIUM_PICTURES=docs $(BIN)/pytest -q -n0 plugins/workbench/tests/test_manual_in_a_browser.py
+
 lock: dev
 	$(BIN)/python tools/lock.py $(if $(UPGRADE),--upgrade)
 
@@ -91,5 +99,5 @@ format: dev
 	$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .
 
 clean:
-	rm -rf .venv .venv.lock demo build dist plugins/workbench/web/node_modules plugins/workbench/src/armarium_workbench/app .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv.lock demo build dist plugins/workbench/web/node_modules plugins/workbench/src/armarium_workbench/app plugins/workbench/src/armarium_workbench/manual .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

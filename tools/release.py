@@ -23,8 +23,8 @@ from pathlib import Path
 from bootstrap import RELEASE, REQUIREMENTS, ROOT, UV, uv_environment, workspace_members
 
 DIST = ROOT / "dist"
-APP = Path("plugins/workbench/src/armarium_workbench/app")
-"""The built web application: made from files of the commit, by a build that needs a package registry."""
+BUILT = tuple(Path("plugins/workbench/src/armarium_workbench") / part for part in ("app", "manual"))
+"""The web application and the manual: made from files of the commit, one by a build that needs a package registry."""
 
 OURS = "armarium"
 META = "armarium_engine"
@@ -58,13 +58,14 @@ def version() -> str:
 
 
 def export_commit(place: Path) -> None:
-    """Write the files of the last commit to *place*, with the licence in every part and the web application as built."""
+    """Write the files of the last commit to *place*, with the licence in every part, and what `BUILT` names as built."""
     packed = place.with_suffix(".tar")
     run("git", "archive", "--format=tar", "-o", packed, "HEAD")
     with tarfile.open(packed) as archive:
         archive.extractall(place, filter="data")
     packed.unlink()
-    shutil.copytree(ROOT / APP, place / APP)
+    for part in BUILT:
+        shutil.copytree(ROOT / part, place / part)
     for member in workspace_members():
         part = place / member.relative_to(ROOT)
         if part != place:

@@ -60,20 +60,6 @@ def show(page: Page, desk: Desk, view: str) -> None:
     page.wait_for_load_state("networkidle")
 
 
-def keep_picture(page: Page, name: str) -> None:
-    """Keep a picture for the manual, as `workbench-NAME.webp` in the folder that ARMARIUM_MANUAL names."""
-    folder = os.environ.get("ARMARIUM_MANUAL")
-    if folder is None:
-        return
-    from PIL import Image
-
-    page.wait_for_load_state("networkidle")
-    page.mouse.move(0, 0)
-    Image.open(io.BytesIO(page.screenshot())).save(
-        Path(folder) / f"workbench-{name}.webp", quality=78, method=6
-    )
-
-
 def save_file(page: Page, button: str) -> bytes:
     """Make an export and save it, as a person does; return the file."""
     with page.expect_download() as waiting:
@@ -105,7 +91,6 @@ def test_from_the_first_start_to_a_saved_file(page: Page, desk: Desk, tmp_path: 
     files.get_by_role("button", name="See what it would be").click()
     expect(files.get_by_text("shapes of lines")).to_be_visible()
     shot(page, "out-export")
-    keep_picture(page, "export")
     with zipfile.ZipFile(io.BytesIO(save_file(page, r"Save Brief 1\.docx"))) as word:
         assert "Dear Sir" in word.read("word/document.xml").decode()
     files.get_by_role("combobox", name="Format").select_option("Searchable PDF")
@@ -128,7 +113,6 @@ def test_a_panel_of_a_plugin_shows_the_page_and_reaches_nothing_else(
 
     page.goto(desk.engine.new_link(desk.place("letter.jpg")))
     page.get_by_role("button", name=desk.lines("letter.jpg")[3]).click()
-    keep_picture(page, "page")
     page.get_by_role("button", name=re.compile("Words of this page")).click()
     frame = page.frame_locator("iframe[title='Words of this page']")
     first = re.findall(r"\w+", desk.lines("letter.jpg")[0])[0]
@@ -158,12 +142,10 @@ def test_a_restricted_page_appears_nowhere_to_a_viewer_until_that_is_taken_back(
     row = desk.engine.ask("GET", f"/api/documents/{desk.pages[name]}")
     page.goto(f"{desk.engine.address}/#/p/{desk.project_id}/library/{row['parent_id']}")
     page.get_by_role("checkbox", name=re.compile("deed with")).check(force=True)
-    keep_picture(page, "library")
     page.get_by_role("button", name="Rights and locks").click()
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_text("Nothing is stated.", exact=True)).to_be_visible()
     shot(page, "out-rights")
-    keep_picture(page, "rights")
     dialog.get_by_role("button", name="State it").click()
     expect(page.get_by_text("Stated.")).to_be_visible()
     expect(viewer.get_by_role("link", name="Letters & <deeds>")).to_be_visible()
@@ -200,7 +182,6 @@ def test_a_restricted_page_appears_nowhere_to_a_viewer_until_that_is_taken_back(
     page.get_by_role("button", name="Undo", exact=True).first.click()
     show(page, desk, "figures")
     expect(page.get_by_role("group", name="Show").get_by_role("button", name="Read 3")).to_be_visible()
-    keep_picture(page, "figures")
     show(viewer, desk, f"library/{row['parent_id']}")
     expect(viewer.get_by_role("list", name="Contents").get_by_role("listitem")).to_have_count(3)
 

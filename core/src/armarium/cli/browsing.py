@@ -37,9 +37,9 @@ def sign_in_link(card: Reachable, place: Place = lambda session: None) -> str | 
     return f"{card.base_url}/#code={made['code']}{where}"
 
 
-def show_link(link: str, *, browser: bool) -> None:
-    """Print *link*, and open it where *browser* says so and there is a desktop."""
-    answer({"link": link}, f"Open the workbench, once and within ten minutes: {link}")
+def show_link(link: str, *, browser: bool, words: str | None = None) -> None:
+    """Print *link* after what it is for, or *words*; open it where *browser* says so and there is a desktop."""
+    answer({"link": link}, words or f"Open the workbench, once and within ten minutes: {link}")
     if browser and has_desktop():
         import webbrowser
 

@@ -63,8 +63,12 @@ def demo(
         str | None, "Reader that reads them; default: the one that fits each page best."
     ] = None,
     out: Annotated[str, "The folder for the project and its results."] = "demo",
+    draw: Annotated[str | None, "Only draw the sample pages, into this new folder."] = None,
 ) -> None:
     """Import pages, find lines, read, correct a line, export, draw, undo and redo, in one go."""
+    if draw is not None:
+        _draw_samples(Path(draw))
+        return
     given = _folder_of_pages(folder)
     place = _make_empty_folder(Path(out).absolute(), given)
     roots = [place, *([given] if given else [])]
@@ -113,6 +117,15 @@ def _share_runtimes(state: Path) -> None:
     for folder in (shared, state):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     (state / "runtimes").symlink_to(shared, target_is_directory=True)
+
+
+def _draw_samples(place: Path) -> None:
+    from armarium_demo.samples import manuscript_page, write_sample_pages
+
+    if place.exists() and any(place.iterdir()):
+        raise Refused(f"{place} is not empty; name a new folder.")
+    drawn = write_sample_pages(place, manuscript=manuscript_page())
+    answer({"pages": [str(path) for path in drawn]}, f"{plural(len(drawn), 'page')} in {place}")
 
 
 def _sample_pages(run: Demo) -> Path:

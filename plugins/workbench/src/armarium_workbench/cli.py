@@ -1,7 +1,8 @@
-"""The command that opens the workbench in a browser."""
+"""The commands that open the workbench and the manual in a browser."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 from armarium.commandline import (
@@ -20,6 +21,9 @@ from armarium_documents.commandline import document_id
 from armarium_workbench.window import engine_for_window, require_window, show_window
 
 commands = Commands(Topic.engine)
+
+MANUAL = Path(__file__).parent / "manual"
+"""The manual as a site, put here by `make site`."""
 
 
 @commands.example("open 0001.jpg")
@@ -43,6 +47,29 @@ def open_(
         serve_for_people({}, browser=not no_browser, place=place)
         return
     show_link(_require_link(sign_in_link(card, place)), browser=not no_browser)
+
+
+@commands.example("docs")
+def docs(
+    no_browser: NoBrowser = False,
+    serve: Annotated[
+        bool, "Serve it until Ctrl-C, for a browser that may not read this folder (Firefox from a snap)."
+    ] = False,
+) -> None:
+    """Open the manual of this version in a browser; it is here and needs no network."""
+    page = MANUAL / "index.html"
+    if not page.is_file():
+        raise Refused("The manual is not built here. Run make site in the checkout, or read docs/ there.")
+    if not serve:
+        show_link(page.as_uri(), browser=not no_browser, words=f"The manual: {page}")
+        return
+    from functools import partial
+    from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=MANUAL)) as server:
+        link = f"http://127.0.0.1:{server.server_port}/"
+        show_link(link, browser=not no_browser, words=f"The manual, until Ctrl-C: {link}")
+        server.serve_forever()
 
 
 def _require_link(link: str | None) -> str:
