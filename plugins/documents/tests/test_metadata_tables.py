@@ -6,7 +6,7 @@ import base64
 import csv
 import io
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import openpyxl
@@ -67,7 +67,7 @@ class Desk:
 
 
 @pytest.fixture
-def desk(shared_client: TestClient) -> Iterator[Desk]:
+def desk(shared_client: TestClient) -> Desk:
     return Desk(shared_client)
 
 
@@ -79,7 +79,7 @@ def book(*rows: list[Any]) -> bytes:
     return out.getvalue()
 
 
-def counted(plan: dict[str, Any]) -> dict[str, int]:
+def counts_of(plan: dict[str, Any]) -> dict[str, int]:
     return {name: number for name, number in plan["counts"].items() if number}
 
 
@@ -87,7 +87,7 @@ def test_a_table_as_excel_writes_it_is_taken_as_one_step_and_undone_as_one(desk:
     table = "\ufeffdocument.name;place;pages;sent;sealed;tags\r\n" \
         '0001.jpg;"Toledo; city";12,5;21.03.1750;ja;royal | sealed\r\n0002.jpg;Lima;3;1750-04;;"one;two"\r\n'  # fmt: skip
     plan = desk.plan(table)
-    assert counted(plan) == {"new": 2}
+    assert counts_of(plan) == {"new": 2}
     assert desk.one(0)["attributes"] == {"shelfmark": "AHN 1"}, "a dry run writes nothing"
     done = desk.take(table)
     assert {**plan, "audit_id": done["audit_id"]} == done
@@ -95,7 +95,7 @@ def test_a_table_as_excel_writes_it_is_taken_as_one_step_and_undone_as_one(desk:
         "shelfmark": "AHN 1", "place": "Toledo; city", "pages": 12.5, "sent": "1750-03-21", "sealed": True, "tags": ["royal", "sealed"],
     }  # fmt: skip
     assert desk.one(1)["attributes"]["tags"] == ["one", "two"]
-    assert counted(desk.plan(table)) == {"equal": 2}
+    assert counts_of(desk.plan(table)) == {"equal": 2}
     assert desk.client.post(f"/api/actions/audit/{done['audit_id']}/undo").status_code == 200
     assert [desk.one(at)["attributes"] for at in (0, 1)] == [{"shelfmark": "AHN 1"}, {"shelfmark": "AHN 2"}]
 
@@ -129,14 +129,14 @@ def test_a_dry_run_tells_new_changed_equal_unmatched_and_ambiguous_rows_apart(de
     desk.make("0004.jpg", desk.folder, doc_type="group")
     table = "name,shelfmark,place\n0001.jpg,AHN 1,Lima\n0002.jpg,AHN II,\n0003.jpg,AHN 3,\nnone.jpg,1,2\n0004.jpg,x,y\n"
     plan = desk.plan(table)
-    assert counted(plan) == {"new": 1, "changed": 1, "equal": 1, "unmatched": 1, "ambiguous": 1}
+    assert counts_of(plan) == {"new": 1, "changed": 1, "equal": 1, "unmatched": 1, "ambiguous": 1}
     twice = desk.plan("name,place\n0001.jpg,Lima\n0001.jpg,Cuzco\n")
-    assert counted(twice) == {"ambiguous": 2}
+    assert counts_of(twice) == {"ambiguous": 2}
     assert "another row" in twice["rows"][0]["why"]
     refused = desk.take(table, 422)
     assert refused["code"] == "table_has_problems"
     assert "0004.jpg" in refused["detail"]
-    assert counted(desk.take(table, skip=True))["new"] == 1
+    assert counts_of(desk.take(table, skip=True))["new"] == 1
     assert desk.one(0)["attributes"]["place"] == "Lima"
     assert "place" not in desk.one(3)["attributes"]
 
@@ -168,7 +168,7 @@ def test_a_column_called_like_a_secret_or_a_protected_field_is_refused_by_name(d
     assert "cannot change" in found["document.is_locked"]["why"]
     desk.take(table, 422)
     before = desk.one(0)
-    assert counted(desk.take(table, skip=True)) == {"equal": 1}
+    assert counts_of(desk.take(table, skip=True)) == {"equal": 1}
     assert desk.one(0) == before
 
 
@@ -180,7 +180,7 @@ def test_what_was_exported_is_equal_when_it_is_imported_again(desk: Desk, format
         f"/api/documents/{desk.ids[0]}", json={"attributes": odd, "date_iso": "1750-03", "is_starred": True}
     )
     data = desk.export(format_name)
-    assert counted(desk.plan(data)) == {"equal": 4}
+    assert counts_of(desk.plan(data)) == {"equal": 4}
     if format_name == "csv":
         cells = [cell for row in csv.reader(io.StringIO(data.decode("utf-8-sig"))) for cell in row]
         assert not [
@@ -211,7 +211,7 @@ def test_a_workbook_gives_dates_numbers_and_truths_and_refuses_formulas(desk: De
 
 def test_an_empty_cell_leaves_what_is_there_unless_it_is_to_clear_it(desk: Desk) -> None:
     table = "name,shelfmark,document.prototype_key\n0001.jpg,,\n"
-    assert counted(desk.plan(table)) == {"equal": 1}
+    assert counts_of(desk.plan(table)) == {"equal": 1}
     desk.take(table, clear_empty=True)
     assert desk.one(0)["attributes"] == {}
     assert desk.one(0)["prototype_key"] is None

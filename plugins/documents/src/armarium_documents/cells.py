@@ -27,7 +27,7 @@ class Unfit(ValueError):
     """Why a cell is no value of its column; the text is a sentence for a person."""
 
 
-class Wanted(NamedTuple):
+class CellType(NamedTuple):
     """What a column's cells are: the declared type, or None; whether they contain several values."""
 
     kind: str | None = None
@@ -64,7 +64,7 @@ def text_of(cell: Any) -> str:
     return str(cell).strip().replace("\r\n", "\n")
 
 
-def read_cell(cell: Any, wanted: Wanted, current: Any, separator: str | None) -> Any:
+def read_cell(cell: Any, wanted: CellType, current: Any, separator: str | None) -> Any:
     """Return what a cell that is not empty means in its column; without a declared type, a value of the kind of the *current* one.
     Raises Unfit.
     """

@@ -47,11 +47,11 @@ def read_sheet(data: bytes) -> Sheet:
     if data.startswith(b"\xd0\xcf\x11\xe0"):
         raise NotATable("it is a workbook of an old Excel (.xls), or has a password; save it as .xlsx or CSV")
     sheet = read_separated(io.BytesIO(data))
-    rows = ((line, [_unquoted(cell) for cell in cells]) for line, cells in sheet.rows)
-    return sheet._replace(rows=_bounded(rows))
+    rows = ((line, [_without_quote(cell) for cell in cells]) for line, cells in sheet.rows)
+    return sheet._replace(rows=_check_rows(rows))
 
 
-def _bounded(rows: Iterable[tuple[int, Sequence[Any]]]) -> Iterator[tuple[int, Sequence[Any]]]:
+def _check_rows(rows: Iterable[tuple[int, Sequence[Any]]]) -> Iterator[tuple[int, Sequence[Any]]]:
     """Yield the rows that are not empty; NotATable where there are too many."""
     count = 0
     for line, cells in rows:
@@ -101,7 +101,7 @@ def _read_workbook(data: bytes) -> Sheet:
         notes.append(f"Only the sheet “{sheet.title}” was read.")
     if any(name.endswith("vbaProject.bin") for name in members):
         notes.append("Its macros were not read.")
-    return Sheet(headings, _bounded(_rows_of(sheet, len(headings))), " ".join(notes) or None)
+    return Sheet(headings, _check_rows(_rows_of(sheet, len(headings))), " ".join(notes) or None)
 
 
 def _rows_of(sheet: Any, width: int) -> Iterator[tuple[int, list[Any]]]:
@@ -128,7 +128,7 @@ def _cell(cell: Any) -> Any:
     return value.isoformat() if isinstance(value, date | time) else value
 
 
-def _unquoted(cell: str) -> str:
+def _without_quote(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and _RISKY.match(cell) else cell
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from armarium.api import ActionContext, Example, Route, action, asking, json_text, raw_of, withheld_nodes
 from armarium_documents.errors import table_has_problems
-from armarium_documents.queries.metadata.planning import plan_import
+from armarium_documents.queries.metadata.planning import attributes_of, plan_import
 from armarium_documents.schemas.metadata import MetadataParams, MetadataPlan
 
 
@@ -31,8 +31,8 @@ def import_metadata(ctx: ActionContext, p: MetadataParams) -> dict[str, Any]:
     that another row is about, unless `skip`; rows about no document are left out. Forbidden below a lock.
     """
     with asking(ctx.principal), ctx.project.db.read() as conn:
-        hidden = withheld_nodes(conn)
-    plan = plan_import(ctx.conn, p, hidden=hidden, owner=ctx.principal.may("owner"))
+        hidden, lists = withheld_nodes(conn), attributes_of(conn)
+    plan = plan_import(ctx.conn, p, hidden=hidden, lists=lists, owner=ctx.principal.may("owner"))
     number, first = plan.problems()
     if number and not p.skip:
         raise table_has_problems(f"{number:,} part{'s' if number > 1 else ''}", first)

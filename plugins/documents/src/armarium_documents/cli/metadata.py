@@ -9,8 +9,17 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import Commands, Refused, Topic, answer, plural, project_session, table
-from armarium_documents.cli.exports import place_for, write_file
+from armarium.commandline import (
+    Commands,
+    Refused,
+    Topic,
+    answer,
+    place_for,
+    plural,
+    project_session,
+    table,
+    write_file,
+)
 from armarium_documents.cli.naming import DOCUMENT, document_id
 
 commands = Commands(Topic.pages)

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Response
 
 from armarium.api import REFUSALS, CurrentLibrary, CurrentPrincipal, withheld_nodes
 from armarium_documents.queries.dataset.answer import matching_ids
-from armarium_documents.queries.metadata.planning import plan_import
+from armarium_documents.queries.metadata.planning import attributes_of, plan_import
 from armarium_documents.queries.metadata.table import metadata_table
 from armarium_documents.schemas.dataset import DatasetQuery
 from armarium_documents.schemas.fields import Id
@@ -78,4 +78,5 @@ def plan_metadata(
 ) -> dict[str, Any]:
     """Nothing is written. Documents that the caller may not see count as absent."""
     with library.db.read() as conn:
-        return plan_import(conn, body, hidden=withheld_nodes(conn), owner=principal.may("owner")).answer()
+        lists, owner = attributes_of(conn), principal.may("owner")
+        return plan_import(conn, body, hidden=withheld_nodes(conn), lists=lists, owner=owner).answer()

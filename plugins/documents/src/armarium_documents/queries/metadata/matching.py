@@ -68,7 +68,7 @@ def find_documents(
     by_name = column.is_own and column.name == "name"
     loosely = {one for key in wanted for one in _loosely(key)} if by_name else set()
     found = Keys({}, {})
-    for identity, key in _named(conn, column, parent_id):
+    for identity, key in _list_names(conn, column, parent_id):
         if key is None or identity in hidden:
             continue
         if key in wanted:
@@ -85,7 +85,7 @@ def _loosely(name: str) -> tuple[str, str]:
     return folded, _ENDING.sub("", folded)
 
 
-def _named(conn: Connection, column: Column, parent_id: str | None) -> Iterator[tuple[str, str | None]]:
+def _list_names(conn: Connection, column: Column, parent_id: str | None) -> Iterator[tuple[str, str | None]]:
     """Yield the documents of the scope, each with what a row may call it."""
     raw = raw_of(conn)
     start, given = beneath(conn, parent_id)

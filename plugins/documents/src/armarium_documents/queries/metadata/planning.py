@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from sqlalchemy import Connection
 
 from armarium.api import Invalid, raw_of
-from armarium_documents.cells import Unfit, Wanted, read_cell, read_day, read_truth, text_of, write_cell
+from armarium_documents.cells import CellType, Unfit, read_cell, read_day, read_truth, text_of, write_cell
 from armarium_documents.errors import not_a_table
 from armarium_documents.flags import FLAGS
 from armarium_documents.queries.classifications import chain_of, merge_chain
@@ -95,8 +95,11 @@ class Plan:
             self.refused.append({"line": line, "column": column, "value": shown[:100], "why": why})
 
 
-def plan_import(conn: Connection, p: MetadataParams, *, hidden: Collection[str], owner: bool) -> Plan:
-    """Compare the table with the documents that *conn* shows, without those *hidden*; an *owner* may write below locks.
+def plan_import(
+    conn: Connection, p: MetadataParams, *, hidden: Collection[str], lists: dict[str, bool], owner: bool
+) -> Plan:
+    """Compare the table with the documents that *conn* shows, without those *hidden*; an *owner* may write below locks. *lists*: the
+    `attributes_of` what the caller may see.
 
     Raises Invalid for what is no table, or has no column that names documents.
     """
@@ -105,7 +108,6 @@ def plan_import(conn: Connection, p: MetadataParams, *, hidden: Collection[str],
         rows = list(sheet.rows)
     except NotATable as fault:
         raise not_a_table(f"{fault}") from fault
-    lists = _attributes_of(conn)
     columns = columns_of(sheet.headings, p, lists)
     plan = Plan(columns, sheet.note)
     key_column = next(one for one in columns if one.use == "match")
@@ -123,7 +125,7 @@ def plan_import(conn: Connection, p: MetadataParams, *, hidden: Collection[str],
             plan._list(line, "ambiguous", key, document_id=one, why="another row is about the same document")
         else:
             about.append((line, cells, key, one))
-    comparer = _Comparer(conn, p, plan, sheet.separator, lists, _locked(conn) if not owner else set())
+    comparer = _Comparer(conn, p, plan, sheet.separator, lists, _list_locked(conn) if not owner else set())
     for start in range(0, len(about), _AT_ONCE):
         some = about[start : start + _AT_ONCE]
         there = _documents(conn, [one[3] for one in some])
@@ -132,8 +134,8 @@ def plan_import(conn: Connection, p: MetadataParams, *, hidden: Collection[str],
     return plan
 
 
-def _attributes_of(conn: Connection) -> dict[str, bool]:
-    """Return the attributes that live documents have, each with whether some document has several values there."""
+def attributes_of(conn: Connection) -> dict[str, bool]:
+    """Return the attributes that live documents which *conn* shows have, each with whether some document has several values there."""
     rows = raw_of(conn).execute(
         "SELECT j.key, max(j.type = 'array') FROM document d, json_each(d.attributes) j WHERE d.deleted_at IS NULL GROUP BY 1"
     )
@@ -144,7 +146,7 @@ def _attributes_of(conn: Connection) -> dict[str, bool]:
     return found
 
 
-def _locked(conn: Connection) -> set[str]:
+def _list_locked(conn: Connection) -> set[str]:
     rows = raw_of(conn).execute("SELECT id FROM document WHERE is_locked").fetchall()
     return set(subtree_ids(conn, [row[0] for row in rows])) if rows else set()
 
@@ -180,7 +182,7 @@ class _Comparer:
         self._attributes = [one for one in plan.columns if one.use == "attribute"]
         self._own = [one for one in plan.columns if one.use == "field"]
         self._many = {one for one, many in lists.items() if many} | set(p.many)
-        self._kinds: dict[str | None, dict[str, Wanted]] = {}
+        self._kinds: dict[str | None, dict[str, CellType]] = {}
 
     def compare(
         self, line: int, cells: Sequence[Any], key: str, identity: str, there: dict[str, Any]
@@ -189,8 +191,8 @@ class _Comparer:
             self._plan._refuse(line, "", key, "the document is locked, and only an owner changes it")
             return
         values: list[dict[str, Any]] = []
-        fields = self._fields(line, cells, there, values)
-        attributes = self._described(line, cells, fields, there, values)
+        fields = self._compare_fields(line, cells, there, values)
+        attributes = self._compare_attributes(line, cells, fields, there, values)
         if attributes is not None:
             fields["attributes"] = attributes
         if not values:
@@ -202,7 +204,9 @@ class _Comparer:
         self._plan._list(line, state, key, document_id=identity, values=values)
         self._plan.updates[identity] = fields
 
-    def _filled(self, columns: Sequence[Column], cells: Sequence[Any]) -> Iterator[tuple[Column, Any, bool]]:
+    def _list_cells(
+        self, columns: Sequence[Column], cells: Sequence[Any]
+    ) -> Iterator[tuple[Column, Any, bool]]:
         """Yield the cells that state something, and with `clear_empty` those that are empty."""
         for column in columns:
             cell = cells[column.at] if column.at < len(cells) else None
@@ -210,11 +214,11 @@ class _Comparer:
             if not empty or self._p.clear_empty:
                 yield column, cell, empty
 
-    def _fields(
+    def _compare_fields(
         self, line: int, cells: Sequence[Any], there: dict[str, Any], values: list[dict[str, Any]]
     ) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        for column, cell, empty in self._filled(self._own, cells):
+        for column, cell, empty in self._list_cells(self._own, cells):
             name, before = column.name, there[column.name]
             if text_of(write_cell(before)) == ("" if empty else text_of(cell)):
                 continue
@@ -227,7 +231,7 @@ class _Comparer:
                 if name == "name" and there["system_key"] == "sources":
                     raise Unfit("the folder Sources keeps its name")
                 if name == "prototype_key" and after is not None:
-                    self._wanted(after)
+                    self._types_of(after)
             except (Unfit, Invalid) as fault:
                 self._plan._refuse(line, column.heading, cell, str(fault))
                 continue
@@ -245,7 +249,7 @@ class _Comparer:
         except ValidationError as fault:
             raise Unfit(fault.errors()[0]["msg"].removeprefix("Value error, ")) from None
 
-    def _described(
+    def _compare_attributes(
         self,
         line: int,
         cells: Sequence[Any],
@@ -255,12 +259,12 @@ class _Comparer:
     ) -> dict[str, Any] | None:
         """Return the document's attributes with what the row states; None if it states nothing else."""
         try:
-            wanted = self._wanted(fields.get("prototype_key", there["prototype_key"]))
+            wanted = self._types_of(fields.get("prototype_key", there["prototype_key"]))
         except Invalid:
             # The chain of what is there does not resolve; then nothing is declared.
             wanted = {}
         attributes, changed = dict(there["attributes"]), []
-        for column, cell, empty in self._filled(self._attributes, cells):
+        for column, cell, empty in self._list_cells(self._attributes, cells):
             before = attributes.get(column.name)
             if text_of(write_cell(before)) == ("" if empty else text_of(cell)):
                 continue
@@ -286,15 +290,15 @@ class _Comparer:
         values += changed
         return attributes
 
-    def _value(self, name: str, cell: Any, wanted: dict[str, Wanted], before: Any) -> Any:
+    def _value(self, name: str, cell: Any, wanted: dict[str, CellType], before: Any) -> Any:
         declared = wanted.get(name)
         if declared is None:
-            declared = Wanted(many=name in self._many)
+            declared = CellType(many=name in self._many)
         return read_cell(cell, declared, before, self._separator)
 
-    def _wanted(self, key: str | None) -> dict[str, Wanted]:
+    def _types_of(self, key: str | None) -> dict[str, CellType]:
         """Return what the prototype *key* declares; Invalid if it does not resolve."""
         if key not in self._kinds:
             declared = merge_chain(chain_of(self._conn, key))[0] if key is not None else []
-            self._kinds[key] = {one["key"]: Wanted(one["type"], one["options"]) for one in declared}
+            self._kinds[key] = {one["key"]: CellType(one["type"], one["options"]) for one in declared}
         return self._kinds[key]
