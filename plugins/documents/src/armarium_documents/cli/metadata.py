@@ -108,7 +108,7 @@ def _show(found: dict[str, Any], *, dry_run: bool) -> None:
         typer.echo(line, err=True)
     if dry_run and found["rows"]:
         rows = [
-            (one["line"], one["state"], one["key"], one["why"] or _changes(one))
+            (one["line"], one["state"], one["name"] or one["key"], one["why"] or _changes(one))
             for one in found["rows"][:_SHOWN]
         ]
         table("", ("line", "", "document", "what"), rows)

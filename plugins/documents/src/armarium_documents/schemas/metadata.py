@@ -96,7 +96,8 @@ class PlannedRow(Message):
     line: int
     state: RowState
     document_id: str | None
-    key: str
+    name: str | None
+    key: Annotated[str, Field(description="The cell that names the document")]
     values: list[PlannedValue]
     why: str | None
 

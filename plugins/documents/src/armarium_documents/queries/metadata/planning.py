@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -72,23 +72,25 @@ class Plan:
             first = f"line {row['line']}, {row['key']!r}: {row['why']}."
         return number, first
 
-    def _list(self, line: int, state: str, key: str, *, document_id: str | None = None, why: str | None = None, values: Sequence[dict[str, Any]] = ()) -> None:  # fmt: skip
+    def list_row(
+        self,
+        line: int,
+        state: str,
+        key: str,
+        *,
+        about: Mapping[str, Any] | None = None,
+        why: str | None = None,
+        values: Sequence[dict[str, Any]] = (),
+    ) -> None:
+        """Count a row, and list it if it is among the first, or the first of its state; what is equal is only counted."""
         self.counts[state] += 1
-        # What is equal is only counted; of ambiguous rows one is always listed.
-        some = sum(one["state"] == state for one in self.rows) if len(self.rows) >= LISTED else 0
-        if state != "equal" and (len(self.rows) < LISTED or not some):
-            self.rows.append(
-                {
-                    "line": line,
-                    "state": state,
-                    "document_id": document_id,
-                    "key": key,
-                    "why": why,
-                    "values": list(values),
-                }
-            )
+        if state != "equal" and (len(self.rows) < LISTED or self.counts[state] == 1):
+            known = about or {"id": None, "name": None}
+            row = {"line": line, "state": state, "document_id": known["id"], "name": known["name"]}
+            self.rows.append({**row, "key": key, "why": why, "values": list(values)})
 
-    def _refuse(self, line: int, column: str, cell: Any, why: str) -> None:
+    def refuse(self, line: int, column: str, cell: Any, why: str) -> None:
+        """Count a value that cannot be taken, and list it if it is among the first."""
         self.counts["refused_values"] += 1
         if len(self.refused) < LISTED:
             shown = cell.shown if isinstance(cell, Unreadable) else text_of(cell)
@@ -118,11 +120,13 @@ def plan_import(
     often = Counter(next(iter(one)) for one in meant if len(one) == 1)
     for (line, cells), key, ids in zip(rows, keys, meant, strict=True):
         if not ids:
-            plan._list(line, "unmatched", key, why="no document is called so" if key else "the cell is empty")
+            plan.list_row(
+                line, "unmatched", key, why="no document is called so" if key else "the cell is empty"
+            )
         elif len(ids) > 1:
-            plan._list(line, "ambiguous", key, why=f"{len(ids)} documents are called so")
+            plan.list_row(line, "ambiguous", key, why=f"{len(ids)} documents are called so")
         elif often[one := next(iter(ids))] > 1:
-            plan._list(line, "ambiguous", key, document_id=one, why="another row is about the same document")
+            plan.list_row(line, "ambiguous", key, why="another row is about the same document")
         else:
             about.append((line, cells, key, one))
     comparer = _Comparer(conn, p, plan, sheet.separator, lists, _list_locked(conn) if not owner else set())
@@ -188,7 +192,7 @@ class _Comparer:
         self, line: int, cells: Sequence[Any], key: str, identity: str, there: dict[str, Any]
     ) -> None:
         if identity in self._locked:
-            self._plan._refuse(line, "", key, "the document is locked, and only an owner changes it")
+            self._plan.refuse(line, "", key, "the document is locked, and only an owner changes it")
             return
         values: list[dict[str, Any]] = []
         fields = self._compare_fields(line, cells, there, values)
@@ -196,12 +200,12 @@ class _Comparer:
         if attributes is not None:
             fields["attributes"] = attributes
         if not values:
-            self._plan._list(line, "equal", key)
+            self._plan.list_row(line, "equal", key)
             return
         state = (
             "new" if all(one["before"] in (None, "", [], False, "unknown") for one in values) else "changed"
         )
-        self._plan._list(line, state, key, document_id=identity, values=values)
+        self._plan.list_row(line, state, key, about=there, values=values)
         self._plan.updates[identity] = fields
 
     def _list_cells(
@@ -233,7 +237,7 @@ class _Comparer:
                 if name == "prototype_key" and after is not None:
                     self._types_of(after)
             except (Unfit, Invalid) as fault:
-                self._plan._refuse(line, column.heading, cell, str(fault))
+                self._plan.refuse(line, column.heading, cell, str(fault))
                 continue
             if after != before:
                 found[name] = after
@@ -271,7 +275,7 @@ class _Comparer:
             try:
                 after = None if empty else self._value(column.name, cell, wanted, before)
             except Unfit as fault:
-                self._plan._refuse(line, column.heading, cell, str(fault))
+                self._plan.refuse(line, column.heading, cell, str(fault))
                 continue
             if after == before and type(after) is type(before):
                 continue
@@ -285,7 +289,7 @@ class _Comparer:
         try:
             check_json(attributes)
         except ValueError as fault:
-            self._plan._refuse(line, changed[0]["column"], "", str(fault))
+            self._plan.refuse(line, changed[0]["column"], "", str(fault))
             return None
         values += changed
         return attributes
