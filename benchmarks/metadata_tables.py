@@ -42,7 +42,7 @@ def _once(engine: Engine, library: Library, box: str, table: str) -> float:
 
     made: list[Outcome] = []
     took = seconds(take)
-    asked = MetadataParams(**params)
+    asked = MetadataParams.model_validate(params)
     with library.db.read() as conn:
         assert plan_import(conn, asked, hidden=(), lists={}, owner=True).counts["equal"] == ROWS, (
             "all of it was written"

@@ -195,7 +195,7 @@ def test_what_was_exported_is_equal_when_it_is_imported_again(desk: Desk, format
 def test_a_workbook_gives_dates_numbers_and_truths_and_refuses_formulas(desk: Desk) -> None:
     from datetime import date
 
-    rows = [
+    rows: list[list[Any]] = [
         ["name", "sent", "pages", "sealed", "box"],
         ["0001.jpg", date(1950, 3, 21), 12, True, 4],
         ["0002.jpg", "=TODAY()", 1, None, "=1+1"],

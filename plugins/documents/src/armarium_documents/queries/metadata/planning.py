@@ -289,7 +289,7 @@ class _Comparer:
         try:
             check_json(attributes)
         except ValueError as fault:
-            self._plan.refuse(line, changed[0]["column"], "", str(fault))
+            self._plan.refuse(line, str(changed[0]["column"]), "", str(fault))
             return None
         values += changed
         return attributes

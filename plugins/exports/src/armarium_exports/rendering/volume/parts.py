@@ -23,7 +23,7 @@ class Heading(NamedTuple):
     title: str
 
 
-class Placed(NamedTuple):
+class PagePlace(NamedTuple):
     """A page of the file: the headings that begin with it, and how many levels of the tree it lies below."""
 
     page_id: str
@@ -44,7 +44,7 @@ class VolumeWriter(Protocol):
         """Write the end, *about* in sentences what the file contains."""
 
 
-def place_pages(conn: Connection, page_ids: Sequence[str]) -> tuple[str | None, list[Placed]]:
+def place_pages(conn: Connection, page_ids: Sequence[str]) -> tuple[str | None, list[PagePlace]]:
     """Return the name of the innermost node that has all these pages, if there is one, and where each page stands."""
     d = documents.c
     nodes: dict[str, tuple[str, str | None]] = {}
@@ -61,14 +61,14 @@ def place_pages(conn: Connection, page_ids: Sequence[str]) -> tuple[str | None, 
             break
         shared += 1
     title = nodes[chains[0][shared - 1]][0] if shared else None
-    placed: list[Placed] = []
+    placed: list[PagePlace] = []
     before: list[str] = []
     for page_id, chain in zip(there, (chain[shared:] for chain in chains), strict=True):
         same = 0
         while same < min(len(before), len(chain)) and before[same] == chain[same]:
             same += 1
         new = tuple(Heading(at + 1, nodes[chain[at]][0]) for at in range(same, len(chain)))
-        placed.append(Placed(page_id, new, len(chain)))
+        placed.append(PagePlace(page_id, new, len(chain)))
         before = chain
     return title, placed
 

@@ -14,7 +14,7 @@ from armarium_exports.errors import no_facsimile, no_volume, nothing_to_export
 from armarium_exports.pages import Unit, readable_page
 from armarium_exports.rendering.pdf.document import write_pdf
 from armarium_exports.rendering.units import PDF, RenderedUnit
-from armarium_exports.rendering.volume.parts import Heading, Placed, VolumeWriter, place_pages
+from armarium_exports.rendering.volume.parts import Heading, PagePlace, VolumeWriter, place_pages
 from armarium_exports.rendering.volume.tei import TeiVolume
 from armarium_exports.rendering.volume.texts import MarkdownVolume, PlainVolume
 from armarium_exports.rendering.volume.word import WordVolume
@@ -93,7 +93,7 @@ def write_volume(
 
 
 def _write_tei(
-    engine: Engine, library: Library, title: str, placed: Sequence[Placed], into: BinaryIO, watch: Watch
+    engine: Engine, library: Library, title: str, placed: Sequence[PagePlace], into: BinaryIO, watch: Watch
 ) -> tuple[RenderedUnit, list[dict[str, str]]]:
     writer, losses, unread, pages = TeiVolume(title, into), Counter[tuple[str, str]](), list[str](), 0
     made: list[dict[str, Any]] = []
