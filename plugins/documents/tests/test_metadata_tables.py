@@ -278,3 +278,21 @@ def test_a_dataset_query_has_all_its_rows_as_csv_in_its_order(desk: Desk) -> Non
     answer = desk.client.post("/api/documents/dataset/table", json=query)
     rows = list(csv.DictReader(io.StringIO(answer.content.decode("utf-8-sig"))))
     assert [row["shelfmark"] for row in rows] == ["AHN 4", "AHN 3", "AHN 2", "AHN 1"]
+
+
+def test_a_viewer_exports_and_plans_but_takes_nothing_in_and_unknown_folders_are_named(desk: Desk) -> None:
+    client = desk.client
+    token = (
+        client.post("/api/tokens", json={"name": "viewer", "role": "viewer"})
+        .raise_for_status()
+        .json()["token"]
+    )
+    viewer = {"Authorization": f"Bearer {token}"}
+    body = {"table": base64.b64encode(b"name,place\n0001.jpg,Lima\n").decode(), "parent_id": desk.folder}
+    assert client.get("/api/documents/metadata", headers=viewer).status_code == 200
+    assert client.post("/api/documents/metadata/plan", json=body, headers=viewer).status_code == 200
+    assert client.post("/api/documents/metadata", json=body, headers=viewer).status_code == 403
+    for path in ("/plan", ""):
+        answer = client.post(f"/api/documents/metadata{path}", json={**body, "parent_id": "f" * 32})
+        assert (answer.status_code, "f" * 32 in answer.text) == (404, True)
+    assert client.get("/api/documents/metadata", params={"parent_id": "f" * 32}).status_code == 404
