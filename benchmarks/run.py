@@ -31,6 +31,7 @@ SCRIPTS = (
     "cold_start",
     "page_import",
     "dataset",
+    "metadata_tables",
     "children",
     "pictures",
     "transfer",

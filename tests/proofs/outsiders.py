@@ -8,6 +8,7 @@ import asyncio
 import io
 import re
 import zipfile
+from base64 import b64encode
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -179,7 +180,10 @@ class Outsider:
         known = self._choose_value(scene)
         body = self.fields._make_value(self.fields.bodies[label], known, self.chance, 0)
         body = body if isinstance(body, dict) else {}
-        if label.endswith("/dataset/query"):
+        if "/documents/metadata" in label:
+            table = f"name,{self.chance.choice(self.attributes)}\n{self._word()},{self._word()}\n"
+            return {"table": b64encode(table.encode()).decode()}
+        if "/documents/dataset/" in label:
             wide = {"recursive": True, "parent_id": None}
             return {**body, **(wide if number % 3 else {}), "filters": [self._filter(scene)]}
         return body

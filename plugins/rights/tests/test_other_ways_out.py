@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import threading
+from base64 import b64encode
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -124,6 +125,34 @@ def test_dataset_rows_are_filtered_for_each_caller(project: RestrictedProject, o
     assert project.hidden_page.word in str(everything)
     assert seen["total"] + seen["withheld"] == everything["total"]
     assert everything["withheld"] == 0
+
+
+def test_a_table_of_descriptions_neither_shows_nor_reaches_what_is_withheld(
+    project: RestrictedProject, outsider: Headers
+) -> None:
+    project.restrict(project.box)
+    client, page = project.client, project.hidden_page.id
+    for kind, path, body in (
+        ("GET", "/api/documents/metadata", None), ("POST", "/api/documents/dataset/table", {"recursive": True}),
+    ):  # fmt: skip
+        everything, seen = (
+            client.request(kind, path, json=body, headers=who).text for who in (None, outsider)
+        )
+        assert page in everything
+        assert page not in seen
+    name = client.get(f"/api/documents/{page}").json()["name"]
+    for key, value in (("document.id", page), ("document.name", name)):
+        table = b64encode(f"{key},place\n{value},Toledo\n".encode()).decode()
+        for path in ("/plan", ""):
+            told = client.post(
+                f"/api/documents/metadata{path}", json={"table": table}, headers=outsider
+            ).json()
+            assert (told["counts"]["unmatched"], told["counts"]["ambiguous"], told["counts"]["new"]) == (
+                1,
+                0,
+                0,
+            )
+    assert "place" not in client.get(f"/api/documents/{page}").json()["attributes"]
 
 
 def test_dataset_rows_withheld_are_counted_without_the_filters(

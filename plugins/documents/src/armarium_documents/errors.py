@@ -189,3 +189,20 @@ other_project_closed = NotUndoable.saying(
     "A move is undone in both projects at once, and {path} is not open. Open it and try again.",
     audit_id="audit_id",
 )
+cell_too_long = Invalid.saying(
+    "cell_too_long",
+    "A value of {heading} has {length:,} characters, and a cell of a workbook holds at most {most:,}. Export CSV instead.",
+)
+not_a_table = Invalid.saying(
+    "not_a_table", "The table cannot be read: {why}. A table is a CSV file or a workbook (.xlsx)."
+)
+no_match_column = Invalid.saying(
+    "no_match_column",
+    "The table has no column {wanted} that says which document a row is about; its columns are {headings}. Name one "
+    "with match: document.id, document.path, document.name, or an attribute.",
+)
+table_has_problems = Invalid.saying(
+    "table_has_problems",
+    "{problems} of the table cannot be taken; nothing was written. The first: {first} See all by a dry run, then mend "
+    "the table, or leave them out (skip).",
+)

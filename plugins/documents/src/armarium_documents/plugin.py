@@ -13,6 +13,7 @@ from armarium_documents.actions import (
     artifacts,
     bookmarks,
     classifications,
+    describing,
     documents,
     files,
     imports,
@@ -87,6 +88,7 @@ def armarium_plugin() -> Plugin:
             annotating,
             bookmarks,
             classifications,
+            describing,
         ),
         jobs=(import_files, page_pictures, thumbnails),
         queries=queries_in(

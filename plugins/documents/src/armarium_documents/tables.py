@@ -8,9 +8,9 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 LONGEST_LINE = 16 * 1024 * 1024
 """The longest line, in characters; a longer one belongs to no table."""
@@ -38,6 +38,17 @@ class NotATable(ValueError):
     """Why a file is no table that can be read; the text is a sentence for a person."""
 
 
+class Sheet(NamedTuple):
+    """A table as it is written: its headings, its rows as they are read, each with its line, and what was supposed."""
+
+    headings: tuple[str, ...]
+    rows: Iterator[tuple[int, Sequence[Any]]]
+    """The number of its last line, and its cells: texts without blanks around them; those of a workbook with their types."""
+    note: str | None
+    """A sentence where the encoding had to be guessed."""
+    separator: str | None = None
+
+
 class Table(NamedTuple):
     """A table: its columns in lower case, its rows as they are read, each with its line, and what was supposed."""
 
@@ -50,6 +61,14 @@ class Table(NamedTuple):
 
 def read_table(file: IO[bytes]) -> Table:
     """Return the table in *file*, which is read as its rows are asked for. Raises NotATable, also while rows are read."""
+    sheet = read_separated(file)
+    columns = tuple(one.casefold() for one in sheet.headings)
+    rows = ((line, dict(zip(columns, cells, strict=False))) for line, cells in sheet.rows)
+    return Table(columns, rows, sheet.note)
+
+
+def read_separated(file: IO[bytes]) -> Sheet:
+    """Return the table in *file* as it is written, as `read_table` does."""
     mark, encoding = _encoding_of(file)
     file.seek(mark)
     text = io.TextIOWrapper(file, encoding, newline="")
@@ -60,12 +79,12 @@ def read_table(file: IO[bytes]) -> Table:
     if match is not None:
         first = next(lines, "")
     separator = match[1] if match is not None else max(_SEPARATORS, key=first.count)
-    columns = tuple(one.strip().casefold() for one in next(csv.reader([first], delimiter=separator), []))
-    if not any(columns):
+    headings = tuple(one.strip() for one in next(csv.reader([first], delimiter=separator), []))
+    if not any(headings):
         raise NotATable("it contains no table")
     guessed = _GUESSED.get(encoding)
     note = f"The file is not in UTF-8; it was read as {guessed}." if guessed else None
-    return Table(columns, _rows_of(lines, columns, separator, skipped + 1), note)
+    return Sheet(headings, _rows_of(lines, separator, skipped + 1), note, separator)
 
 
 def _encoding_of(file: IO[bytes]) -> tuple[int, str]:
@@ -131,15 +150,10 @@ def _lines_of(text: io.TextIOWrapper) -> Iterator[str]:
 _UNKNOWN = "its encoding is unknown, neither UTF-8 nor Windows-1252 nor Mac OS Roman; save it as CSV in UTF-8"
 
 
-def _rows_of(
-    lines: Iterator[str], columns: tuple[str, ...], separator: str, before: int
-) -> Iterator[tuple[int, dict[str, str]]]:
+def _rows_of(lines: Iterator[str], separator: str, before: int) -> Iterator[tuple[int, list[str]]]:
     reader = csv.reader(lines, delimiter=separator)
     try:
         for row in reader:
-            yield (
-                before + reader.line_num,
-                dict(zip(columns, (cell.strip() for cell in row), strict=False)),
-            )
+            yield before + reader.line_num, [cell.strip() for cell in row]
     except csv.Error as error:
         raise NotATable(f"line {before + reader.line_num} cannot be read ({error})") from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -13,13 +14,16 @@ from armarium.commandline import (
     Commands,
     Finder,
     Refused,
+    Session,
     Topic,
     answer,
     follow_job,
     full_path,
     in_words,
+    place_for,
     plural,
     project_session,
+    write_file,
 )
 from armarium_documents.commandline import DOCUMENT, Scope, document_id, say_makers, scope_of
 
@@ -132,6 +136,72 @@ def pdf(
     overwrite: Overwrite = False,
 ) -> None:
     """Write one PDF that can be searched: the pictures as they are, the text invisible where it stands, folders as bookmarks."""
+
+
+VOLUMES = {"docx": "word", "pdf": "pdf", "md": "markdown", "txt": "plain-text", "xml": "tei"}
+"""Formats of one file of many pages, by the endings of files."""
+_FOUND_AT_ONCE, _MOST_FOUND = 100, 10_000
+
+
+@commands.example("export-one letters.docx --of Letters --facsimile")
+def export_one(
+    out: Annotated[Path, "A file ending in .docx (Word), .pdf, .md (Markdown), .txt or .xml (TEI)."],
+    of: Of = None,
+    search: Annotated[
+        str | None, "--search WORDS: Of the pages that a search finds, in the order of the project."
+    ] = None,
+    facsimile: Annotated[bool, "Word: with the picture beside the text (a PDF has it always)."] = False,
+    overwrite: Annotated[bool, "--overwrite/--no-overwrite: Replace a file that is there."] = False,
+) -> None:
+    """Write one file of a document, a folder, the project or a search, with the tree as headings and footnotes for marks."""
+    format_name = VOLUMES.get(out.suffix.lower().removeprefix("."))
+    if format_name is None:
+        raise Refused(
+            f"{out} does not end in {', '.join(f'.{one}' for one in VOLUMES)}, which says what to write."
+        )
+    place_for(out, overwrite=overwrite)
+    with project_session() as session:
+        scope = [] if of is None else [document_id(session, of)]
+        body = {"what": "volume", "format": format_name, "scope_ids": scope, "facsimile": facsimile}
+        if search is not None:
+            body["scope_ids"] = _pages_found(session, search, scope)
+        begun = session.post("/api/export/downloads/start", body)
+        follow_job(session, begun["job_id"], "Write")
+        prepared = session.get("/api/export/downloads")["exports"]
+        made = next(one for one in prepared if one["job_id"] == begun["job_id"])
+        write_file(out, session.raw("GET", f"/api/export/downloads/{made['id']}"), overwrite=overwrite)
+
+    def words() -> None:
+        typer.echo(f"Wrote {plural(made['pages'], 'page')} to {out}.")
+        say_makers(made["made"])
+        for one in made["left_out"][:NAMED]:
+            typer.echo(f"  {one['why']}", err=True)
+        if len(made["left_out"]) > NAMED:
+            typer.echo(
+                f"  {len(made['left_out']) - NAMED} more have not been read; the file names them.", err=True
+            )
+        _say_withheld(made)
+
+    answer({**made, "path": str(out)}, words)
+
+
+def _pages_found(session: Session, words: str, scope: list[str]) -> list[str]:
+    """Return what a search finds, in *scope* if that is a document; Refused if it is nothing, or too much for one file."""
+    filters = {"parent_id": scope[0]} if scope else None
+    found: list[str] = []
+    while True:
+        body = {"query": words, "limit": _FOUND_AT_ONCE, "offset": len(found), "filters": filters}
+        results = session.post("/api/search", body)["results"]
+        found += [one["document_id"] for one in results]
+        if len(results) < _FOUND_AT_ONCE:
+            break
+        if len(found) >= _MOST_FOUND:
+            raise Refused(
+                f"{words!r} is found in more than {_MOST_FOUND:,} pages, too many for one file; narrow it with --of."
+            )
+    if not found:
+        raise Refused(f"{words!r} is not found, so there is nothing to write; armarium search shows what is.")
+    return found
 
 
 @commands.example("export-for kraken Letters --out kraken")

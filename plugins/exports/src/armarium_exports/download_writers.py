@@ -24,7 +24,7 @@ from armarium.api import (
     plain_name,
     reading_past,
 )
-from armarium_documents.api import documents
+from armarium_documents.api import documents, pages_under
 from armarium_exports.bundles import write_jsonl, write_parquet
 from armarium_exports.errors import nothing_to_export, one_scope, only_files_of_the_past, receiver_needed
 from armarium_exports.pages import units_of
@@ -40,6 +40,7 @@ from armarium_exports.records import (
     SiteParams,
 )
 from armarium_exports.rendering.units import check_format, ending_of, render
+from armarium_exports.rendering.volume.writing import check_volume, write_volume
 from armarium_exports.site.writing import write_site
 from armarium_formats.api import cite_page
 from armarium_source_model.api import join_made
@@ -49,14 +50,19 @@ Watch = Callable[[int, int], None]
 
 
 class DownloadParams(Params):
-    """An export as one file to be saved over HTTP; `files` are one in `format` for each page or document."""
+    """An export as one file to be saved over HTTP; `files` are one in `format` for each page or document, a `volume` is one of all
+    pages in the order of the tree.
+    """
 
-    what: Literal["files", "jsonl", "parquet", "site", "receiver"]
+    what: Literal["files", "volume", "jsonl", "parquet", "site", "receiver"]
     scope_ids: Annotated[list[Id], Field(max_length=MANY, description="Left out: the whole project")] = Field(
         default_factory=list
     )
     format: KeptFormat = "word"
     per: Per = "page"
+    facsimile: Annotated[
+        bool, Field(description="volume: word with the picture beside the text; pdf has it always")
+    ] = False
     receiver: Annotated[str | None, Field(min_length=1, max_length=100)] = None
     line_pictures: Annotated[bool, Field(description="parquet: also the picture of each line")] = False
     site_title: Annotated[str | None, Field(min_length=1, max_length=500)] = None
@@ -153,6 +159,36 @@ def _write_files(
     }
 
 
+def _volume(
+    engine: Engine, library: Library, principal: Principal, p: DownloadParams, place: Path, count: Watch
+) -> dict[str, Any]:
+    with library.db.read() as conn:
+        pages = pages_under(conn, p.scope_ids or _tops(library))
+        if len(p.scope_ids) > 1:
+            chosen = set(pages)
+            pages = [page for page in pages_under(conn, _tops(library)) if page in chosen]
+        name = conn.execute(select(documents.c.name).where(documents.c.id == p.scope_ids[0])).scalar() if len(p.scope_ids) == 1 else None  # fmt: skip
+    barred = find_withheld(library, principal, pages, "export")
+    shown = [page for page in pages if page not in barred]
+    if not shown:
+        raise nothing_to_export()
+    place.mkdir(exist_ok=True)
+    file = place / f"{plain_name(Path(name or library.name).stem)}{ending_of(engine, p.format)}"
+    with file.open("wb") as into:
+        part, unread = write_volume(
+            engine, library, shown, p.format, into, facsimile=p.facsimile, watch=count
+        )
+    return {
+        "pages": len(shown),
+        "made": part.made,
+        "losses": _sum_losses([part.losses]),
+        "left_out": [
+            {"document_id": one["document_id"], "why": f"{one['name']} has not been read."} for one in unread
+        ],
+        "withheld": [{"document_id": one, "why": why} for one, why in sorted(barred.items())],
+    }
+
+
 def _receiver(
     engine: Engine, library: Library, principal: Principal, p: DownloadParams, place: Path, _count: Watch
 ) -> dict[str, Any]:
@@ -236,10 +272,19 @@ def check_asked(engine: Engine, p: DownloadParams) -> None:
         raise only_files_of_the_past(p.what)
     if p.what == "files":
         check_format(engine, p.format, p.per)
+    elif p.what == "volume":
+        check_volume(p.format, facsimile=p.facsimile)
     elif p.what == "receiver" and p.receiver is None:
         raise receiver_needed()
     elif p.what != "receiver":
         _one_scope(p)
 
 
-WRITERS = {"files": _files, "jsonl": _records, "parquet": _records, "receiver": _receiver, "site": _site}
+WRITERS = {
+    "files": _files,
+    "volume": _volume,
+    "jsonl": _records,
+    "parquet": _records,
+    "receiver": _receiver,
+    "site": _site,
+}

@@ -85,3 +85,10 @@ only_files_of_the_past = Invalid.saying(
     "only_files_of_the_past",
     "An export of the kind {what} is made of the project as it is; files (what: files) can be made as of a past step.",
 )
+no_volume = Invalid.saying(
+    "no_volume",
+    "No file of {format} has many pages; formats of one file are {known}. Choose one, or files for each page.",
+)
+no_facsimile = Invalid.saying(
+    "no_facsimile", "A file of {format} has no place for pictures; a facsimile stands in word and pdf."
+)

@@ -69,6 +69,11 @@ class ReadablePage:
     """What families state of its text as a whole, in sentences."""
 
     @property
+    def has_text(self) -> bool:
+        """Whether anything of it was read."""
+        return any(block.rows or any(line.text.strip() for line in block.lines) for block in self.blocks)
+
+    @property
     def lines(self) -> Iterator[Line]:
         """Return every line, except those of tables."""
         for block in self.blocks:

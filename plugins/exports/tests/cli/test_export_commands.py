@@ -28,6 +28,15 @@ def test_records_samples_and_a_site_are_written(wills: Machine) -> None:
     assert Path("site/package.json").is_file()
 
 
+def test_one_file_of_a_folder_is_written_and_says_what_was_not_read(wills: Machine) -> None:
+    said = wills.succeed("export-one", "wills.docx", "--of", ids(wills)["Sources"], "--facsimile")
+    assert said.out.startswith("Wrote ")
+    assert Path("wills.docx").read_bytes()[:2] == b"PK"
+    assert "overwrite" in wills.expect_refusal("export-one", "wills.docx")
+    assert "which says what to write" in wills.expect_refusal("export-one", "wills.odt")
+    assert "is not found" in wills.expect_refusal("export-one", "found.md", "--search", "zyxwvu")
+
+
 def test_an_export_is_kept_written_and_ended(wills: Machine) -> None:
     Path("kept").mkdir()
     assert "There is no kept export" in wills.succeed("kept-exports").out

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from armarium.commandline import Commands
-from armarium_documents.cli import dataset, describing, transfer, trash, tree
+from armarium_documents.cli import dataset, describing, metadata, transfer, trash, tree
 from armarium_documents.cli.naming import DOCUMENT
 
 commands = Commands(names=DOCUMENT)
-commands.include(tree.commands, describing.commands, dataset.commands, trash.commands, transfer.commands)
+for one in (tree, describing, dataset, metadata, trash, transfer):
+    commands.include(one.commands)

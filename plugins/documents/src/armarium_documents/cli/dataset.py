@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import Commands, Refused, Topic, answer, plural, project_session, table
+from armarium.commandline import (
+    Commands,
+    Refused,
+    Topic,
+    answer,
+    place_for,
+    plural,
+    project_session,
+    table,
+    write_file,
+)
 from armarium_documents.cli.naming import DOCUMENT, document_id
 
 commands = Commands(Topic.pages)
@@ -58,6 +69,10 @@ def dataset(
     described: Annotated[bool, "Only documents that have attributes."] = False,
     limit: Annotated[int, typer.Option(min=1, max=500, help="Rows to show.")] = 50,
     offset: Annotated[int, typer.Option(min=0, help="Rows to skip.")] = 0,
+    out: Annotated[
+        Path | None, "--out, -o: Write all rows, whatever the limit, to this file: .csv or .xlsx."
+    ] = None,
+    overwrite: Annotated[bool, "--overwrite/--no-overwrite: Replace a file that is there."] = False,
 ) -> None:
     """Show documents and their attributes as a table. A document's own fields are named document.name, document.date_iso …
 
@@ -85,6 +100,13 @@ def dataset(
         body["bins"] = _bins(bins)
     with project_session() as session:
         body["parent_id"] = folder and document_id(session, folder)
+        if out is not None:
+            place_for(out, overwrite=overwrite)
+            query = {"format": "xlsx" if out.suffix.lower() == ".xlsx" else "csv"}
+            data = session.raw("POST", "/api/documents/dataset/table", query=query, body=body)
+            write_file(out, data, overwrite=overwrite)
+            answer({"path": str(out), "size_bytes": len(data)}, f"Wrote {out}.")
+            return
         found = session.post("/api/documents/dataset/query", body)
     asked = [one["attr"] for one in body["filters"]] + ([body["sort"]["attr"]] if sort is not None else [])
     answer(found, lambda: _show(found, column or _columns(found, asked), body))

@@ -10,11 +10,13 @@ from armarium_documents.routes import (
     dataset,
     documents,
     files,
+    metadata,
     transfer,
 )
 
 routers: tuple[APIRouter, ...] = (
     transfer.router,
+    metadata.router,
     dataset.router,
     documents.router,
     files.router,

@@ -22,21 +22,32 @@ def tei_corpus(title: str, contents: Sequence[str]) -> str:
     from lxml import etree
 
     corpus = etree.Element(f"{{{TEI}}}teiCorpus", nsmap=_NAMESPACES)
-    described = etree.SubElement(etree.SubElement(corpus, f"{{{TEI}}}teiHeader"), f"{{{TEI}}}fileDesc")
-    stated = etree.SubElement(described, f"{{{TEI}}}titleStmt")
-    etree.SubElement(stated, f"{{{TEI}}}title").text = "".join(
-        one if one >= " " else " " for one in title if one not in "\ufffe\uffff"
-    )
-    published = etree.SubElement(described, f"{{{TEI}}}publicationStmt")
-    etree.SubElement(published, f"{{{TEI}}}p").text = "Written by Armarium."
-    source = etree.SubElement(described, f"{{{TEI}}}sourceDesc")
-    etree.SubElement(source, f"{{{TEI}}}p").text = f"{len(contents)} pages of one document."
+    corpus.append(corpus_header(title, f"{len(contents)} pages of one document."))
     for number, content in enumerate(contents, 1):
-        page = parse_xml(content.encode(), name="a page")
-        known = {element.get(_ID) for element in page.iter() if element.get(_ID)}
-        _make_own(page, known, number)
-        corpus.append(page)
+        corpus.append(corpus_page(content, number))
     return str(etree.tostring(corpus, encoding="UTF-8", xml_declaration=True).decode())
+
+
+def corpus_header(title: str, source: str) -> etree._Element:
+    """Return the header of a corpus; *source* says in a sentence of what it is."""
+    from lxml import etree
+
+    header = etree.Element(f"{{{TEI}}}teiHeader", nsmap=_NAMESPACES)
+    described = etree.SubElement(header, f"{{{TEI}}}fileDesc")
+    for within, tag, text in (
+        ("titleStmt", "title", title), ("publicationStmt", "p", "Written by Armarium."), ("sourceDesc", "p", source),
+    ):  # fmt: skip
+        inner = etree.SubElement(etree.SubElement(described, f"{{{TEI}}}{within}"), f"{{{TEI}}}{tag}")
+        inner.text = "".join(one if one >= " " else " " for one in text if one not in "\ufffe\uffff")
+    return header
+
+
+def corpus_page(content: str, number: int) -> etree._Element:
+    """Return the TEI of a page, its ids made its own by its *number* in the corpus."""
+    page = parse_xml(content.encode(), name="a page")
+    known = {element.get(_ID) for element in page.iter() if element.get(_ID)}
+    _make_own(page, known, number)
+    return page
 
 
 def _make_own(page: etree._Element, known: set[str | None], number: int) -> None:

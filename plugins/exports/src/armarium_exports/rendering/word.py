@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import IO, Any, Protocol
 
 from armarium_exports.pages import Line, ReadablePage
 from armarium_exports.rendering.word_fonts import set_fonts
@@ -22,8 +22,28 @@ _COUNT_BY = "5"
 
 def word(title: str, pages: Sequence[ReadablePage]) -> bytes:
     """Return a .docx file; the same pages give the same bytes."""
-    import docx
     from docx.enum.section import WD_SECTION
+
+    document = new_document(title)
+    without_number(document.add_heading(sound(title), 0))
+    for number, page in enumerate(pages):
+        if number:
+            document.add_section(WD_SECTION.NEW_PAGE)
+        number_lines(document.sections[-1])
+        notes = _NotesBelow()
+        write_page(document, page, None if len(pages) == 1 and page.title == title else page.title, 1, notes)
+        notes.write(document)
+    set_fonts(document)
+    file = io.BytesIO()
+    document.save(file)
+    out = io.BytesIO()
+    copy_steady(file, out)
+    return out.getvalue()
+
+
+def new_document(title: str) -> Any:
+    """Return an empty document with the style of unchecked lines."""
+    import docx
     from docx.enum.style import WD_STYLE_TYPE
     from docx.shared import RGBColor
 
@@ -31,77 +51,90 @@ def word(title: str, pages: Sequence[ReadablePage]) -> bytes:
     unchecked = document.styles.add_style(UNCHECKED, WD_STYLE_TYPE.CHARACTER)
     unchecked.font.color.rgb = RGBColor(*_UNCHECKED_COLOUR)
     about = document.core_properties
-    about.title, about.author = _sound(title)[:255], "Armarium"
+    about.title, about.author = sound(title)[:255], "Armarium"
     about.created = about.modified = datetime(1980, 1, 1, tzinfo=UTC).replace(tzinfo=None)
-    _without_number(document.add_heading(_sound(title), 0))
-    for number, page in enumerate(pages):
-        if number:
-            document.add_section(WD_SECTION.NEW_PAGE)
-        _number_lines(document.sections[-1])
-        _page(document, page, alone=len(pages) == 1 and page.title == title)
-    set_fonts(document)
-    file = io.BytesIO()
-    document.save(file)
-    return _steady(file.getvalue())
+    return document
 
 
-def _page(document: Any, page: ReadablePage, *, alone: bool) -> None:
-    if not alone:
-        _without_number(document.add_heading(_sound(page.title), 1))
-    notes: list[str] = []
+class Notes(Protocol):
+    """Where notes on a passage are written."""
+
+    def refer(self, paragraph: Any, note: str) -> None:
+        """Put the mark of *note* at the end of *paragraph*."""
+
+
+class _NotesBelow:
+    """Notes under the text of their page."""
+
+    def __init__(self) -> None:
+        self._notes: list[str] = []
+
+    def refer(self, paragraph: Any, note: str) -> None:
+        self._notes.append(note)
+        paragraph.add_run(str(len(self._notes))).font.superscript = True
+
+    def write(self, document: Any) -> None:
+        if self._notes:
+            without_number(document.add_paragraph("Notes", style="Heading 2"))
+        for number, note in enumerate(self._notes, 1):
+            without_number(document.add_paragraph(f"{number}  {sound(note)}"))
+
+
+def write_page(into: Any, page: ReadablePage, title: str | None, level: int, notes: Notes) -> None:
+    """Write a page to a document or a cell of a table: its *title* as a heading, its text, and who stands behind it."""
+    if title is not None:
+        without_number(into.add_paragraph(sound(title), style=f"Heading {level}"))
     for block in page.blocks:
         if block.rows is not None:
-            _table(document, block.rows)
+            _table(into, block.rows)
             continue
         for place, line in enumerate(block.lines):
-            paragraph = document.add_paragraph(style="Heading 2" if block.is_heading else None)
+            paragraph = into.add_paragraph(style="Heading 2" if block.is_heading else None)
             # A line of the page is a paragraph, since Word numbers its own line breaks; only the last one has
             # space below.
             if place < len(block.lines) - 1:
                 paragraph.paragraph_format.space_after = 0
             _line(paragraph, line, notes)
     if made := words_by_line([line.maker for line in page.lines]):
-        said = document.add_paragraph()
-        said.add_run(_sound(f"{made}.")).italic = True
-        _without_number(said)
-    if notes:
-        _without_number(document.add_heading("Notes", 2))
-        for number, note in enumerate(notes, 1):
-            _without_number(document.add_paragraph(f"{number}  {_sound(note)}"))
+        said = into.add_paragraph()
+        said.add_run(sound(f"{made}.")).italic = True
+        without_number(said)
 
 
-def _line(paragraph: Any, line: Line, notes: list[str]) -> None:
-    run = paragraph.add_run(_sound(line.text))
+def _line(paragraph: Any, line: Line, notes: Notes) -> None:
+    run = paragraph.add_run(sound(line.text))
     if line.maker is not None and not line.maker.by_person:
         run.style = UNCHECKED
     if line.is_rtl:
         _add(paragraph._p.get_or_add_pPr(), "w:bidi")
         run.font.rtl = True
     for note in line.notes:
-        notes.append(note)
-        paragraph.add_run(str(len(notes))).font.superscript = True
+        notes.refer(paragraph, note)
 
 
-def _table(document: Any, rows: Sequence[Sequence[str]]) -> None:
-    table = document.add_table(rows=len(rows), cols=len(rows[0]), style="Table Grid")
+def _table(into: Any, rows: Sequence[Sequence[str]]) -> None:
+    table = into.add_table(rows=len(rows), cols=len(rows[0]))
+    table.style = "Table Grid"
     for shown, row in zip(table.rows, rows, strict=True):
         for cell, text in zip(shown.cells, row, strict=True):
-            cell.text = _sound(text)
+            cell.text = sound(text)
 
 
-def _number_lines(section: Any) -> None:
+def number_lines(section: Any) -> None:
+    """Have Word number every fifth line, anew on each page."""
     properties = section._sectPr
-    for old in properties.findall(_name("w:lnNumType")):
+    for old in properties.findall(qualify("w:lnNumType")):
         properties.remove(old)
     numbers = _add(properties, "w:lnNumType", before=("w:pgNumType", "w:cols", "w:titlePg", "w:docGrid"))
-    numbers.set(_name("w:countBy"), _COUNT_BY)
-    numbers.set(_name("w:restart"), "newPage")
+    numbers.set(qualify("w:countBy"), _COUNT_BY)
+    numbers.set(qualify("w:restart"), "newPage")
 
 
-def _without_number(paragraph: Any) -> None:
+def without_number(paragraph: Any) -> None:
+    """Leave *paragraph* out of the count of lines."""
     properties = paragraph._p.get_or_add_pPr()
-    element = _element("w:suppressLineNumbers")
-    after = properties.find(_name("w:pStyle"))
+    element = new_element("w:suppressLineNumbers")
+    after = properties.find(qualify("w:pStyle"))
     if after is None:
         properties.insert(0, element)
     else:
@@ -110,8 +143,8 @@ def _without_number(paragraph: Any) -> None:
 
 def _add(parent: Any, tag: str, before: Sequence[str] = ()) -> Any:
     """Insert a new element in *parent*, before the first of *before*: the schema prescribes the order."""
-    element = _element(tag)
-    follower = next((one for name in before if (one := parent.find(_name(name))) is not None), None)
+    element = new_element(tag)
+    follower = next((one for name in before if (one := parent.find(qualify(name))) is not None), None)
     if follower is None:
         parent.append(element)
     else:
@@ -119,29 +152,33 @@ def _add(parent: Any, tag: str, before: Sequence[str] = ()) -> Any:
     return element
 
 
-def _element(tag: str) -> Any:
+def new_element(tag: str) -> Any:
+    """Return a new element, named as `w:p`."""
     from docx.oxml import OxmlElement
 
     return OxmlElement(tag)
 
 
-def _name(tag: str) -> str:
+def qualify(tag: str) -> str:
+    """Return the name of an element with its namespace."""
     from docx.oxml.ns import qn
 
     return str(qn(tag))
 
 
-def _sound(text: str) -> str:
+def sound(text: str) -> str:
     """Return *text* without characters that XML cannot contain."""
     return "".join(one if one in "\t\n" or (one >= " " and one not in "\ufffe\uffff" and not "\ud800" <= one <= "\udfff") else "\ufffd" for one in text)  # fmt: skip
 
 
-def _steady(data: bytes) -> bytes:
-    """Return the same archive without the time at which it was packed."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as given, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as made:
+def copy_steady(
+    file: IO[bytes], into: IO[bytes], replaced: Mapping[str, Iterable[bytes]] | None = None
+) -> None:
+    """Write the same archive without the time at which it was packed, with other contents of the members *replaced*."""
+    with zipfile.ZipFile(file) as given, zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as made:
         for name in given.namelist():
             info = zipfile.ZipInfo(name, _EPOCH)
             info.compress_type = zipfile.ZIP_DEFLATED
-            made.writestr(info, given.read(name))
-    return out.getvalue()
+            with made.open(info, "w", force_zip64=True) as member:
+                for piece in (replaced or {}).get(name) or (given.read(name),):
+                    member.write(piece)

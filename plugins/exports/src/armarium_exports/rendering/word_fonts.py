@@ -21,15 +21,29 @@ _CLASSES = ("w:ascii", "w:hAnsi", "w:eastAsia", "w:cs")
 
 def set_fonts(document: Any) -> None:
     """Set the words of *document* that need it in our fonts, and embed these, of large ones a subset."""
-    used: dict[str, tuple[BundledFont, set[str]]] = {}
-    for run in list(document.element.body.iter(_name("w:r"))):
+    used: UsedFonts = {}
+    part_runs(document.element.body, used)
+    carry_fonts(document, used)
+
+
+UsedFonts = dict[str, tuple[BundledFont, set[str]]]
+"""The fonts that words are set in, by family, each with its letters."""
+
+
+def part_runs(content: Any, used: UsedFonts) -> None:
+    """Set the words in an element that need it in our fonts, which are added to *used*."""
+    for run in list(content.iter(_name("w:r"))):
         if any(is_unusual(letter) for text in run.iter(_name("w:t")) for letter in text.text or ""):
             _part_run(run, used)
+
+
+def carry_fonts(document: Any, used: UsedFonts) -> None:
+    """Embed the fonts *used*, of large ones a subset."""
     if used:
         _carry(document, {font: carried_font(font, letters, named=True) for font, letters in used.values()})
 
 
-def _part_run(run: Any, used: dict[str, tuple[BundledFont, set[str]]]) -> None:
+def _part_run(run: Any, used: UsedFonts) -> None:
     """Replace *run* by one run for each stretch of a single font."""
     properties = run.find(_name("w:rPr"))
     for child in list(run):

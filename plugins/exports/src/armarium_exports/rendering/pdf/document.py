@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any, BinaryIO
@@ -56,14 +56,20 @@ class _FileSoFar:
 
 
 def write_pdf(
-    engine: Engine, library: Library, unit: Unit, into: BinaryIO
+    engine: Engine,
+    library: Library,
+    unit: Unit,
+    into: BinaryIO,
+    watch: Callable[[int, int], None] | None = None,
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Write the pages of *unit*; return what was lost, and who stands behind the lines. NotFound (no_pages) if none of
+    """Write the pages of *unit*, *watch* told before each; return what was lost, and who stands behind the lines. NotFound (no_pages) if none of
     them is there, or has a picture or text.
     """
     file = PdfFile(into)
     font, written, tree = InvisibleFont(file), _FileSoFar(), file.reserve()
-    for page_id in unit.page_ids:
+    for place, page_id in enumerate(unit.page_ids):
+        if watch is not None:
+            watch(place, len(unit.page_ids))
         _write_page(engine, library, page_id, file, font, written, tree)
     if not written.kids:
         raise no_pages(unit.title)

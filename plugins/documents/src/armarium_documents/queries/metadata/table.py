@@ -1,0 +1,74 @@
+"""Descriptions of documents as the rows of a table, in the order of the tree or of a query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection
+
+from armarium.api import raw_of
+from armarium_documents.cells import write_cell
+from armarium_documents.flags import FLAGS
+from armarium_documents.queries.metadata.matching import beneath
+from armarium_documents.queries.tree import id_list
+from armarium_documents.schemas.metadata import OWN, SETTABLE, SHOWN
+from armarium_documents.sheets import TableFormat, write_sheet
+
+_ALWAYS = ("name", "prototype_key", "page_label", "date_original", "date_iso")
+"""Own fields that stand in every table; others where some document states them."""
+_EMPTY = ("unknown", "", "0")
+
+
+def metadata_table(
+    conn: Connection, format_name: TableFormat, parent_id: str | None, ids: Sequence[str] | None = None
+) -> Iterator[bytes]:
+    """Yield the table of the live documents in a folder, or of those with *ids* in that order, as a file."""
+    raw = raw_of(conn)
+    start, given = beneath(conn, parent_id)
+    asked: dict[str, Any] = {**given}
+    which, order = "down w", ""
+    if ids is not None:
+        asked["ids"] = id_list(ids)
+        which, order = "json_each(:ids) j JOIN down w ON w.id = j.value", "ORDER BY j.key"
+    source = f"FROM {which} JOIN document d ON d.id = w.id WHERE d.node_kind IN ('document', 'note')"
+    others = [one for one in SETTABLE if one not in _ALWAYS]
+    stated = raw.execute(
+        f"{start} SELECT {', '.join(f'max(CAST(COALESCE(d.{one}, ?) AS TEXT) NOT IN {_EMPTY})' for one in others)} {source}".replace(
+            "?", "''"
+        ),
+        asked,
+    ).fetchone()
+    own = [*_ALWAYS, *(one for one, there in zip(others, stated, strict=True) if there)]
+    attributes = [
+        row[0]
+        for row in raw.execute(
+            f"{start} SELECT DISTINCT a.key {source.replace(' WHERE', ', json_each(d.attributes) a WHERE')}",
+            asked,
+        )
+    ]
+    for (declared,) in raw.execute(
+        f"SELECT declarations FROM classification WHERE key IN ({start} SELECT d.prototype_key {source})",
+        asked,
+    ):
+        attributes += [one["key"] for one in orjson.loads(declared)]
+    attributes = sorted({*attributes, "tags"})
+    columns = ", ".join(f"d.{one}" for one in own)
+    rows = raw.execute(
+        f"{start} SELECT d.id, w.path, d.doc_type, {columns}, d.attributes {source} {order}", asked
+    )
+    flags = [one in FLAGS for one in (*SHOWN, *own)]
+
+    def cells() -> Iterator[list[Any]]:
+        for row in rows:
+            described = orjson.loads(row[-1])
+            yield [
+                *(
+                    value == 1 if flag else write_cell(value)
+                    for value, flag in zip(row[:-1], flags, strict=True)
+                ),
+                *(write_cell(described.get(one)) for one in attributes),
+            ]
+
+    yield from write_sheet([*(OWN + one for one in (*SHOWN, *own)), *attributes], cells(), format_name)

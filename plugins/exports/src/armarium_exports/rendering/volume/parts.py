@@ -1,0 +1,80 @@
+"""What a file of many pages consists of, and where its headings come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+from sqlalchemy import Connection, select
+
+from armarium.api import is_among
+from armarium_documents.api import PageImage, documents
+from armarium_exports.pages import ReadablePage
+
+NOT_READ = "This page has not been read."
+DEEPEST = 8
+"""The level of headings below which the tree has no others: that of pages is one more, and Word has nine."""
+
+
+class Heading(NamedTuple):
+    """A folder or document of the tree, from level 1."""
+
+    level: int
+    title: str
+
+
+class PagePlace(NamedTuple):
+    """A page of the file: the headings that begin with it, and how many levels of the tree it lies below."""
+
+    page_id: str
+    headings: tuple[Heading, ...]
+    depth: int
+
+
+class VolumeWriter(Protocol):
+    """Writes a file from its beginning to its end."""
+
+    def heading(self, heading: Heading) -> None:
+        """Begin a folder or document."""
+
+    def page(self, page: ReadablePage, depth: int, picture: PageImage | None) -> None:
+        """Write a page; without text it is only named."""
+
+    def finish(self, about: Sequence[str]) -> None:
+        """Write the end, *about* in sentences what the file contains."""
+
+
+def place_pages(conn: Connection, page_ids: Sequence[str]) -> tuple[str | None, list[PagePlace]]:
+    """Return the name of the innermost node that has all these pages, if there is one, and where each page stands."""
+    d = documents.c
+    nodes: dict[str, tuple[str, str | None]] = {}
+    wanted = set(page_ids)
+    while wanted:
+        rows = conn.execute(select(d.id, d.name, d.parent_id).where(is_among(d.id, wanted))).all()
+        nodes |= {row.id: (row.name, row.parent_id) for row in rows}
+        wanted = {row.parent_id for row in rows if row.parent_id} - nodes.keys()
+    there = [one for one in page_ids if one in nodes]
+    chains = [list(_ancestors(one, nodes))[::-1] for one in there]
+    shared = 0
+    for level in zip(*chains, strict=False):
+        if len(set(level)) > 1:
+            break
+        shared += 1
+    title = nodes[chains[0][shared - 1]][0] if shared else None
+    placed: list[PagePlace] = []
+    before: list[str] = []
+    for page_id, chain in zip(there, (chain[shared:] for chain in chains), strict=True):
+        same = 0
+        while same < min(len(before), len(chain)) and before[same] == chain[same]:
+            same += 1
+        new = tuple(Heading(at + 1, nodes[chain[at]][0]) for at in range(same, len(chain)))
+        placed.append(PagePlace(page_id, new, len(chain)))
+        before = chain
+    return title, placed
+
+
+def _ancestors(page_id: str, nodes: dict[str, tuple[str, str | None]]) -> Iterator[str]:
+    parent = nodes[page_id][1]
+    while parent is not None and parent in nodes:
+        yield parent
+        parent = nodes[parent][1]

@@ -1,0 +1,151 @@
+"""Writes the pages of a scope as one file, and says what it could not carry and what was not read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, BinaryIO
+
+from sqlalchemy import Connection, select
+
+from armarium.api import Engine, Library, NotFound, ServiceError, is_among
+from armarium_documents.api import PageImage, documents, page_image, still_image
+from armarium_exports.errors import no_facsimile, no_volume, nothing_to_export
+from armarium_exports.pages import Unit, readable_page
+from armarium_exports.rendering.pdf.document import write_pdf
+from armarium_exports.rendering.units import PDF, RenderedUnit
+from armarium_exports.rendering.volume.parts import Heading, PagePlace, VolumeWriter, place_pages
+from armarium_exports.rendering.volume.tei import TeiVolume
+from armarium_exports.rendering.volume.texts import MarkdownVolume, PlainVolume
+from armarium_exports.rendering.volume.word import WordVolume
+from armarium_formats.api import export_page
+from armarium_source_model.api import LineMaker, join_made, page_text, reading_rule, sum_makers
+
+Watch = Callable[[int, int], None]
+VOLUMES = ("word", "pdf", "plain-text", "markdown", "tei")
+_SHAPES = "the format has lines of text and no picture on which they would have a place"
+
+
+def check_volume(format_name: str, *, facsimile: bool) -> None:
+    """Refuse (422) a format of which no file has many pages, and a facsimile where none has a place."""
+    if format_name not in VOLUMES:
+        raise no_volume(format_name, list(VOLUMES))
+    if facsimile and format_name not in ("word", PDF):
+        raise no_facsimile(format_name)
+
+
+def write_volume(
+    engine: Engine,
+    library: Library,
+    page_ids: Sequence[str],
+    format_name: str,
+    into: BinaryIO,
+    *,
+    facsimile: bool,
+    watch: Watch,
+) -> tuple[RenderedUnit, list[dict[str, str]]]:
+    """Write the pages in this order; return what was lost, whose the lines are, and which pages have no text."""
+    with library.db.read() as conn:
+        found, placed = place_pages(conn, page_ids)
+    title = found or library.name
+    if format_name == PDF:
+        rendered = RenderedUnit(*write_pdf(engine, library, Unit("", title, tuple(page_ids)), into, watch))
+        with library.db.read() as conn:
+            rule = reading_rule(conn)
+            empty = [
+                one.page_id for one in placed if not page_text(conn, one.page_id, rule=rule).text.strip()
+            ]
+            return rendered, _name_unread(conn, empty)
+    if format_name == "tei":
+        return _write_tei(engine, library, title, placed, into, watch)
+    writer: VolumeWriter
+    if format_name == "word":
+        writer = WordVolume(title, into, facsimile=facsimile)
+    else:
+        writer = PlainVolume(title, into) if format_name == "plain-text" else MarkdownVolume(title, into)
+    made, shapes, pages = Counter[LineMaker](), 0, 0
+    unread: list[dict[str, str]] = []
+    for number, one in enumerate(placed):
+        watch(number, len(placed))
+        with library.db.read() as conn:
+            try:
+                page = readable_page(engine, conn, one.page_id)
+            except NotFound:
+                # It was removed since the file was begun.
+                continue
+            picture = _picture_of(library, conn, one.page_id) if facsimile else None
+        for heading in one.headings:
+            writer.heading(heading)
+        if picture is None:
+            writer.page(page, one.depth, None)
+        else:
+            with still_image(library, picture) as path:
+                writer.page(page, one.depth, picture._replace(path=path))
+        made.update(page.makers)
+        shapes += sum(line.segment_id is not None for line in page.lines)
+        if not page.has_text:
+            unread.append({"document_id": one.page_id, "name": page.title})
+        pages += 1
+    sums = sum_makers(made.elements())
+    writer.finish(_about(pages, sums, unread))
+    losses = [{"what": "shapes of lines", "count": shapes, "why": _SHAPES}] if shapes else []
+    return RenderedUnit(losses, sums), unread
+
+
+def _write_tei(
+    engine: Engine, library: Library, title: str, placed: Sequence[PagePlace], into: BinaryIO, watch: Watch
+) -> tuple[RenderedUnit, list[dict[str, str]]]:
+    writer, losses, unread, pages = TeiVolume(title, into), Counter[tuple[str, str]](), list[str](), 0
+    made: list[dict[str, Any]] = []
+    waiting: list[Heading] = []
+    for number, one in enumerate(placed):
+        watch(number, len(placed))
+        # A corpus needs a text: headings wait for the first page that has one.
+        kept = one.headings[0].level - 1 if one.headings else one.depth
+        waiting = [*(heading for heading in waiting if heading.level <= kept), *one.headings]
+        try:
+            found = export_page(engine, library, one.page_id, "tei")
+        except NotFound:
+            unread.append(one.page_id)
+            continue
+        for heading in waiting:
+            writer.heading(heading)
+        waiting = []
+        writer.page(found["content"], one.depth)
+        losses.update({(loss["what"], loss["why"]): loss["count"] for loss in found["losses"]})
+        made = join_made([made, found["choices"]["made"]])
+        pages += 1
+        if not found["choices"]["made"]:
+            unread.append(one.page_id)
+    with library.db.read() as conn:
+        named = _name_unread(conn, unread)
+    if not pages:
+        raise nothing_to_export()
+    writer.finish(_about(len(placed), made, named))
+    lost = [{"what": what, "why": why, "count": count} for (what, why), count in losses.items()]
+    return RenderedUnit(lost, made), named
+
+
+def _about(pages: int, made: Sequence[dict[str, Any]], unread: Sequence[dict[str, str]]) -> list[str]:
+    """Return in sentences how many pages there are, who stands behind their lines, and which were not read."""
+    total = sum(one["lines"] for one in made)
+    each = ", ".join(f"{one['lines']:,} {one['words']}" for one in made)
+    said = [
+        f"{pages:,} {'page' if pages == 1 else 'pages'}; {total:,} {'line' if total == 1 else 'lines'}{': ' if each else ''}{each}."
+    ]
+    if unread:
+        said.append(f"Not read: {', '.join(one['name'] for one in unread)}.")
+    return said
+
+
+def _picture_of(library: Library, conn: Connection, page_id: str) -> PageImage | None:
+    try:
+        return page_image(library, conn, page_id)
+    except ServiceError:
+        return None
+
+
+def _name_unread(conn: Connection, ids: Sequence[str]) -> list[dict[str, str]]:
+    d = documents.c
+    names = {row.id: row.name for row in conn.execute(select(d.id, d.name).where(is_among(d.id, ids)))}
+    return [{"document_id": one, "name": names[one]} for one in ids if one in names]

@@ -1,0 +1,139 @@
+"""Many pages as one file: headings from the tree, folio labels, footnotes, who stands behind the text, what was not read."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from typing import Any
+
+import pytest
+from exports_desk import Desk
+from lxml import etree
+
+W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+TEI = "{http://www.tei-c.org/ns/1.0}"
+
+
+@pytest.fixture
+def chest(desk: Desk) -> str:
+    """A folder with letters in two folders, one in a document of its own, a page that nobody read, and an unclear word."""
+    chest = desk.box("Chest")
+    first, second = desk.box("Letters", chest), desk.box("Wages", chest)
+    volume = desk.box("Volume 1", first, "group")
+    page = desk.page(volume, "0001.png", ["Dear Sir", "I am well"])
+    desk.client.patch(f"/api/documents/{page}", json={"page_label": "f. 12r"}).raise_for_status()
+    line = desk.lines(page)[0]
+    place = {
+        "anchor_kind": "bbox",
+        "anchor": {"rect": [0.1, 0.05, 0.8, 0.06]},
+        "targets": [{"segment_id": line}],
+    }
+    desk.do("annotation.create", {"document_id": page, "kind": "note", "text": "in another hand", **place})
+    desk.page(volume, "0002.png", [])
+    desk.page(second, "0003.png", ["Paid *twice*"])
+    return chest
+
+
+def save(desk: Desk, format_name: str, *scope: str, **more: Any) -> tuple[dict[str, Any], bytes]:
+    made = desk.post(
+        "/api/export/downloads", what="volume", format=format_name, scope_ids=list(scope), **more
+    )
+    return made, desk.client.get(f"/api/export/downloads/{made['id']}").content
+
+
+def test_a_word_file_has_the_tree_as_headings_footnotes_and_the_sum(desk: Desk, chest: str) -> None:
+    import docx
+
+    made, data = save(desk, "word", chest)
+    assert made["filename"] == "Chest.docx"
+    document = docx.Document(io.BytesIO(data))
+    styled = [(one.style.name if one.style else "", one.text) for one in document.paragraphs]
+    headings = [(style, text) for style, text in styled if str(style).startswith(("Heading", "Title"))]
+    assert headings == [
+        ("Title", "Chest"), ("Heading 1", "Letters"), ("Heading 2", "Volume 1"), ("Heading 3", "0001.png (f. 12r)"),
+        ("Heading 3", "0002.png"), ("Heading 1", "Wages"), ("Heading 2", "0003.png"),
+    ]  # fmt: skip
+    assert len(document.sections) == 4, "each page begins a section, and what is said of the whole does"
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        notes = etree.fromstring(archive.read("word/footnotes.xml"))
+        body = etree.fromstring(archive.read("word/document.xml"))
+    assert [one.get(f"{W}id") for one in body.iter(f"{W}footnoteReference")] == ["1"]
+    assert "in another hand" in str(etree.tostring(notes, encoding="unicode"))
+    said = [one.text for one in document.paragraphs][-2:]
+    assert said == ["3 pages; 3 lines: 3 made by a person.", "Not read: 0002.png."]
+    assert [one["why"] for one in made["left_out"]] == ["0002.png has not been read."]
+    assert save(desk, "word", chest)[1] == data, "the same pages give the same bytes"
+
+
+def test_a_facsimile_stands_beside_the_text(desk: Desk, chest: str) -> None:
+    import docx
+
+    _, data = save(desk, "word", chest, facsimile=True)
+    document = docx.Document(io.BytesIO(data))
+    left, right = document.tables[0].rows[0].cells
+    assert left._tc.xpath(".//pic:pic")
+    assert [one.text for one in right.paragraphs][:2] == ["Dear Sir", "I am well"] or right.paragraphs[
+        0
+    ].text.startswith("Dear Sir")
+    assert len([name for name in zipfile.ZipFile(io.BytesIO(data)).namelist() if "media/" in name]) == 3
+    assert (
+        desk.post("/api/export/downloads", 422, what="volume", format="markdown", facsimile=True)["code"]
+        == "no_facsimile"
+    )
+    assert desk.post("/api/export/downloads", 422, what="volume", format="alto")["code"] == "no_volume"
+
+
+def test_markdown_and_plain_text_name_folders_folios_notes_and_what_was_not_read(
+    desk: Desk, chest: str
+) -> None:
+    words = save(desk, "markdown", chest)[1].decode()
+    assert re.findall(r"^#+ .*", words, re.MULTILINE) == [
+        "# Chest", "## Letters", "### Volume 1", "#### 0001.png (f. 12r)", "#### 0002.png", "## Wages", "### 0003.png",
+    ]  # fmt: skip
+    assert "Dear Sir[^1]" in words
+    assert "[^1]: in another hand" in words
+    assert r"Paid \*twice\*" in words
+    assert "Not read: 0002.png." in words
+    text = save(desk, "plain-text", chest)[1].decode()
+    assert text.count("\f") == 4
+    assert "[0001.png (f. 12r)]\n\nDear Sir [1]\nI am well\n\n[1] in another hand" in text
+    assert "3 lines: 3 made by a person" in text
+
+
+def test_a_corpus_has_a_corpus_for_each_folder_and_names_what_was_not_read(desk: Desk, chest: str) -> None:
+    made, data = save(desk, "tei", chest)
+    root = etree.fromstring(data)
+    titles = [
+        one.findtext(f"{TEI}teiHeader/{TEI}fileDesc/{TEI}titleStmt/{TEI}title")
+        for one in root.iter(f"{TEI}teiCorpus")
+    ]
+    assert titles == ["Chest", "Letters", "Volume 1", "Wages"]
+    assert len(list(root.iter(f"{TEI}TEI"))) == 3
+    assert "Not read: 0002.png." in str(etree.tostring(root[0], encoding="unicode"))
+    ids = [one.get("{http://www.w3.org/XML/1998/namespace}id") for one in root.iter() if one.get("{http://www.w3.org/XML/1998/namespace}id")]  # fmt: skip
+    assert len(ids) == len(set(ids))
+    assert made["filename"] == "Chest.tei.xml"
+
+
+def test_a_pdf_has_all_pages_and_names_what_was_not_read(desk: Desk, chest: str) -> None:
+    import pypdfium2
+
+    made, data = save(desk, "pdf", chest)
+    assert len(pypdfium2.PdfDocument(data)) == 3
+    assert [one["why"] for one in made["left_out"]] == ["0002.png has not been read."]
+
+
+def test_what_a_search_found_is_one_file_in_the_order_of_the_tree_without_what_is_withheld(
+    desk: Desk, chest: str
+) -> None:
+    ids = {name: one for one, name in desk.rows("SELECT id, name FROM document WHERE name LIKE '000%'")}
+    made, data = save(desk, "markdown", ids["0003.png"], ids["0001.png"])
+    assert [line for line in data.decode().splitlines() if line.startswith("#")][1:] == [
+        "## Letters", "### Volume 1", "#### 0001.png (f. 12r)", "## Wages", "### 0003.png",
+    ]  # fmt: skip
+    desk.restrict(ids["0001.png"])
+    made, data = save(desk, "markdown", chest)
+    assert [one["document_id"] for one in made["withheld"]] == [ids["0001.png"]]
+    assert b"Dear Sir" not in data
+    assert b"f. 12r" not in data
