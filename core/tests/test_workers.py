@@ -197,7 +197,7 @@ def test_threads_follow_the_priority() -> None:
         4,
         1,
     ]
-    assert compute_for("balanced", cores=1).threads == 1
+    assert [compute_for("balanced", cores=cores).threads for cores in (1, 2, 3)] == [1, 2, 2]
 
 
 def wait_until(true: Callable[[], bool], seconds: float = 10.0) -> None:
