@@ -76,7 +76,9 @@ def test_the_least_used_worker_makes_room(pool: WorkerPool) -> None:
     first = who(pool, "a")
     who(pool, "b")
     who(pool, "c")
-    assert [model for _, _, model in pool.loaded_models()] == ["b", "c"]
+    assert psutil.pid_exists(first)
+    who(pool, "d")
+    assert [model for _, _, model in pool.loaded_models()] == ["b", "c", "d"]
     assert not psutil.pid_exists(first)
 
 

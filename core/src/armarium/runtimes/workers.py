@@ -57,7 +57,9 @@ def compute_for(priority: Priority, device: str = "auto", cores: int | None = No
     two where there are two, background one.
     """
     available = cores or _usable_cores()
-    threads = {"fast": available, "balanced": max(min(2, available), available // 2), "background": 1}[priority]
+    threads = {"fast": available, "balanced": max(min(2, available), available // 2), "background": 1}[
+        priority
+    ]
     niceness = {"fast": 0, "balanced": 5, "background": 19}[priority]
     return Compute(threads, "cuda" if device == "gpu" else device, niceness)
 
