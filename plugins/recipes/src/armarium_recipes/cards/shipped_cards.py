@@ -233,6 +233,7 @@ def _of_offers(engine: Engine, reader: type[Reader]) -> Iterator[Card]:
             ),
             installed=False,
             download=Download(runtime=reader.model_kind or reader.name, id=offer.model),
+            cer_of_authors=offer.cer,
             # Their rate is of pages like those it was trained on; ours are of sources that nothing was trained on.
             note=f"It reads {offer.reads}."
             + (f" Its authors state a CER of {offer.cer:.1%} on pages of their own." if offer.cer else ""),
