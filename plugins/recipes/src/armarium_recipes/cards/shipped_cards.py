@@ -261,5 +261,6 @@ def _fitting(readers: Any) -> Iterator[Card]:
         scripts=scripts,
         languages=tags,
         licence="Apache-2.0",
-        note=f"Tries {' and '.join(reader.label for reader in able)} on a sample of each page's lines.",
+        note=f"Tries {' and '.join(reader.label for reader in able)} on a few lines of each page; a page departs from the reader of "
+        "its folder only where another is clearly better.",
     )
