@@ -123,7 +123,7 @@ def test_doubtful_lines_are_tried_by_the_others_where_they_are_few_or_the_page_i
 
 def test_of_readers_that_expect_alike_the_one_for_hands_is_taken(two_readers: ReadingProject) -> None:
     modest, boastful = (Choice(one, None, one.name) for one in (Modest, Boastful))
-    near, far = {"modest": 0.975, "boastful": 0.984}, {"modest": 0.96, "boastful": 0.984}
+    near, far = {"modest": 0.98, "boastful": 0.984}, {"modest": 0.97, "boastful": 0.984}
     assert settle([boastful, modest], near, near) == modest
     assert settle([boastful, modest], far, far) == boastful
 

@@ -27,7 +27,7 @@ from armarium_worker import Reader
 
 SAMPLE, PAGES = 4, 4
 """How many lines of a page each reader tries, and how many pages of a folder are tried before any is read; spread evenly."""
-ALIKE = 0.01
+ALIKE = 0.005
 """Shares of letters expected right that differ by less are no reason: then a reader meant for hands is taken, since it reads print
 nearly as well as others, and they do not read hands.
 """
