@@ -48,7 +48,7 @@ demo-hand: base
 	@$(DEMO) --line-finder kraken
 
 evaluate-base: dev
-	@cd plugins/reader_hand && PYTHONPATH=src ../../$(BIN)/python -m training.evaluate
+	@cd plugins/reader_hand && PYTHONPATH=src ../../$(BIN)/python -m training.evaluate && PYTHONPATH=src ../../$(BIN)/python -m training.choosing
 
 train-base-on-gpu:
 	@cd plugins/reader_hand && PYTHONPATH=src:../training/src:../../worker/src $(TORCH_PYTHON) -m training.base \

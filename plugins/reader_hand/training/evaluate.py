@@ -101,7 +101,7 @@ def edition(folder: Path) -> LineModel:
     """The model, card and spelling of another edition."""
     card = json.loads((folder / CARD).read_text(encoding="utf-8"))
     weighed = card.pop("spelling", None)
-    model = LineModel(session_of((folder / WEIGHTS).read_bytes(), 2), card)
+    model = LineModel(session_of((folder / WEIGHTS).read_bytes()), card)
     if weighed is not None:
         ngrams = Ngrams.load(folder / SPELLING)
         model.spelling = Spelling([(ngrams, 1.0)], model.alphabet, weighed["weight"], weighed["bonus"])

@@ -31,6 +31,7 @@ CRASH = (255, 0, 0)
 SLOW = (255, 255, 0)
 EMPTY = (0, 0, 0)
 GREY = (120, 120, 120)
+MIXED = (60, 60, 60)
 
 
 class FakeReader(Reader):
@@ -136,15 +137,18 @@ class Modest(FakeReader):
     calibration = ((0.0, 0.3), (0.4, 0.6), (1.0, 1.0))
 
     def read_lines(self, page: Page, lines: Sequence[LineShape]) -> Iterator[LineReading]:
-        """Read with high confidence on grey pages only."""
-        for _ in lines:
-            yield LineReading("modest", 0.6 if page.image.getpixel((0, 0)) == GREY else 0.4)
+        """Read with high confidence on grey pages, and the upper line of mixed ones."""
+        colour = page.image.getpixel((0, 0))
+        for line in lines:
+            sure = {GREY: 0.6, MIXED: 1.0 if line.rect[1] < 30 else 0.0}
+            yield LineReading("modest", sure.get(colour, 0.4))
 
 
 class Boastful(FakeReader):
     """States high confidence, and is right less often than stated."""
 
     name, label = "boastful", "Boastful"
+    writing = frozenset({"print"})
     calibration = ((0.0, 0.0), (0.9, 0.65), (1.0, 0.7))
 
     def read_lines(self, page: Page, lines: Sequence[LineShape]) -> Iterator[LineReading]:

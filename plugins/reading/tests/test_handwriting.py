@@ -14,6 +14,7 @@ from armarium_reading.cli import _sure_words, handwriting_hint
 from armarium_reading.confidence import Confidence
 from armarium_reading.handwriting import outline_of, page_score
 from armarium_reading.jobs import pages as jobs
+from armarium_reading.readers import GROUP
 
 
 def test_confidences_are_summed_over_lines_that_say_something() -> None:
@@ -97,22 +98,20 @@ def test_the_hint_names_readers_of_handwriting_and_how_to_install_them() -> None
     assert "do not trust these readings" in said
 
 
-def test_the_reader_that_read_chose_is_not_one_it_warns_against() -> None:
-    outcome: dict[str, Any] = {
-        "reader": "rapidocr",
-        "by_reader": {"rapidocr": {"pages": 2, "expected": {"rapidocr": 0.82, "hand": 0.78}}},
-        "by_hand_count": 2,
-        "by_hand": [{"name": "1.jpg", "document_id": "1"}, {"name": "2.jpg", "document_id": "2"}],
-    }
-    hand = {
-        "name": "hand", "label": "Hand", "can": ["read_lines"], "writing": ["hand"], "runtime": None,
-        "installed": True, "reading_needs_model": False, "model_kind": None,
-    }  # fmt: skip
-    said = handwriting_hint(outcome, [{**hand, "name": "rapidocr", "writing": ["print"]}, hand])
-    assert said is not None
-    assert "do not trust" not in said
-    assert "expected to read more of the letters right than the others" in said
-    assert "armarium read --reader hand" in said
+def test_pages_are_not_judged_by_their_ink_where_a_reader_for_hands_was_tried(
+    project: ReadingProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from fake_readers import Boastful, Modest
+
+    for reader in (Modest, Boastful):
+        project.engine.drivers.give(GROUP, reader.name, reader)
+    monkeypatch.setattr("armarium_reading.fitting.readers", lambda _engine: [Modest, Boastful])
+    monkeypatch.setattr(jobs, "page_score", lambda picture, outlines: 4.0)
+    page = project.page()
+    project.job("reading.find_lines", scope_ids=[page])
+    _, done = project.job("reading.read_lines", scope_ids=[page], reader=None)
+    assert done["result"]["reader"] == "boastful"
+    assert done["result"]["by_hand_count"] == 0
 
 
 def test_a_reader_whose_model_has_its_name_is_named_once(capsys: pytest.CaptureFixture[str]) -> None:

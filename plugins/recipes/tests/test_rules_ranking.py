@@ -60,6 +60,9 @@ def _before(one: Card, other: Card, languages: list[str]) -> int:
             return -1 if (a > b) == more_is_better else 1
     if one.trainable != other.trainable:
         return -1 if one.trainable else 1
+    first, second = _band(one.cer_of_authors or 0), _band(other.cer_of_authors or 0)
+    if first != second:
+        return -1 if first < second else 1
     if one.size_gb != other.size_gb:
         return -1 if one.size_gb < other.size_gb else 1
     return -1 if one.id < other.id else int(one.id > other.id)
@@ -72,6 +75,7 @@ _cards = st.lists(
         st.integers(0, 99),
         cer_published=st.one_of(st.none(), st.floats(0, 0.12)),
         cer_measured_here=st.one_of(st.none(), st.none(), st.floats(0, 0.12)),
+        cer_of_authors=st.one_of(st.none(), st.floats(0, 0.12)),
         languages=st.sampled_from([["la"], ["la", "fr"], ["fr"], []]),
         runs_where=st.sampled_from(["this_mac", "own_machine", "provider"]),
         cost_per_page=_maybe,

@@ -123,6 +123,8 @@ class Reader:
     scripts: ClassVar[tuple[str, ...]] = ()
     writing: ClassVar[frozenset[Writing]] = frozenset({"hand", "print"})
     """The kind of writing its readings are meant for; a page that looks different is reported after reading."""
+    picture_mode: ClassVar[Literal["RGB", "L"]] = "RGB"
+    """What `open_page` decodes a page picture to: colours, or grey (`L`), which takes less time."""
     calibration: ClassVar[tuple[tuple[float, float], ...]] = ()
     """Ascending pairs of a stated confidence and the fraction of letters that was right then, measured on unseen lines;
     readers without them are not chosen automatically.
@@ -181,17 +183,19 @@ class Reader:
         yield from map(ReadLine, lines, self.read_lines(page, shapes))
 
     def open_page(self, path: Path, max_pixels: int) -> Page:
-        """Decode a page picture, upright; the default uses Pillow and returns an RGB image."""
+        """Decode a page picture, upright; the default uses Pillow and returns an image of `picture_mode`."""
         from PIL import Image, ImageOps
 
         Image.MAX_IMAGE_PIXELS = None
         try:
             with Image.open(path) as image:
                 check_size(image.size, max_pixels)
+                # A JPEG is then decoded without its colours.
+                image.draft(self.picture_mode, None)
                 # In place, and converted only if it must be: each copy of a page takes as long as half its decoding.
                 ImageOps.exif_transpose(image, in_place=True)
                 image.load()
-                upright = image if image.mode == "RGB" else image.convert("RGB")
+                upright = image if image.mode == self.picture_mode else image.convert(self.picture_mode)
         except Refused:
             raise
         except (OSError, ValueError, SyntaxError, EOFError) as error:

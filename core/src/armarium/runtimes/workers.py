@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("armarium.workers")
 
 IDLE_SECONDS = 300.0
-MAX_WARM = 2
+MAX_WARM = 3
+"""Processes kept: a finder of lines, a reader, and another that is tried beside it."""
 SILENT_SECONDS = 1800.0
 MEMORY_TO_SPARE = 1 << 30
 QUEUE_POLL_SECONDS = 0.1
@@ -52,9 +53,13 @@ class Interpreters(Protocol):
 
 
 def compute_for(priority: Priority, device: str = "auto", cores: int | None = None) -> Compute:
-    """Return the compute of a priority: fast uses all cores, balanced half of them, background one."""
+    """Return the compute of a priority: fast uses all cores, balanced half of them but
+    two where there are two, background one.
+    """
     available = cores or _usable_cores()
-    threads = {"fast": available, "balanced": max(1, available // 2), "background": 1}[priority]
+    threads = {"fast": available, "balanced": max(min(2, available), available // 2), "background": 1}[
+        priority
+    ]
     niceness = {"fast": 0, "balanced": 5, "background": 19}[priority]
     return Compute(threads, "cuda" if device == "gpu" else device, niceness)
 

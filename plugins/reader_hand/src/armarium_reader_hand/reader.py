@@ -39,6 +39,7 @@ class HandReader(Reader):
     label = "Armarium's hand reader"
     can = frozenset({"read_lines", "align_lines"})
     writing = frozenset({"hand"})
+    picture_mode = "L"
     # Trained on the first seven; the others use the same letters. It cannot read German hands (Kurrent).
     languages = ("fr", "frm", "fro", "la", "it", "es", "ca", "en", "oc", "pt")
     scripts = ("Latn",)
@@ -62,7 +63,7 @@ class HandReader(Reader):
         import numpy as np
 
         page = super().open_page(path, max_pixels)
-        page.image = np.asarray(page.image.convert("L"))
+        page.image = np.asarray(page.image)
         return page
 
     def read_lines(self, page: Page, lines: Sequence[LineShape]) -> Iterator[LineReading]:

@@ -72,7 +72,7 @@ def read(
     ids: Scope = None,
     reader: Annotated[
         str | None,
-        "The reader to use; default: for each page, the one most confident on a sample of its lines.",
+        "The reader to use; default: the one that expects to read most of a few lines right, for each folder.",
     ] = None,
     language: Annotated[str | None, "BCP 47 tag, for readers that can use it."] = None,
     model: Annotated[
@@ -186,8 +186,8 @@ def transcribe(
 def _sure_words(outcome: dict[str, Any]) -> None:
     sure = outcome.get("confidence")
     by_reader = outcome.get("by_reader") or {}
-    for line in _why_each(by_reader):
-        typer.echo(f"  {line}")
+    if by_reader:
+        typer.echo(f"  {choice_words(by_reader, outcome.get('by_line') or {})}")
     by = " and ".join(by_reader) or outcome["reader"]
     if not by_reader and outcome.get("model") not in (None, by):
         by += f", {outcome['model']}"
@@ -200,14 +200,19 @@ def _sure_words(outcome: dict[str, Any]) -> None:
     )
 
 
-def _why_each(by_reader: dict[str, Any]) -> list[str]:
-    """Return, for each reader chosen automatically, how many pages it read and what each candidate expected of them."""
-    return [
-        f"{plural(int(row['pages']), 'page')} by {name}: on a sample of lines it expected to read "
-        f"{row['expected'][name]:.0%} of the letters right, "
-        + ", ".join(f"{other} {share:.0%}" for other, share in row["expected"].items() if other != name)
-        for name, row in by_reader.items()
-    ]
+def choice_words(by_reader: dict[str, Any], by_line: dict[str, int]) -> str:
+    """Return in one sentence which reader was chosen for how many pages, what each expected of them, and which lines departed."""
+    chosen = []
+    for name, row in sorted(by_reader.items(), key=lambda one: -int(one[1]["pages"])):
+        mine, others = row["expected"][name], [one for one in row["expected"].items() if one[0] != name]
+        said = "".join(f", {other} {share:.0%}" for other, share in others)
+        close = ": no clear difference" if any(share > mine for _, share in others) else ""
+        chosen.append(f"{name} for {plural(int(row['pages']), 'page')} ({mine:.0%}{said}{close})")
+    lines = "".join(
+        f"; {plural(count, 'line')} by {name}, which was clearly better at {'it' if count == 1 else 'them'}"
+        for name, count in by_line.items()
+    )
+    return f"Chosen by the letters that each reader expects to read right on a few lines: {' and '.join(chosen)}{lines}."
 
 
 def handwriting_hint(outcome: dict[str, Any], readers: list[dict[str, Any]]) -> str | None:
@@ -218,14 +223,8 @@ def handwriting_hint(outcome: dict[str, Any], readers: list[dict[str, Any]]) -> 
     names = [one["name"] or one["document_id"] for one in outcome["by_hand"][:3]]
     more = f" and {count - len(names)} more" if count > len(names) else ""
     looks = "looks" if count == 1 else "look"
-    made = {reader["name"] for reader in readers if "hand" not in reader["writing"]}
-    who = " and ".join(name for name in outcome.get("by_reader") or () if name in made) or outcome["reader"]
-    said = f"{', '.join(names)}{more} {looks} handwritten, and {who} is made for print"
-    if outcome.get("by_reader"):
-        # Each page was read by the reader that expected most of it, and whoever wants one reader for all names it.
-        said += ", but expected to read more of the letters right than the others. One reader for all pages is named with --reader."
-    else:
-        said += ": do not trust these readings."
+    who = " and ".join(outcome.get("by_reader") or ()) or outcome["reader"]
+    said = f"{', '.join(names)}{more} {looks} handwritten, and {who} is made for print: do not trust these readings."
     here = [reader for reader in readers if reader["installed"] or reader["runtime"]]
     meant = [one for one in here if "hand" in one["writing"] and "read_lines" in one["can"]]
     if not meant:

@@ -1,13 +1,15 @@
-"""Chooses the reader for a page: each installed one reads a sample of its lines, and the one that expects to
-be right most often reads them all.
+"""Chooses who reads: every installed reader tries a few lines of the pages of a folder, and the one that expects to be right
+most often reads them all. A page departs from its folder, and a line from its page, only where that is clearly better.
 
 The confidences of two readers can only be compared through the table measured for each (`Reader.calibration`, or that of
-a model that was measured here), so a reader without one is used only when it is named.
+a model that was measured here), so a reader without one is used only when it is named. `training/choosing.py` of reader_hand
+measures how often the choice is right.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from armarium.api import Engine, Library, NameOrMaterialPath, ServiceError
@@ -23,10 +25,22 @@ from armarium_reading.readers import (
 )
 from armarium_worker import Reader
 
-SAMPLE = 8
-"""How many lines of a page each reader tries, spread over the page."""
+SAMPLE, PAGES = 4, 4
+"""How many lines of a page each reader tries, and how many pages of a folder are tried before any is read; spread evenly."""
+ALIKE = 0.005
+"""Shares of letters expected right that differ by less are no reason: then a reader meant for hands is taken, since it reads print
+nearly as well as others, and they do not read hands.
+"""
+CLEAR, CLEAR_OF_LINE = 0.05, 0.1
+"""How much more another reader must expect for a page to depart from its folder, and for a line to depart from its page."""
+UNSURE, FEW = 0.8, 0.25
+"""Lines of which their page's reader expects less are tried by the others too, if they are no more than this share of the page's, or
+the tried lines show that the page is mixed.
+"""
 
 Lines = Sequence[Mapping[str, Any]]
+Expected = Mapping[str, float]
+"""What each reader, by its name, expects: the share of letters that it would read right."""
 
 
 def fitting(engine: Engine, library: Library | None, language: str | None) -> list[Choice]:
@@ -69,21 +83,15 @@ def best_measured(engine: Engine, reader: type[Reader], language: str | None) ->
     return NameOrMaterialPath(min(found)[1]) if found else None
 
 
-def sample(lines: Lines) -> list[Mapping[str, Any]]:
-    """Return at most SAMPLE of *lines*, spread evenly over them."""
-    count = min(SAMPLE, len(lines))
-    return [lines[(2 * number + 1) * len(lines) // (2 * count)] for number in range(count)]
+def spread(count: int, most: int) -> list[int]:
+    """Return at most *most* of the numbers below *count*, spread evenly over them."""
+    taken = min(most, count)
+    return [(2 * number + 1) * count // (2 * taken) for number in range(taken)]
 
 
-def expect_accuracy(choice: Choice, readings: Lines) -> float:
-    """Return the share of letters, 0 to 1, expected to be right by the reader's own table; a line without
-    text counts 0.
-    """
-    shares = [
-        share(choice.calibration, float(reading.get("confidence") or 0)) if reading["text"] else 0.0
-        for reading in readings
-    ]
-    return sum(shares) / len(shares) if shares else 0.0
+def expect(choice: Choice, reading: Mapping[str, Any]) -> float:
+    """Return the share of a line's letters, 0 to 1, expected to be right by the reader's own table; 0 without text."""
+    return share(choice.calibration, float(reading.get("confidence") or 0)) if reading["text"] else 0.0
 
 
 def share(table: Sequence[tuple[float, float]], stated: float) -> float:
@@ -97,28 +105,62 @@ def share(table: Sequence[tuple[float, float]], stated: float) -> float:
     return table[-1][1]
 
 
-def trial(
-    choices: Sequence[Choice], lines: Lines, read: Callable[[Choice, Lines], Mapping[str, Any]]
-) -> tuple[Choice, dict[str, float]]:
-    """Return the best choice for a sample of *lines*, which `read` reads with each choice, and what each one
-    expects.
-    """
-    some = sample(lines)
-    found = {
-        choice.reader.name: expect_accuracy(choice, read(choice, some)["readings"]) for choice in choices
-    }
-    return max(choices, key=lambda choice: found[choice.reader.name]), found
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What every reader read of the same few lines of a page: `readings[name of the reader][id of the line]`."""
+
+    shapes: Mapping[str, Mapping[str, Any]]
+    readings: Mapping[str, Mapping[str, Mapping[str, Any]]]
+
+    def expects(self, choices: Sequence[Choice]) -> dict[str, float]:
+        """Return what each reader expects of the page."""
+        by = {one.reader.name: [expect(one, got) for got in self.of(one).values()] for one in choices}
+        return {name: sum(shares) / len(shares) for name, shares in by.items()}
+
+    def is_mixed(self, choices: Sequence[Choice], taken: Choice) -> bool:
+        """Return whether another reader is clearly better on one of the lines than the page's."""
+        return any(
+            expect(other, self.of(other)[line]) > expect(taken, reading) + CLEAR_OF_LINE
+            for other in choices
+            for line, reading in self.of(taken).items()
+        )
+
+    def of(self, choice: Choice) -> Mapping[str, Mapping[str, Any]]:
+        """Return what one reader read."""
+        return self.readings[choice.reader.name]
 
 
-def why_chosen(name: str, expectations: Mapping[str, float]) -> str:
-    """Return the reason why a page is read by the reader *name*: what it and the others expected on a sample
-    of lines.
-    """
-    others = ", ".join(f"{other} {share:.0%}" for other, share in expectations.items() if other != name)
-    return (
-        f"Read by {name}: on a sample of its lines it expects to read {expectations[name]:.0%} of the "
-        f"letters right{', ' if others else ''}{others}."
+def mean(expected: Sequence[Expected]) -> dict[str, float]:
+    """Return what the readers expect of several pages together, each counting as much as the others."""
+    return {name: sum(one[name] for one in expected) / len(expected) for name in expected[0]}
+
+
+def settle(choices: Sequence[Choice], page: Expected, folder: Expected) -> Choice:
+    """Return who reads a page: its folder's reader, unless another expects clearly more of the page itself."""
+    leader, own = _best(choices, folder), _best(choices, page)
+    return own if page[own.reader.name] > page[leader.reader.name] + CLEAR else leader
+
+
+def _best(choices: Sequence[Choice], expected: Expected) -> Choice:
+    return max(
+        choices, key=lambda one: expected[one.reader.name] + (ALIKE if "hand" in one.reader.writing else 0)
     )
+
+
+def doubtful(shares: Mapping[str, float], *, is_mixed: bool) -> list[str]:
+    """Return the ids of the lines that the other readers try too, given what the page's reader expects of each."""
+    found = [line for line, share in shares.items() if share < UNSURE]
+    return found if is_mixed or len(found) <= FEW * len(shares) else []
+
+
+def why_chosen(name: str, page: Expected, folder: Expected) -> str:
+    """Return the reason why a page is read by the reader *name*: what the readers expected of its tried lines."""
+    others = "".join(f", {other} {share:.0%}" for other, share in page.items() if other != name)
+    said = f"Read by {name}: on a sample of its lines it expects to read {page[name]:.0%} of the letters right{others}."
+    if page[name] >= max(page.values()):
+        return said
+    mine = folder[name] >= max(folder.values())
+    return f"{said} The difference is not clear, and {f'{name} reads its folder' if mine else f'{name} reads hands too'}."
 
 
 def add_page(

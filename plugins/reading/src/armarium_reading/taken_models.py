@@ -104,7 +104,8 @@ def download_offer(
     card = {**offer.card, **{name: getattr(offer, name) for name in stated}}
     (folder / reader.model_parts[-1]).write_text(json.dumps(card, ensure_ascii=False), "utf-8")
     shown = {file.name: digests[file.url] for file in offer.files}
-    kept = _keep(job, reader, folder, offer.model, {"source_id": offer.doi or offer.model, "sha256": shown})
+    note = {"source_id": offer.doi or offer.model, "sha256": shown, "cer": offer.cer}
+    kept = _keep(job, reader, folder, offer.model, note)
     _pin(job.engine, {**pins, **digests})
     return {"model_id": kept.model, "size_bytes": kept.size_bytes, "sha256": shown}
 

@@ -65,15 +65,17 @@ class Recogniser(LineModel):
     def load(cls, path: Path, threads: int) -> Recogniser:
         """Load a model that was taken in; Refused for other files."""
         try:
-            session = session_of(path.read_bytes(), threads)
+            session = session_of(path.read_bytes())
             stated = session.get_modelmeta().custom_metadata_map
-            return cls(session, json.loads(stated[ALPHABET]), read_card(stated[CARD]))
+            found = cls(session, json.loads(stated[ALPHABET]), read_card(stated[CARD]))
         except Refused:
             raise
         except Exception as error:
             raise Refused(
                 f"{path.name} was not taken in as a line recogniser. Use armarium models add, which also takes its alphabet."
             ) from error
+        found.threads = threads
+        return found
 
     def picture(self, cut: Picture) -> Picture:
         """Return a line's picture (height, width, 3) as high as the network wants it."""

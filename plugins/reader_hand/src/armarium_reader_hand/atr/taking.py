@@ -36,7 +36,7 @@ def take_model(call: Call, largest: int) -> dict[str, Any]:
     call.check()
     data = graph.read_bytes()
     try:
-        session = session_of(data, 1)
+        session = session_of(data)
         within = session.get_modelmeta().custom_metadata_map.get(WITHIN)
         recogniser = Recogniser(session, _alphabet(letters, within), card)
     except Refused:

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, func, select
 
-from armarium.api import PageSkipped, now
+from armarium.api import Database, JobContext, PageSkipped, ServiceError, json_text, now
+from armarium_documents.api import PageImage, documents
 from armarium_reading.evidence import on_picture
-from armarium_reading.fitting import trial
-from armarium_reading.jobs.pages import PageAnswer, PageJob, question
+from armarium_reading.fitting import (
+    CLEAR_OF_LINE,
+    PAGES,
+    SAMPLE,
+    Expected,
+    Trial,
+    doubtful,
+    expect,
+    mean,
+    settle,
+    spread,
+)
+from armarium_reading.jobs.pages import GONE, PageAnswer, PageJob, question
 from armarium_reading.own_readers import own_choices
 from armarium_reading.permission import refuse_withheld_page
 from armarium_reading.providers.served_reader import who_reads_lines
@@ -23,16 +39,81 @@ from armarium_source_model.api import (
     working_pass,
 )
 
+_tried: WeakKeyDictionary[Database, dict[tuple[str | None, ...], dict[str, Expected]]] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, slots=True)
+class PageLines:
+    """The lines of a page that are to be read: their shapes by their ids, and the own reader of each that has one."""
+
+    picture: PageImage
+    pass_id: str
+    shapes: dict[str, dict[str, Any]]
+    own: dict[str, Choice]
+
 
 class ReadLines(PageJob):
     """Readings of lines that already exist."""
 
     method = "read_lines"
 
+    def __init__(self, ctx: JobContext) -> None:
+        super().__init__(ctx)
+        self._sampled: set[str | None] = set()
+        self._trials: dict[str, Trial] = {}
+
     def choose(self) -> list[Choice]:
         return who_reads_lines(self.ctx.engine, self.ctx.library, self.args)
 
     def ask(self, document_id: str) -> PageAnswer:
+        started_at, page = now(), self._lines_of(document_id)
+        lines = [one for one in page.shapes if one not in page.own]
+        choice, trial, expected, folder = self.choices[0], None, None, None
+        if len(self.choices) > 1 and lines:
+            self._try_folder(document_id)
+            trial = self._try(document_id, page)
+            expected = trial.expects(self.choices)
+            folder = mean(list(self._tried_in(self._folder_of[document_id]).values()))
+            choice = settle(self.choices, expected, folder)
+        read = dict(trial.of(choice)) if trial is not None else {}
+        fresh, seconds = self._read_some(choice, page, [one for one in lines if one not in read])
+        read |= fresh
+        own, by_own = dict(page.own), []
+        if trial is not None:
+            for other, better, took in self._better(choice, page, trial, read):
+                read |= better
+                own |= dict.fromkeys(better, other)
+                by_own.append((other, list(better), took))
+        departed = Counter(other.reader.name for one, other in own.items() if one not in page.own)
+        for other in dict.fromkeys(page.own.values()):
+            mine = [one for one in page.shapes if page.own.get(one) == other]
+            # Never a provider's model: only a reader on this machine reads a line in place of the page's
+            # reader.
+            answer = PageJob.call(self, other, page.picture, {"lines": [page.shapes[one] for one in mine]})
+            read |= zip(mine, answer["readings"], strict=True)
+            by_own.append((other, mine, float(answer.get("seconds", 0.0))))
+        return PageAnswer(
+            page.picture,
+            started_at,
+            {
+                "readings": [read[one] for one in page.shapes],
+                "seconds": seconds,
+                "own": [
+                    (one, [line for line in some if own[line] == one], took) for one, some, took in by_own
+                ],
+            },
+            choice,
+            page.pass_id,
+            tuple(page.shapes),
+            self.look(page.picture, [page.shapes[one] for one in lines]) if lines else None,
+            expected,
+            own,
+            folder,
+            departed,
+        )
+
+    def _lines_of(self, document_id: str) -> PageLines:
+        """Return the lines of a page that are to be read. PageSkipped if there are none."""
         refuse_withheld_page(self.ctx, document_id, "local-model")
         picture = self._picture(document_id)
         with self.ctx.library.db.read() as conn:
@@ -45,37 +126,86 @@ class ReadLines(PageJob):
             own = own_choices(self.ctx, conn, ids) if self.heeds_own_readers() else {}
         if not ids:
             raise PageSkipped("The page has no lines to read.")
-        started_at = now()
+        return PageLines(picture, pass_id, dict(zip(ids, shapes, strict=True)), own)
 
-        def attempt(one: Choice, some: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-            return self.call(one, picture, {"lines": list(some)})
+    def _read_some(
+        self, choice: Choice, page: PageLines, lines: Sequence[str]
+    ) -> tuple[dict[str, dict[str, Any]], float]:
+        """Return the readings of some lines of a page, and the seconds they took."""
+        if not lines:
+            return {}, 0.0
+        asked: dict[str, Any] = {"lines": [page.shapes[one] for one in lines], "segment_ids": list(lines)}
+        if self.args.alternatives:
+            asked["alternatives"] = self.args.alternatives
+        found = self.call(choice, page.picture, asked)
+        return dict(zip(lines, found["readings"], strict=True)), float(found.get("seconds", 0.0))
 
-        others = [(one, shape) for one, shape in zip(ids, shapes, strict=True) if one not in own]
-        lines = [shape for _, shape in others]
-        choice, expected = self.choices[0], None
-        if len(self.choices) > 1 and lines:
-            choice, expected = trial(self.choices, lines, attempt)
-        found: dict[str, Any] = {"readings": [], "seconds": 0.0}
-        if lines:
-            asks = {"alternatives": self.args.alternatives} if self.args.alternatives else {}
-            found = self.call(
-                choice, picture, {"lines": lines, "segment_ids": [one for one, _ in others], **asks}
+    def _try(self, document_id: str, page: PageLines) -> Trial:
+        """Return what every reader reads of a few lines of a page, that its folder's trial has read already if it has."""
+        known = self._trials.pop(document_id, None)
+        if known is not None and known.shapes.items() <= page.shapes.items():
+            return known
+        lines = [one for one in page.shapes if one not in page.own]
+        some = [lines[number] for number in spread(len(lines), SAMPLE)]
+        readings = {one.reader.name: self._read_some(one, page, some)[0] for one in self.choices}
+        trial = Trial({one: page.shapes[one] for one in some}, readings)
+        self._tried_in(self._folder_of[document_id])[document_id] = trial.expects(self.choices)
+        return trial
+
+    def _tried_in(self, folder: str | None) -> dict[str, Expected]:
+        """Return what these readers expected of each page of a folder that they tried since the project was opened.
+
+        For this caller alone: what others tried may be withheld from it.
+        """
+        readers = [f"{one.reader.name}:{one.model_name}" for one in self.choices]
+        key = (folder, self.ctx.principal.name, *readers)
+        return _tried.setdefault(self.ctx.library.db, {}).setdefault(key, {})
+
+    def _try_folder(self, document_id: str) -> None:
+        """Try some pages of this job in the folder of a page, unless that was done.
+
+        A run that reads each page in a job of its own goes on with what its earlier jobs found.
+        """
+        folder = self._folder_of[document_id]
+        if folder not in self._sampled and len(self._tried_in(folder)) < PAGES:
+            self._sampled.add(folder)
+            pages = [page for page in self.args.page_ids if self._folder_of[page] == folder]
+            # The first page last: a reader keeps the picture that it decoded last, and this one is read next.
+            for page in [pages[number] for number in reversed(spread(len(pages), PAGES))]:
+                try:
+                    lines = self._lines_of(page)
+                    if len(lines.own) < len(lines.shapes):
+                        self._trials[page] = self._try(page, lines)
+                except (PageSkipped, ServiceError) as why:
+                    # When its turn comes, the page says so itself.
+                    if isinstance(why, ServiceError) and why.code in GONE:
+                        raise
+
+    @cached_property
+    def _folder_of(self) -> dict[str, str | None]:
+        with self.ctx.library.db.read() as conn:
+            pages = func.json_each(json_text(self.args.page_ids)).table_valued("value")
+            asked = select(documents.c.id, documents.c.parent_id).where(
+                documents.c.id.in_(select(pages.c.value))
             )
-        hand = self.look(choice, picture, lines) if lines else None
-        read = dict(zip((one for one, _ in others), found["readings"], strict=True))
-        found["own"] = []
-        for other in dict.fromkeys(own.values()):
-            mine = [one for one in ids if own.get(one) == other]
-            asked = {
-                "lines": [shape for one, shape in zip(ids, shapes, strict=True) if own.get(one) == other]
-            }
-            # Never a provider's model: only a reader on this machine reads a line in place of the page's
-            # reader.
-            answer = PageJob.call(self, other, picture, asked)
-            read |= zip(mine, answer["readings"], strict=True)
-            found["own"].append((other, mine, float(answer.get("seconds", 0.0))))
-        found["readings"] = [read[one] for one in ids]
-        return PageAnswer(picture, started_at, found, choice, pass_id, tuple(ids), hand, expected, own)
+            return {row.id: row.parent_id for row in conn.execute(asked)}
+
+    def _better(
+        self, choice: Choice, page: PageLines, trial: Trial, read: Mapping[str, Mapping[str, Any]]
+    ) -> Iterator[tuple[Choice, dict[str, Mapping[str, Any]], float]]:
+        """Yield the lines that another reader is clearly better at than the page's, with its readings and the seconds it took."""
+        shares = {one: expect(choice, reading) for one, reading in read.items()}
+        doubted = doubtful(shares, is_mixed=trial.is_mixed(self.choices, choice))
+        least = {one: shares[one] + CLEAR_OF_LINE for one in doubted}
+        for other in self.choices if doubted else ():
+            if other == choice:
+                continue
+            known = trial.of(other)
+            fresh, seconds = self._read_some(other, page, [one for one in doubted if one not in known])
+            tried = {one: {**known, **fresh}[one] for one in doubted}
+            better = {one: reading for one, reading in tried.items() if expect(other, reading) > least[one]}
+            least |= {one: expect(other, reading) for one, reading in better.items()}
+            yield other, better, seconds
 
     def _select(
         self, conn: Connection, pass_id: str, ids: list[str], shapes: list[dict[str, Any]]

@@ -7,6 +7,7 @@ transaction; while that step is written, the worker is already busy with the nex
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
@@ -60,7 +61,11 @@ class PageAnswer:
     expected: Mapping[str, float] | None = None
     """What each reader expected of the page, if several tried it."""
     own: Mapping[str, Choice] = field(default_factory=dict)
-    """The own reader of each line that has one."""
+    """The reader of each line that is not read by the page's: its own, or one that is clearly better at it."""
+    folder: Mapping[str, float] | None = None
+    """What each reader expected of the pages of the folder."""
+    departed: Mapping[str, int] = field(default_factory=dict)
+    """How many lines were read by each reader that was clearly better at them."""
 
 
 class PageJob(ABC):
@@ -84,6 +89,7 @@ class PageJob(ABC):
             "without_lines_count": 0,
             "confidence": Confidence().as_checkpoint(),
             "by_reader": {},
+            "by_line": {},
             **ctx.checkpoint,
         }
 
@@ -165,7 +171,7 @@ class PageJob(ABC):
         most = max(by_reader, key=lambda name: int(by_reader[name]["pages"]), default=None)
         who = next((choice for choice in self.choices if choice.reader.name == most), self.choices[0])
         said = {"reader": who.reader.name, "model": who.model_name}
-        return {**said, "by_reader": by_reader} if by_reader else said
+        return {**said, "by_reader": by_reader, "by_line": self.kept["by_line"]} if by_reader else said
 
     def ask(self, document_id: str) -> PageAnswer:
         """Call the worker for one page; runs in a thread of its own."""
@@ -174,12 +180,12 @@ class PageJob(ABC):
         started_at = now()
         (choice,) = self.choices
         found = self.call(choice, picture, {})
-        hand = self.look(choice, picture, found.get("lines", []))
+        hand = self.look(picture, found.get("lines", []))
         return PageAnswer(picture, started_at, found, choice, handwriting=hand)
 
-    def look(self, choice: Choice, picture: PageImage, lines: Sequence[dict[str, Any]]) -> float | None:
-        """Return how handwritten *lines* look, if their reader is meant for print only."""
-        if self.method == "find_lines" or "hand" in choice.reader.writing:
+    def look(self, picture: PageImage, lines: Sequence[dict[str, Any]]) -> float | None:
+        """Return how handwritten *lines* look, if their reader is meant for print only and none for hands was tried on them."""
+        if self.method == "find_lines" or any("hand" in one.reader.writing for one in self.choices):
             return None
         outlines = [outline_of(line) for line in lines if line.get("kind", "line") == "line"]
         limit = self.ctx.engine.settings.max_image_pixels
@@ -201,8 +207,9 @@ class PageJob(ABC):
         kept["confidence"] = total.as_checkpoint()
         if answer.expected is not None:
             kept["by_reader"] = add_page(kept["by_reader"], answer.choice, answer.expected)
+            kept["by_line"] = dict(Counter(kept["by_line"]) + Counter(answer.departed))
             name, expected = answer.choice.reader.name, dict(answer.expected)
-            said = why_chosen(name, expected)
+            said = why_chosen(name, expected, answer.folder or expected)
             self.ctx.log("info", said, document_id=document_id, reader=name, expected=expected)
         if answer.handwriting is not None and answer.handwriting > 0 and not page.is_sure:
             self._name_page("by_hand", document_id, kept)

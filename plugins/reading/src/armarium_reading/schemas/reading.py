@@ -56,7 +56,9 @@ class ReadLinesSettings(Params):
     """How lines are read: by which reader, or by which model of a provider."""
 
     reader: ReaderName | None = None
-    """Left out: for each page, the reader that expects most of a sample of its lines."""
+    """Left out: the reader that expects most of a few lines of a folder's pages; pages and lines depart from it where another is
+    clearly better.
+    """
     model: ModelName | None = None
     language: Language | None = None
     provider: Annotated[str, Field(min_length=1, max_length=80)] | None = None

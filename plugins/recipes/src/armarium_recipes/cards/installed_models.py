@@ -56,6 +56,8 @@ def installed_cards(engine: Engine) -> Iterator[Card]:
             for field in ("languages", "scripts"):
                 if note.get(field):
                     more[field] = texts_of(note[field])
+            if isinstance(note.get("cer"), float):
+                more["cer_of_authors"] = note["cer"]
             writing = texts_of(note.get("writing"))
             if material := [one for kind in writing for one in MATERIALS_OF.get(kind, ())]:
                 more["material"] = material

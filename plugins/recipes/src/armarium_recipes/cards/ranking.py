@@ -30,8 +30,8 @@ def rank(
 
     *memory_gb* None: unknown, and no card is refused for it. The order: the CER in bands of one point (a CER
     measured here before a published one; cards with neither last), local before remote, cheaper, faster, less
-    carbon, trainable, smaller, the card's id. A stand-in for a model comes after all cards that do the whole
-    work.
+    carbon, trainable, smaller (among models that only their authors measured, which come after the others: better by
+    their figures), the card's id. A stand-in for a model comes after all cards that do the whole work.
     """
     taken: list[Card] = []
     refused: list[Card] = []
@@ -78,7 +78,7 @@ def band_of(cer: float | None) -> float:
 
 def order_of(
     card: Card, languages: Sequence[str]
-) -> tuple[bool, float, bool, float, float, float, bool, float, str]:
+) -> tuple[bool, float, bool, float, float, float, bool, tuple[float, float], str]:
     """Return the sort key of cards."""
     return (
         card.stands_in,
@@ -88,7 +88,7 @@ def order_of(
         LAST if card.pages_per_hour is None else -card.pages_per_hour,
         LAST if card.carbon_g_per_page is None else card.carbon_g_per_page,
         not card.trainable,
-        card.size_gb,
+        (band_of(card.cer_of_authors or 0), card.size_gb),
         card.id,
     )
 

@@ -233,6 +233,7 @@ def _of_offers(engine: Engine, reader: type[Reader]) -> Iterator[Card]:
             ),
             installed=False,
             download=Download(runtime=reader.model_kind or reader.name, id=offer.model),
+            cer_of_authors=offer.cer,
             # Their rate is of pages like those it was trained on; ours are of sources that nothing was trained on.
             note=f"It reads {offer.reads}."
             + (f" Its authors state a CER of {offer.cer:.1%} on pages of their own." if offer.cer else ""),
@@ -260,5 +261,6 @@ def _fitting(readers: Any) -> Iterator[Card]:
         scripts=scripts,
         languages=tags,
         licence="Apache-2.0",
-        note=f"Tries {' and '.join(reader.label for reader in able)} on a sample of each page's lines.",
+        note=f"Tries {' and '.join(reader.label for reader in able)} on a few lines of each page; a page departs from the reader of "
+        "its folder only where another is clearly better.",
     )

@@ -198,7 +198,10 @@ CARD_REASONS: tuple[CardReason, ...] = (
     CardReason(4, "“{name}” is faster than “{next}”, and their errors do not differ."),
     CardReason(5, "“{name}” needs less energy than “{next}”."),
     CardReason(6, "“{name}” can be trained further here, and “{next}” cannot."),
-    CardReason(7, "“{name}” is smaller than “{next}”, and they do not differ otherwise."),
+    CardReason(
+        7,
+        "“{name}” is smaller than “{next}”, or better by its authors' own figures, and they do not differ otherwise.",
+    ),
     CardReason(8, "“{name}” and “{next}” do not differ; the first by name is used."),
 )
 """In the order in which cards are ranked."""

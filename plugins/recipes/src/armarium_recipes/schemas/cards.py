@@ -68,6 +68,8 @@ class Card(Message):
     """Whether that is how fast it read pages of this project, rather than what its makers state."""
     carbon_g_per_page: float | None = None
     cer_published: float | None = None
+    cer_of_authors: float | None = None
+    """What its authors measured on pages of their own: it orders only cards that are alike in all else but their size."""
     cer_measured_here: float | None = None
     measured: dict[str, Any] | None = None
     note: str | None = None
