@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from drawn_lines import draw_line, overlap, save
 from sqlalchemy import select
 
 from armarium.api import Engine, Forbidden, Library, NotFound, new_id, raw_of, steps
@@ -23,6 +22,7 @@ from armarium_reading.ink import ink_says
 from armarium_reading.plugin import armarium_plugin as reading
 from armarium_rights.plugin import armarium_plugin as rights
 from armarium_source_model.plugin import armarium_plugin as source_model
+from armarium_testing.drawn_lines import draw_line, overlap, save
 from armarium_worker import graphemes
 
 WORDS = ["The", "quick", "brown", "fox", "jumps"]
@@ -129,7 +129,7 @@ def test_a_line_reshaped_since_its_reading_is_placed_anew_and_says_so(page: Page
     assert "another shape" in found["notice"]
 
 
-def test_words_with_places_of_their_own_give_their_letters_shares(page: Page) -> None:
+def test_words_with_places_of_their_own_say_nothing_of_their_letters(page: Page) -> None:
     page.do("representation.create", {"segment_id": page.line, "text": TEXT})
     for word, box in zip(WORDS, page.boxes, strict=True):
         rect = [box[0] / 1600, box[1] / 500, (box[2] - box[0]) / 1600, (box[3] - box[1]) / 500]
@@ -139,6 +139,8 @@ def test_words_with_places_of_their_own_give_their_letters_shares(page: Page) ->
         page.do("representation.create", {"segment_id": segment, "text": word})
     found = page.evidence()
     assert found["source"] == "words"
+    assert found["characters"] == []
+    assert [one["text"] for one in found["words"]] == WORDS
     scores = [
         overlap(one, other) for one, other in zip(page.boxes_of(found["words"]), page.boxes, strict=True)
     ]
@@ -246,3 +248,17 @@ def test_the_ink_of_a_page_that_models_may_not_see_says_nothing(page: Page) -> N
     with page.library.db.read() as conn:
         asked = [(page.line, TEXT, "The quick brewn fox jumps")]
         assert ink_says(page.engine, page.library, conn, LOCAL_OWNER, asked, 60.0) == {}
+
+
+def test_a_page_that_a_reader_found_and_read_keeps_where_its_letters_stand(page: Page) -> None:
+    page.do("reading.read_pages", {"scope_ids": [page.id], "reader": "rapidocr"})
+    assert page.engine.jobs.run_until_idle(page.library)
+    (line,) = page.client.get("/api/segments/document", params={"document_id": page.id}).json()["items"]
+    found = page.evidence_of(line["id"])
+    assert (found["source"], found["notice"]) == ("reader", None)
+    assert [one["text"] for one in found["words"]] == WORDS
+    scores = [
+        overlap((a, 0, c, 1), (x, 0, z, 1))
+        for (a, _, c, _), (x, _, z, _) in zip(page.boxes_of(found["words"]), page.boxes, strict=True)
+    ]
+    assert min(scores) > 0.7
