@@ -44,10 +44,10 @@ def test_a_text_from_right_to_left_begins_at_the_right() -> None:
 def test_on_a_tilted_line_letters_stand_where_they_were_drawn(degrees: float) -> None:
     cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
 
-    def turned(one: Sign) -> Sign:
+    def turn(one: Sign) -> Sign:
         return Sign(one.text, [(cos * x - sin * y, sin * x + cos * y) for x, y in one.corners])
 
-    drawn = [turned(sign("a", (10, 5, 20, 25))), turned(sign("b", (30, 0, 50, 25)))]
+    drawn = [turn(sign("a", (10, 5, 20, 25))), turn(sign("b", (30, 0, 50, 25)))]
     places = places_of_signs("ab", drawn, (3 * cos, 3 * sin))
     assert places is not None
     x, y, along_x, along_y, across_x, across_y = places.frame

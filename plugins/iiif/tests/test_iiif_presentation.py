@@ -361,7 +361,7 @@ def test_words_that_were_placed_are_annotations_and_hits_where_they_stand(
         (segment,) = run_action(engine, library, "segment.create_many", segments=given)["items"]
         run_action(engine, library, "representation.create", segment_id=segment["id"], text=word)
 
-    def found(**query: str) -> list[tuple[str, str, str]]:
+    def find_words(**query: str) -> list[tuple[str, str, str]]:
         answer = client.get(f"/api/iiif/iiif/lines/{page}", params=query).json()["items"]
         assert len({one["id"] for one in answer}) == len(answer)
         return [
@@ -373,9 +373,9 @@ def test_words_that_were_placed_are_annotations_and_hits_where_they_stand(
         ("word", "dear", "xywh=120,30,40,15"),
         ("word", "Éva", "xywh=200,30,40,15"),
     ]
-    unplaced = ("line", "dear me", found()[1][2])
-    assert found(granularity="word") == [*words, unplaced]
-    assert found(q="dear") == [words[1], unplaced]
-    assert found(q="eva, DEAR") == [words[1], words[2]]
-    assert found(q="!?") == found(q="nobody") == []
-    assert [one[0] for one in found()] == ["line", "line"]
+    unplaced = ("line", "dear me", find_words()[1][2])
+    assert find_words(granularity="word") == [*words, unplaced]
+    assert find_words(q="dear") == [words[1], unplaced]
+    assert find_words(q="eva, DEAR") == [words[1], words[2]]
+    assert find_words(q="!?") == find_words(q="nobody") == []
+    assert [one[0] for one in find_words()] == ["line", "line"]

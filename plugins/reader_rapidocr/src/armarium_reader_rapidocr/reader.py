@@ -76,6 +76,10 @@ class RapidOcrReader(Reader):
                 **{f"{part}.model_path": str(folder / name) for part, name in WEIGHTS.items()},
             }
         )
+        self._keep_what_it_saw()
+
+    def _keep_what_it_saw(self) -> None:
+        """Have RapidOCR answer at which columns it saw each letter, in place of boxes."""
         self.turned: list[Any] = []
         self._turn, self.ocr.cls_and_rotate = self.ocr.cls_and_rotate, self._turn_lines
         self.ocr.calc_word_boxes = self._keep_columns
