@@ -493,6 +493,7 @@ ELSEWHERE = {
     "/api/reading-orders/{order_id}/neighbours": "two entries by an id that is looked up",
     "/api/segments/document/{document_id}/lines": "one page; proved in plugins/source_model/tests/test_page_lines.py",
     "/api/segments/document/{document_id}/shapes": "one page; proved in plugins/source_model/tests/test_page_lines.py",
+    "/api/segments/document/{document_id}/words": "one page; proved in plugins/reader_hand/tests/test_evidence.py",
     "/api/segments/coverage": "counted by page; proved in plugins/source_model/tests/test_coverage.py",
     "/api/segments/document/{document_id}/text": "the text of one page, by ids that are looked up",
     "/api/source-settings/resolve": "what holds for one thing, by an id that is looked up",

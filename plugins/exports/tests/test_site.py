@@ -324,3 +324,20 @@ def test_eleventy_builds_it_and_every_link_leads_somewhere(desk: Desk, known: An
 def target_of_root(root: Any) -> list[str]:
     """Addresses that begin at the root of a host: they would break in a subfolder."""
     return [value for value in root.xpath("//@href | //@src") if str(value).startswith("/")]
+
+
+def test_words_that_somebody_placed_are_outlined_so_that_a_search_can_show_them(desk: Desk) -> None:
+    page = desk.page(desk.box(), "1.png", ["Dear Sir", "I am well"])
+    line = desk.lines(page)[0]
+    ((pass_id,),) = desk.rows("SELECT pass_id FROM segment WHERE id = ?", line)
+    for place, word in enumerate(["Dear", "Sir"]):
+        anchor = {"rect": [0.1 + 0.2 * place, 0.1, 0.1, 0.05]}
+        made = {"document_id": page, "pass_id": pass_id, "kind": "word", "anchor": anchor}
+        given = {"segments": [{**made, "parent_segment_id": line}]}
+        segment = desk.do("segment.create_many", given)["items"][0]["id"]
+        desk.do("representation.create", {"segment_id": segment, "text": word})
+    site(desk)
+    first, second = data(desk, "pages")[0]["blocks"][0]["lines"]
+    assert [one["text"] for one in first["stands"]] == ["Dear", "Sir"]
+    assert first["stands"][1]["zone"] == "300.0,100.0 400.0,100.0 400.0,150.0 300.0,150.0"
+    assert second["stands"] == []

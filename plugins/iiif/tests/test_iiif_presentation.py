@@ -344,3 +344,38 @@ def test_a_page_of_two_thousand_lines_is_served(
     many = "".join(one.format(number + 10, 70 + number % 200, 71 + number % 200) for number in range(2000))
     add_lines(engine, library, page, PAGE.replace("</TextRegion>", f"{many}</TextRegion>"))
     assert len(lines_of(client, page)["items"]) == 2002
+
+
+def test_words_that_were_placed_are_annotations_and_hits_where_they_stand(
+    engine: Engine, library: Library, client: TestClient, page: str
+) -> None:
+    add_lines(engine, library, page)
+    shown = client.get(f"/api/segments/document/{page}/lines").json()
+    pass_id, (line, other) = shown["pass_id"], (one["segment_id"] for one in shown["lines"])
+    run_action(engine, library, "representation.create", segment_id=line, text="My dear Éva")
+    run_action(engine, library, "representation.create", segment_id=other, text="dear me")
+    for place, word in enumerate(["My", "dear", "Éva"]):
+        anchor = {"rect": [0.1 + 0.2 * place, 0.1, 0.1, 0.05]}
+        made = {"document_id": page, "pass_id": pass_id, "kind": "word", "anchor": anchor}
+        given = [{**made, "parent_segment_id": line}]
+        (segment,) = run_action(engine, library, "segment.create_many", segments=given)["items"]
+        run_action(engine, library, "representation.create", segment_id=segment["id"], text=word)
+
+    def find_words(**query: str) -> list[tuple[str, str, str]]:
+        answer = client.get(f"/api/iiif/iiif/lines/{page}", params=query).json()["items"]
+        assert len({one["id"] for one in answer}) == len(answer)
+        return [
+            (one["textGranularity"], one["body"]["value"], one["target"].partition("#")[2]) for one in answer
+        ]
+
+    words = [
+        ("word", "My", "xywh=40,30,40,15"),
+        ("word", "dear", "xywh=120,30,40,15"),
+        ("word", "Éva", "xywh=200,30,40,15"),
+    ]
+    unplaced = ("line", "dear me", find_words()[1][2])
+    assert find_words(granularity="word") == [*words, unplaced]
+    assert find_words(q="dear") == [words[1], unplaced]
+    assert find_words(q="eva, DEAR") == [words[1], words[2]]
+    assert find_words(q="!?") == find_words(q="nobody") == []
+    assert [one[0] for one in find_words()] == ["line", "line"]

@@ -8,11 +8,11 @@ from statistics import median
 
 import numpy as np
 import pytest
-from drawn_lines import around, corners, draw_line, overlap, save, turn_page
 
 from armarium_reader_hand.alignment import UNKNOWN, DoesNotFit, align, classes_of, place_letters, viterbi
 from armarium_reader_hand.reader import HandReader
 from armarium_source_model.api import Frame, LetterPlace, LetterPlaces
+from armarium_testing.drawn_lines import around, corners, draw_line, overlap, save, turn_page
 from armarium_worker import LinePlaces, LineShape, graphemes
 
 ALPHABET = ["a", "b", " ", "e", "\u0301", "é"]

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from drawn_lines import draw_line, overlap, save
 from sqlalchemy import select
 
 from armarium.api import Engine, Forbidden, Library, NotFound, new_id, raw_of, steps
@@ -17,12 +16,14 @@ from armarium.principals import LOCAL_OWNER
 from armarium_documents.plugin import armarium_plugin as documents
 from armarium_formats.api import export_page
 from armarium_formats.plugin import armarium_plugin as formats
+from armarium_iiif.plugin import armarium_plugin as iiif
 from armarium_reader_hand.reader import HandReader
 from armarium_reading.evidence import evidence_of
 from armarium_reading.ink import ink_says
 from armarium_reading.plugin import armarium_plugin as reading
 from armarium_rights.plugin import armarium_plugin as rights
 from armarium_source_model.plugin import armarium_plugin as source_model
+from armarium_testing.drawn_lines import draw_line, overlap, save
 from armarium_worker import graphemes
 
 WORDS = ["The", "quick", "brown", "fox", "jumps"]
@@ -33,7 +34,7 @@ TEXT = " ".join(WORDS)
 def engine(make_engine: Callable[..., Engine]) -> Engine:
     if why := HandReader.why_not(None):
         pytest.skip(why)
-    return make_engine(plugins=[documents(), source_model(), formats(), reading(), rights()])
+    return make_engine(plugins=[documents(), source_model(), formats(), reading(), rights(), iiif()])
 
 
 class Page:
@@ -129,7 +130,7 @@ def test_a_line_reshaped_since_its_reading_is_placed_anew_and_says_so(page: Page
     assert "another shape" in found["notice"]
 
 
-def test_words_with_places_of_their_own_give_their_letters_shares(page: Page) -> None:
+def test_words_with_places_of_their_own_say_nothing_of_their_letters(page: Page) -> None:
     page.do("representation.create", {"segment_id": page.line, "text": TEXT})
     for word, box in zip(WORDS, page.boxes, strict=True):
         rect = [box[0] / 1600, box[1] / 500, (box[2] - box[0]) / 1600, (box[3] - box[1]) / 500]
@@ -139,6 +140,8 @@ def test_words_with_places_of_their_own_give_their_letters_shares(page: Page) ->
         page.do("representation.create", {"segment_id": segment, "text": word})
     found = page.evidence()
     assert found["source"] == "words"
+    assert found["characters"] == []
+    assert [one["text"] for one in found["words"]] == WORDS
     scores = [
         overlap(one, other) for one, other in zip(page.boxes_of(found["words"]), page.boxes, strict=True)
     ]
@@ -246,3 +249,37 @@ def test_the_ink_of_a_page_that_models_may_not_see_says_nothing(page: Page) -> N
     with page.library.db.read() as conn:
         asked = [(page.line, TEXT, "The quick brewn fox jumps")]
         assert ink_says(page.engine, page.library, conn, LOCAL_OWNER, asked, 60.0) == {}
+
+
+def test_the_words_of_a_page_stand_where_its_reader_placed_them(page: Page) -> None:
+    page.read()
+    found, asked = page.evidence(), f"/api/segments/document/{page.id}/words"
+    words = page.client.get(asked).json()["words"]
+    names = ("text", "char_start", "char_end", "probability")
+    assert [[one[name] for name in names] for one in words] == [
+        [one[name] for name in names] for one in found["words"]
+    ]
+    assert {(one["line_id"], one["segment_id"]) for one in words} == {(page.line, None)}
+    for at in (0, 2):
+        assert words[0]["corners"][at] == pytest.approx(found["words"][0]["corners"][at], abs=0.01)
+    hits = page.client.get(f"/api/iiif/iiif/lines/{page.id}", params={"q": words[1]["text"]}).json()["items"]
+    assert [one["textGranularity"] for one in hits] == ["word"]
+    page.do("representation.create", {"segment_id": page.line, "text": TEXT})
+    assert page.client.get(asked).json()["words"] == []
+
+
+def test_a_page_that_a_reader_found_and_read_keeps_where_its_letters_stand(page: Page) -> None:
+    page.do("reading.read_pages", {"scope_ids": [page.id], "reader": "rapidocr"})
+    assert page.engine.jobs.run_until_idle(page.library)
+    passes = page.client.get(f"/api/segments/document/{page.id}/lines").json()["passes"]
+    (read,) = [one["id"] for one in passes if one["id"] != page.pass_id]
+    shapes = page.client.get(f"/api/segments/document/{page.id}/shapes", params={"pass_id": read})
+    (page.line,) = [one["id"] for one in shapes.json()["shapes"]]
+    found = page.evidence()
+    assert (found["source"], found["notice"]) == ("reader", None)
+    assert [one["text"] for one in found["words"]] == WORDS
+    scores = [
+        overlap((a, 0, c, 1), (x, 0, z, 1))
+        for (a, _, c, _), (x, _, z, _) in zip(page.boxes_of(found["words"]), page.boxes, strict=True)
+    ]
+    assert min(scores) > 0.7

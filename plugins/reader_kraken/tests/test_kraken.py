@@ -18,7 +18,7 @@ from armarium.api import Settings
 from armarium.runtimes.installer import pinned_versions
 from armarium.runtimes.registry import interpreter, read_marker
 from armarium_demo.samples import sample_pages
-from armarium_reader_kraken.reader import KRAKEN, KrakenReader
+from armarium_reader_kraken.reader import KRAKEN, KrakenReader, letter_places
 from armarium_reading.api import Refused, exercise_reader
 
 PACKAGE = Path(armarium_reader_kraken.__file__).parent
@@ -154,3 +154,31 @@ def test_the_download_of_a_published_model_is_resolved(name: str) -> None:
 def test_a_published_record_without_a_model_is_refused(name: str, answer: bytes, why: str) -> None:
     with pytest.raises(Refused, match=why):
         KrakenReader.remote(name, lambda _url: answer)
+
+
+def test_its_cuts_say_where_the_letters_of_a_tilted_line_stand() -> None:
+    """kraken's record as its containers state it: a cut for each code point of the text, on the page."""
+
+    class Record:
+        prediction = "e\u0301 b"
+        confidences = (0.9, 0.5, 1.0, 0.8)
+        baseline = ((0, 0), (40, 30))  # three fifths of the way down
+        cuts = tuple(
+            ((4 * a, 3 * a), (4 * b, 3 * b), (4 * b - 6, 3 * b + 8), (4 * a - 6, 3 * a + 8))
+            for a, b in ((0, 2), (2, 2), (2, 5), (5, 10))
+        )
+
+    places = letter_places(Record())
+    assert places is not None
+    assert places.frame == pytest.approx((0, 0, 40, 30, -6, 8))
+    assert [letter[:2] for letter in places.letters] == [
+        pytest.approx(one) for one in ((0, 0.2), (0.2, 0.2), (0.5, 1))
+    ]
+    assert [letter[4] for letter in places.letters] == [0.5, None, 0.8]
+
+    class Degenerate(Record):
+        @property
+        def cuts(self) -> tuple[object, ...]:  # type: ignore[override]
+            raise ValueError("no section")
+
+    assert letter_places(Degenerate()) is None

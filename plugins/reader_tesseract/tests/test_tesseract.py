@@ -10,7 +10,8 @@ from armarium_demo.samples import sample_pages
 from armarium_reader_tesseract import language_data
 from armarium_reader_tesseract.language_data import list_installed, names_for
 from armarium_reader_tesseract.reader import TesseractReader
-from armarium_reading.api import Refused, exercise_reader
+from armarium_reading.api import LineShape, Refused, exercise_reader
+from armarium_testing.drawn_lines import draw_line, save
 
 WANTED = ("spa", "eng", "lat", "fra", "deu", "ita", "por")
 
@@ -104,3 +105,28 @@ def test_where_language_data_is_published() -> None:
     assert file.url.endswith("/lat.traineddata")
     with pytest.raises(Refused, match="publish no language data called"):
         TesseractReader.remote("../x", lambda _url: b"")
+
+
+def test_its_letters_stand_where_they_were_drawn(tmp_path: Path) -> None:
+    data = list_installed(tmp_path / "models").get("eng")
+    if data is None:
+        pytest.skip("This machine has no Tesseract language data for English (Debian: tesseract-ocr-eng).")
+    words = ["Letters", "stand", "upon", "the", "page"]
+    picture, boxes = draw_line(words)
+    made = TesseractReader(model=str(data))
+    made.load()
+    page = made.open_page(save(picture, tmp_path), 10**9)
+    whole = [one.reading for one in made.read_page(page)]
+    (given,) = made.read_lines(page, [LineShape((boxes[0][0], 195, boxes[-1][2] - boxes[0][0], 75))])
+    for reading in (*whole, given):
+        assert reading.text.split() == words
+        assert reading.places is not None
+        x, _, along, *_ = reading.places.frame
+        stands: list[list[float]] = [[]]
+        for letter, (start, end, *_) in zip(reading.text, reading.places.letters, strict=True):
+            if letter.isspace():
+                stands.append([])
+            else:
+                stands[-1] += [x + along * start, x + along * end]
+        for word, box in zip(stands, boxes, strict=True):
+            assert (min(word), max(word)) == pytest.approx((box[0], box[2]), abs=6)

@@ -43,6 +43,8 @@ from .shapes import LineShape as LineShape
 from .shapes import Page as Page
 from .shapes import Point as Point
 from .shapes import ReadLine as ReadLine
+from .signs import Sign as Sign
+from .signs import places_of_signs as places_of_signs
 from .speech import SpokenLine as SpokenLine
 from .speech import Transcriber as Transcriber
 from .speech import Transcript as Transcript

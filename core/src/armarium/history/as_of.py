@@ -82,7 +82,7 @@ class Past:
             for table in self._notes:
                 if _has_later_notes(raw, table, listed, self.seq):
                     laid.view(table, self._notes_then(table))
-        raw.execute("PRAGMA query_only=ON")
+        laid.close()
         yield
         laid.drop()
 
@@ -162,6 +162,13 @@ class _Overlay:
             self._writable = True
         self.raw.execute(f"CREATE TEMP {kind} {quote_name(name)} {what}")
         self._drops.append(f"DROP {kind} temp.{quote_name(name)}")
+
+    def close(self) -> None:
+        """Let nothing more be made. A connection on which nothing was made is left alone: every pragma of the kind would
+        have SQLite compile each statement anew.
+        """
+        if self._writable:
+            self.raw.execute("PRAGMA query_only=ON")
 
     def view(self, table: Table, selected: str) -> None:
         """Let *table* show what the SQL selects, instead of what a view of today may show."""

@@ -36,7 +36,7 @@ NAMED = 10
 
 Overwrite = Annotated[bool, "--overwrite/--no-overwrite: Overwrite what an export wrote there."]
 Of = Annotated[str | None, "--of: A document, with everything below it; default: all.", DOCUMENT]
-PER = Finder(lambda session, document: "document" if document else "page")
+PER = Finder(lambda session, document: "document" if document else "folder")
 
 
 @commands.example("export-records records.jsonl")
@@ -268,7 +268,11 @@ def _draw_losses(pages: list[dict[str, Any]], count: int) -> list[str]:
 def keep_export(
     format: Annotated[str, "word, markdown, or a format that armarium formats lists as written."],
     folder: Annotated[str, "An existing folder outside the project.", BY_PATH],
-    per: Annotated[bool, "--per-document: Write one file per document instead of per page.", PER] = False,
+    per: Annotated[
+        bool | None,
+        "--per-document/--per-folder: Write one file per document, or per folder at the top, instead of per page.",
+        PER,
+    ] = None,
 ) -> None:
     """Keep an export in a folder: it is written now and updated as the work changes. The folder is never read back."""
 

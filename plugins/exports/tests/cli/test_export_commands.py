@@ -43,6 +43,10 @@ def test_an_export_is_kept_written_and_ended(wills: Machine) -> None:
     begun = wills.succeed("keep-export", "markdown", "kept", "--json").json
     assert "markdown per page" in wills.succeed("kept-exports", "--write").out
     assert wills.succeed("kept-exports", "--end", begun["id"], "--json").json["count"] == 0
+    for option, per in (("--per-document", "document"), ("--per-folder", "folder")):
+        begun = wills.succeed("keep-export", "markdown", "kept", option, "--json").json
+        assert f"markdown per {per}" in wills.succeed("kept-exports").out
+        wills.succeed("kept-exports", "--end", begun["id"])
 
 
 def test_files_for_other_programs_are_reported_and_written(wills: Machine) -> None:

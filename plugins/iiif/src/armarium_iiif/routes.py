@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from functools import partial
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, File, Form, Path, Request, Response, UploadFile
+from fastapi import APIRouter, File, Form, Path, Query, Request, Response, UploadFile
 from starlette.responses import RedirectResponse
 
 from armarium.api import (
@@ -70,8 +71,20 @@ def _answer_linked(
     response_model=LinesPage,
     responses=_READ,
 )
-def read_lines(request: Request, library: IiifLibrary, document_id: str, as_of: AskedAsOf = None) -> Response:
-    return _read(request, library, as_of, lines.lines_page, document_id)
+def read_lines(
+    request: Request,
+    library: IiifLibrary,
+    document_id: str,
+    as_of: AskedAsOf = None,
+    granularity: Annotated[
+        Literal["line", "word"], Query(description="word: each word by itself, where somebody placed it")
+    ] = "line",
+    q: Annotated[
+        str, Query(max_length=500, description="Only lines with all these words, and of them the words hit")
+    ] = "",
+) -> Response:
+    page = partial(lines.lines_page, by_word=granularity == "word", sought=q.strip())
+    return _read(request, library, as_of, page, document_id)
 
 
 @router.get(

@@ -15,6 +15,7 @@ from urllib.parse import quote
 from armarium_worker import (
     FoundLine,
     Handler,
+    LinePlaces,
     LineReading,
     LineShape,
     ModelFile,
@@ -23,7 +24,9 @@ from armarium_worker import (
     Refused,
     RemoteFile,
     Runtime,
+    Sign,
     WorkerContext,
+    places_of_signs,
 )
 from armarium_worker.torch_builds import define_missing_operators
 
@@ -149,7 +152,9 @@ class KrakenReader(Reader):
         )
         for record in self.recogniser.predict(page.image, segmentation, config):
             shares = [float(share) for share in record.confidences]
-            yield LineReading(record.prediction, sum(shares) / len(shares) if shares else None)
+            yield LineReading(
+                record.prediction, sum(shares) / len(shares) if shares else None, places=letter_places(record)
+            )
 
     @classmethod
     def handlers(cls, context: WorkerContext) -> Mapping[str, Handler]:
@@ -215,6 +220,22 @@ def _has_ink(image: Any) -> bool:
 
 def _points(points: Any) -> list[tuple[float, float]]:
     return [(float(x), float(y)) for x, y in points or ()]
+
+
+def letter_places(record: Any) -> LinePlaces | None:
+    """Return where kraken cut the letters of a line; None where its shape has no sections that could be cut."""
+    try:
+        cuts = record.cuts
+    except (ValueError, IndexError):
+        return None
+    signs = [
+        Sign(sign, _points(cut), float(share))
+        for sign, cut, share in zip(record.prediction, cuts, record.confidences, strict=True)
+        if not sign.isspace()
+    ]
+    first, *_, last = getattr(record, "baseline", None) or ((0, 0), (1, 0))
+    slope = (float(last[0] - first[0]), float(last[1] - first[1]))
+    return places_of_signs(record.prediction, signs, slope if slope[0] >= 0 else (-slope[0], -slope[1]))
 
 
 def _tag(line: Any) -> str | None:

@@ -23,8 +23,7 @@ def cut_line(image: Image, line: LineShape) -> Image:
     import numpy as np
 
     corners = line_box(line)
-    width = max(LOWEST, round(float(max(_length(corners[0], corners[1]), _length(corners[3], corners[2])))))
-    height = max(LOWEST, round(float(max(_length(corners[0], corners[3]), _length(corners[1], corners[2])))))
+    width, height = sides(corners)
     target = np.array([[0, 0], [width, 0], [width, height], [0, height]], dtype=np.float32)
     matrix = cv2.getPerspectiveTransform(corners.astype(np.float32), target)
     # Only the part around the line is processed, not the whole page.
@@ -32,6 +31,13 @@ def cut_line(image: Image, line: LineShape) -> Image:
         image, matrix, (width, height), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE
     )
     return np.rot90(cut) if height >= TALL * width else cut
+
+
+def sides(corners: Image) -> tuple[int, int]:
+    """Return the width and height of the picture that is cut from within four corners."""
+    width = round(float(max(_length(corners[0], corners[1]), _length(corners[3], corners[2]))))
+    height = round(float(max(_length(corners[0], corners[3]), _length(corners[1], corners[2]))))
+    return max(LOWEST, width), max(LOWEST, height)
 
 
 def line_box(line: LineShape) -> Image:

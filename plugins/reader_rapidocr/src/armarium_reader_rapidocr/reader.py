@@ -69,10 +69,39 @@ class RapidOcrReader(Reader):
         self.ocr: Any = RapidOCR(
             params={
                 "Global.log_level": "critical",
+                # Which letter stands where; the boxes that RapidOCR makes of it forget lines that it turned.
+                "Global.return_word_box": True,
                 "EngineConfig.onnxruntime.intra_op_num_threads": self.threads,
                 "EngineConfig.onnxruntime.inter_op_num_threads": 1,
                 **{f"{part}.model_path": str(folder / name) for part, name in WEIGHTS.items()},
             }
+        )
+        self._keep_what_it_saw()
+
+    def _keep_what_it_saw(self) -> None:
+        """Have RapidOCR answer at which columns it saw each letter, in place of boxes."""
+        self.turned: list[Any] = []
+        self._turn, self.ocr.cls_and_rotate = self.ocr.cls_and_rotate, self._turn_lines
+        self.ocr.calc_word_boxes = self._keep_columns
+
+    def _turn_lines(self, pictures: Any) -> Any:
+        """Turn pictures of lines that are upside down, and keep which these are."""
+        turned, told = self._turn(pictures)
+        least = self.ocr.text_cls.cls_thresh
+        self.turned = [
+            one
+            for one, (label, score) in zip(turned, told.cls_res, strict=True)
+            if "180" in label and score > least
+        ]
+        return turned, told
+
+    def _is_turned(self, picture: Any) -> bool:
+        return any(one is picture for one in self.turned)
+
+    def _keep_columns(self, pictures: Any, boxes: Any, read: Any) -> Any:
+        """Stand in for RapidOCR's own boxes of words: the columns of each line's letters, and whether it was turned."""
+        return tuple(
+            (seen, self._is_turned(one)) for seen, one in zip(read.word_results, read.imgs, strict=True)
         )
 
     def open_page(self, path: Path, max_pixels: int) -> Page:
@@ -91,19 +120,26 @@ class RapidOcrReader(Reader):
         """Read given lines in one call, rotating those that are upside down."""
         if not lines:
             return
-        from armarium_reader_rapidocr.crops import cut_line
+        from armarium_reader_rapidocr.crops import cut_line, line_box
+        from armarium_reader_rapidocr.letters import letter_places
 
         pictures = [cut_line(page.image, line) for line in lines]
         turned, _ = self.ocr.cls_and_rotate(pictures)
         read = self.ocr.recognize_txt(turned)
-        for text, score in zip(read.txts, read.scores, strict=True):
-            yield LineReading(str(text), float(score))
+        told = zip(lines, turned, read.txts, read.scores, read.word_results, strict=True)
+        for line, picture, text, score, seen in told:
+            places = letter_places(text, seen, line_box(line), is_turned=self._is_turned(picture))
+            yield LineReading(str(text), float(score), places=places)
 
     def read_page(self, page: Page) -> Iterator[ReadLine]:
         """Find and read as RapidOCR itself does, which decodes and scales the page once."""
+        from armarium_reader_rapidocr.letters import letter_places
+
         read = self.ocr(page.image, use_det=True, use_cls=True, use_rec=True)
-        for box, text, score in zip(_list(read.boxes), _list(read.txts), _list(read.scores), strict=True):
-            yield ReadLine(_line(box, score), LineReading(str(text), float(score)))
+        told = zip(*map(_list, (read.boxes, read.txts, read.scores, read.word_results)), strict=True)
+        for box, text, score, (seen, is_turned) in told:
+            places = letter_places(text, seen, box, is_turned=is_turned)
+            yield ReadLine(_line(box, score), LineReading(str(text), float(score), places=places))
 
     @classmethod
     def models_here(cls, folder: Path, runtime_folder: Path | None) -> list[ModelFile]:

@@ -21,6 +21,8 @@ from armarium_worker import (
     ReadLine,
     Refused,
     RemoteFile,
+    Sign,
+    places_of_signs,
 )
 
 DPI = 300
@@ -79,8 +81,9 @@ class TesseractReader(Reader):
                 yield LineReading("", 0.0)
                 continue
             self.api.SetRectangle(left, top, right - left, bottom - top)
-            text = self.api.GetUTF8Text().strip()
-            yield LineReading(" ".join(text.split("\n")), self.api.MeanTextConf() / 100 if text else 0.0)
+            text = " ".join(self.api.GetUTF8Text().strip().split("\n"))
+            sure = self.api.MeanTextConf() / 100 if text else 0.0
+            yield LineReading(text, sure, places=places_of_signs(text, list(_signs(self.api.GetIterator()))))
 
     def read_page(self, page: Page) -> Iterator[ReadLine]:
         """Find and read in one go, as Tesseract itself does."""
@@ -101,7 +104,9 @@ class TesseractReader(Reader):
                 else results.GetUTF8Text(RIL.TEXTLINE).strip()
             )
             if line is not None and text:
-                yield ReadLine(line, LineReading(text, results.Confidence(RIL.TEXTLINE) / 100))
+                sure = results.Confidence(RIL.TEXTLINE) / 100
+                places = places_of_signs(text, list(_signs(results, RIL.TEXTLINE)))
+                yield ReadLine(line, LineReading(text, sure, places=places))
             if not results.Next(RIL.TEXTLINE):
                 return
 
@@ -179,6 +184,25 @@ def _how_to_get(name: str) -> str:
         f"Install the Debian package {package}, or put {name}{SUFFIX} (from tessdata_best) among the engine's "
         "models for tesseract."
     )
+
+
+def _signs(results: Any, within: Any = None) -> Iterator[Sign]:
+    """Yield the signs from where an iterator points: to the end of that part of the page, or of all that was read."""
+    from tesserocr import RIL
+
+    if results is None:
+        return
+    while True:
+        text = "" if results.Empty(RIL.SYMBOL) else "".join(results.GetUTF8Text(RIL.SYMBOL).split())
+        box = results.BoundingBox(RIL.SYMBOL)
+        if text and box is not None:
+            left, top, right, bottom = map(float, box)
+            corners = ((left, top), (right, top), (right, bottom), (left, bottom))
+            yield Sign(text, corners, results.Confidence(RIL.SYMBOL) / 100)
+        if within is not None and results.IsAtFinalElement(within, RIL.SYMBOL):
+            return
+        if not results.Next(RIL.SYMBOL):
+            return
 
 
 def _line(iterator: Any, level: Any) -> FoundLine | None:

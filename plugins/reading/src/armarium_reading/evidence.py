@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -61,6 +62,7 @@ class _Places:
 
     source: str
     letters: Sequence[_Letter]
+    """Of the source `words`: one for each word."""
     frame: Frame | None
     fit: float | None = None
     model: str | None = None
@@ -163,7 +165,7 @@ def question_of(
 
 
 def _by_words(conn: Connection, asked: Question) -> _Places | None:
-    """Give each letter its share of the word it belongs to; None if the line's words are not those of the text."""
+    """Return where the line's words stand, and nothing of their letters; None if they are not those of the text."""
     rows = [
         row
         for row in segments_of(conn, asked.segment.pass_id, "word")
@@ -174,22 +176,15 @@ def _by_words(conn: Connection, asked: Question) -> _Places | None:
     words = []
     for row in rows:
         outline = outline_of(shape_in_pixels(conn, row, width, height))
-        words.append(
-            (min(x for x, _ in outline), counting[row.id].text if row.id in counting else "", outline)
-        )
-    words.sort(key=lambda word: word[0])
+        text = counting[row.id].text if row.id in counting else ""
+        words.append((text, _Letter([(x / width, y / height) for x, y in outline], row.confidence)))
+    words.sort(key=lambda word: min(x for x, _ in word[1].corners))
     tokens = asked.text.split()
     for order in (words, words[::-1]):
-        if tokens and [text for _, text, _ in order] == tokens:
-            letters: list[_Letter] = []
-            for _, text, outline in order:
-                frame = frame_of(outline, (), runs_down=runs_down(outline, None, text))
-                if frame is None:
-                    return None
-                share = share_out(frame.in_units(1 / width, 1 / height), text)
-                letters += [_Letter(share.corners(at, at + 1)) for at in range(len(share.letters))]
+        if tokens and [text for text, _ in order] == tokens:
             frame = asked.frame
-            return _Places("words", letters, None if frame is None else frame.in_units(1 / width, 1 / height))
+            frame = None if frame is None else frame.in_units(1 / width, 1 / height)
+            return _Places("words", [place for _, place in order], frame)
     return None
 
 
@@ -264,7 +259,7 @@ def _answer(asked: Question, found: _Places) -> dict[str, Any]:
     words: list[dict[str, Any]] = []
     at, placed = 0, iter(found.letters)
     of_words = found.source == "words"
-    for letter in graphemes(asked.text):
+    for letter in re.findall(r"\s+|\S+", asked.text) if of_words else graphemes(asked.text):
         start, at = at, at + len(letter)
         blank = letter.isspace()
         one = None if blank and of_words else next(placed, None)
@@ -295,7 +290,7 @@ def _answer(asked: Question, found: _Places) -> dict[str, Any]:
         "fit": found.fit,
         "notice": found.notice,
         "frame": None if frame is None else [frame.point(x, y) for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))],
-        "characters": letters,
+        "characters": [] if of_words else letters,
         "words": [_word(asked.text, word) for word in words if word],
     }
 

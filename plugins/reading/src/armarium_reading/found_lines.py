@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from armarium_documents.api import PageImage
+from armarium_reading.evidence import on_picture
 
-def found_lines(found: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return a worker's lines in fractions of the picture, in the form that `segment.take_lines` expects."""
+
+def found_lines(found: Mapping[str, Any], picture: PageImage) -> list[dict[str, Any]]:
+    """Return a worker's lines in fractions of the *picture*, in the form that `segment.take_lines` expects."""
     width, height = float(found["width"]), float(found["height"])
     taken: list[dict[str, Any]] = []
     for number, line in enumerate(found["lines"]):
@@ -28,6 +31,8 @@ def found_lines(found: Mapping[str, Any]) -> list[dict[str, Any]]:
         if reading is not None and reading["text"]:
             body["text"] = reading["text"]
             confidence = reading.get("confidence", confidence)
+            if "places" in reading:
+                body["places"] = on_picture(reading["places"], picture)
         if confidence is not None:
             body["confidence"] = confidence
         taken.append(body)

@@ -24,7 +24,16 @@ from armarium_source_model.actions import (
     take,
 )
 from armarium_source_model.hookspecs import RestsOnText
-from armarium_source_model.queries import answers, boxes, compare, coverage, forwarding, locations, page_lines
+from armarium_source_model.queries import (
+    answers,
+    boxes,
+    compare,
+    coverage,
+    forwarding,
+    locations,
+    page_lines,
+    words,
+)
 from armarium_source_model.queries import links as links_read
 from armarium_source_model.queries import matches as matches_read
 from armarium_source_model.queries import orders as orders_read
@@ -106,6 +115,7 @@ def armarium_plugin() -> Plugin:
         queries=queries_in(
             answers,
             page_lines,
+            words,
             coverage,
             matches_read,
             locations,

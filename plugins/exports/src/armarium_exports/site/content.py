@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,7 @@ from armarium_exports.pages import Block, Line, readable_page
 from armarium_exports.record_types import record_types
 from armarium_exports.selection import Selection
 from armarium_iiif.api import Picture, picture
-from armarium_source_model.api import LineMaker, segments, words_of_sum, working_pass
+from armarium_source_model.api import LineMaker, segments, words_of_pass, words_of_sum, working_pass
 
 _REVIEWED = {"claim": ("shortlisted", "curated"), "entity": ("verified",)}
 _NEVER = ("rejected", "merged")
@@ -231,9 +231,11 @@ def page_data(
     rendition = None if shown is None else _primary(conn, page_id)
     zones = _zones(conn, page_id, rendition) if shown is not None else {}
     blocks = [_block(block, zones) for block in page.blocks]
+    words = _words(conn, page_id, rendition) if shown is not None else {}
     lines = [line for block in blocks for line in block.get("lines", ())]
     for number, line in enumerate(lines, 1):
         line["number"] = number
+        line["stands"] = words.get(line["id"] or "", [])
     notes = [note for line in lines for note in line["notes"]]
     for number, note in enumerate(notes, 1):
         note["number"] = number
@@ -289,8 +291,25 @@ def _zones(conn: Connection, page_id: str, rendition: str | None) -> dict[str, s
         if not points:
             x, y, w, h = row.anchor["rect"]
             points = [[x, y], [x + w, y], [x + w, y + h], [x, y + h]]
-        found[row.id] = " ".join(f"{1000 * x:.1f},{1000 * y:.1f}" for x, y in points)
+        found[row.id] = _points(points)
     return found
+
+
+def _words(conn: Connection, page_id: str, rendition: str | None) -> dict[str, list[dict[str, str]]]:
+    """Return the words of each line that somebody placed on the page's picture, with their outlines as `_zones`."""
+    pass_id, _ = working_pass(conn, page_id)
+    return {
+        line_id: [
+            {"text": word.text, "zone": _points(word.corners)}
+            for word in words
+            if word.rendition_id in (None, rendition)
+        ]
+        for line_id, words in (words_of_pass(conn, pass_id) if pass_id is not None else {}).items()
+    }
+
+
+def _points(points: Sequence[Sequence[float]]) -> str:
+    return " ".join(f"{1000 * x:.1f},{1000 * y:.1f}" for x, y in points)
 
 
 def as_json(value: Any) -> bytes:

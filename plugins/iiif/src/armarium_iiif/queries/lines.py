@@ -20,6 +20,8 @@ from armarium_source_model.api import (
     ladder_of_pass,
     read_lines,
     reading_rule,
+    words_of,
+    words_of_pass,
     working_pass,
 )
 
@@ -55,9 +57,13 @@ class _Frames(NamedTuple):
         return left, top, right - left, bottom - top
 
 
-def lines_page(library: Library, places: Places, document_id: str) -> Json:
+def lines_page(
+    library: Library, places: Places, document_id: str, *, by_word: bool = False, sought: str = ""
+) -> Json:
     """Return the working pass's lines in reading order with their counting readings, by a few statements.
 
+    by_word: each word by itself, where somebody placed it, in place of its line. sought: only lines with all these words
+    (folded as search folds them), and of them these words where they were placed.
     NotFound for an unknown document; NoFrame for one whose lines cannot be expressed in pixels.
     """
     with library.db.read() as conn:
@@ -73,25 +79,38 @@ def lines_page(library: Library, places: Places, document_id: str) -> Json:
             raise NoFrame(page.name)
         ladder = ladder_of_pass(conn, document_id, pass_id)
         frames = _frames(conn, page)
+        wanted = set(words_of(sought))
+        standing = words_of_pass(conn, pass_id) if by_word or wanted else {}
     items: list[Json] = []
     left_out = 0
     canvas = page.address(places)
     for line in lines:
-        box = frames.box(
-            line.anchor.get("rendition_id"), (line.bbox_x, line.bbox_y, line.bbox_w, line.bbox_h)
-        )
-        if box is None:
-            left_out += 1
+        text = texts.get(line.id)
+        if sought and (text is None or not wanted or not wanted.issubset(words_of(text.text))):
             continue
-        items.append(
-            _annotation(
-                f"{places.lines(document_id)}#{line.id}",
-                f"{canvas}#xywh={box[0]},{box[1]},{box[2]},{box[3]}",
-                texts.get(line.id),
-                read.readings,
-                ladder.value("language", line.id),
+        whole = (line.bbox_x, line.bbox_y, line.bbox_w, line.bbox_h)
+        parts = [(line.id, line.anchor.get("rendition_id"), whole, text)]
+        if text is not None and (words := standing.get(line.id)):
+            parts = [
+                (f"{line.id}-{word.char_start}", word.rendition_id, word.rect, text._replace(text=word.text))
+                for word in words
+                if not wanted or wanted.intersection(words_of(word.text))
+            ]
+        for identity, rendition_id, rect, said in parts:
+            box = frames.box(rendition_id, rect)
+            if box is None:
+                left_out += 1
+                continue
+            items.append(
+                _annotation(
+                    f"{places.lines(document_id)}#{identity}",
+                    f"{canvas}#xywh={box[0]},{box[1]},{box[2]},{box[3]}",
+                    said,
+                    read.readings,
+                    ladder.value("language", line.id),
+                    "line" if identity == line.id else "word",
+                )
             )
-        )
     return _annotation_page(places, page, name, items, left_out)
 
 
@@ -116,8 +135,9 @@ def _annotation(
     text: CountingText | None,
     readings: Mapping[str, Reading],
     language: str | None,
+    granularity: str,
 ) -> Json:
-    """Return one line. An unread line has an empty text, so that its position can still be shown."""
+    """Return one line or word. An unread line has an empty text, so that its position can still be shown."""
     body: Json = {
         "type": "TextualBody",
         "value": text.text if text is not None else "",
@@ -127,7 +147,7 @@ def _annotation(
         "id": identity,
         "type": "Annotation",
         "motivation": "supplementing",
-        "textGranularity": "line",
+        "textGranularity": granularity,
         "body": body,
         "target": target,
     }

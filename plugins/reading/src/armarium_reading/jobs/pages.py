@@ -320,7 +320,7 @@ class FindLines(PageJob):
                 "name": self.args.name or f"Lines by {answer.choice.reader.label}",
                 "provider": answer.choice.reader.name,
                 "model": answer.choice.model_name,
-                "lines": found_lines(answer.found),
+                "lines": found_lines(answer.found, answer.picture),
             },
             checkpoint=lambda answer: self.keep(kept, answer["pass_id"]),
             done=kept["next"],

@@ -327,7 +327,7 @@ class EvidenceOfText(Sent):
 class Evidence(Message):
     """Where the letters of a line stand.
 
-    source: reader (its reader said so), words (shares of the line's own words), aligned (worked out with the hand reader),
+    source: reader (its reader said so), words (the line's own words, nothing of their letters), aligned (worked out with the hand reader),
     estimate (shares of the line), none. fit: how well text and ink agree, 0 to 1.
     """
 

@@ -68,6 +68,7 @@ def take_lines(ctx: ActionContext, p: TakeLines) -> dict[str, Any]:
             producer_tool=p.provider,
             producer_model=p.model,
             producer_run_id=p.run_id or ctx.run_id,
+            places=line.places,
         )
         for segment_id, line in zip(ids, p.lines, strict=True)
         if line.text is not None

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
+
 from armarium.api import Message
 from armarium_source_model.counting import PassBasis
 from armarium_source_model.schemas.fields import SegmentKind
@@ -88,3 +92,29 @@ class PageShapes(Message):
     document_id: str
     pass_id: str | None
     shapes: list[PageShape]
+
+
+class PageWord(Message):
+    """A word of a line's text, in fractions of the picture. segment_id: null where the line's reader placed it. probability:
+    of that reader, or the confidence of its segment.
+    """
+
+    line_id: str
+    segment_id: str | None
+    text: str
+    char_start: int
+    char_end: int
+    corners: Annotated[
+        list[tuple[float, float]],
+        Field(description="Four; of what a reader placed, along the line and then across it"),
+    ]
+    probability: float | None
+    rendition_id: str | None
+
+
+class PageWords(Message):
+    """Line by line, each line's in the order of its text. A line whose words nobody placed has none."""
+
+    document_id: str
+    pass_id: str | None
+    words: list[PageWord]

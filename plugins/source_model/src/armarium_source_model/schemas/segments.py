@@ -24,6 +24,7 @@ from armarium_source_model.schemas.fields import (
     Version,
     Word,
 )
+from armarium_source_model.schemas.readings import PlacesIn
 
 MAX_BULK = 20_000
 """Segments in one bulk call."""
@@ -131,6 +132,8 @@ class FoundLineIn(Params):
     confidence: Fraction | None = None
     direction: Direction | None = None
     text: SourceText | None = None
+    places: PlacesIn | None = None
+    """Where the letters of the text stand."""
     start_seconds: Seconds | None = None
     """When what the line says begins in a recording; `rect` then has its share of the recording's length as x and w."""
     end_seconds: Seconds | None = None

@@ -7,7 +7,10 @@ export type View = readonly [a: number, b: number, c: number, d: number, e: numb
 export interface Marks {
   selected: string | null;
   hovered: string | null;
-  doubtful: ReadonlySet<string>;
+  /** Outlines of what is doubtful: words, and lines whose words nobody placed. */
+  doubtful: Point[][];
+  /** The word at the cursor. */
+  word: Point[] | null;
   shown: boolean;
   /** The corners of the shape that is being changed, and of its baseline. */
   figure: Figure | null;
@@ -39,9 +42,10 @@ interface Chunk {
   baselines: Path2D;
 }
 
-function trace(path: Path2D, points: Point[], close: boolean): void {
+function trace(path: Path2D, points: Point[], close: boolean): Path2D {
   points.forEach(([x, y], index) => (index === 0 ? path.moveTo(x, y) : path.lineTo(x, y)));
   if (close) path.closePath();
+  return path;
 }
 
 export class Overlay {
@@ -126,12 +130,7 @@ export class Overlay {
       const near = this.lineHeight * pixels >= LEAST_LINE_PIXELS;
       const lineColour = near ? COLOUR.line : COLOUR.lineAfar;
       const doubtful = new Path2D();
-      for (const id of marks.doubtful) {
-        const shape = this.byId.get(id);
-        if (!shape) continue;
-        const [x, y, w, h] = shape.box;
-        if (seen([x, y, x + w, y + h])) trace(doubtful, shape.outline, true);
-      }
+      for (const outline of marks.doubtful) trace(doubtful, outline, true);
       fill(doubtful, COLOUR.doubtful);
       for (const chunk of this.chunks) {
         if (!seen(chunk.box)) continue;
@@ -144,9 +143,7 @@ export class Overlay {
     const one = (id: string | null) => {
       const shape = id === null ? undefined : this.byId.get(id);
       if (!shape) return null;
-      const path = new Path2D();
-      trace(path, shape.outline, true);
-      return path;
+      return trace(new Path2D(), shape.outline, true);
     };
     const hovered = marks.hovered === marks.selected ? null : one(marks.hovered);
     if (hovered) fill(hovered, COLOUR.hovered);
@@ -157,6 +154,7 @@ export class Overlay {
       fill(selected, COLOUR.selectedFill);
       stroke(selected, COLOUR.selected, 2);
     }
+    if (marks.word) stroke(trace(new Path2D(), marks.word, true), COLOUR.baselineOfSelected, 2);
     const handles = (points: Point[], colour: string) => {
       const dots = new Path2D();
       for (const [x, y] of points) {
@@ -170,16 +168,12 @@ export class Overlay {
       ctx.stroke(dots);
     };
     if (marks.figure?.baseline) {
-      const path = new Path2D();
-      trace(path, marks.figure.baseline, false);
-      stroke(path, COLOUR.baselineOfSelected, 2);
+      stroke(trace(new Path2D(), marks.figure.baseline, false), COLOUR.baselineOfSelected, 2);
       handles(marks.figure.baseline, COLOUR.baselineOfSelected);
     }
     if (marks.figure) handles(marks.figure.outline, COLOUR.selected);
     if (marks.sketch.length > 0) {
-      const path = new Path2D();
-      trace(path, marks.sketch, false);
-      stroke(path, COLOUR.selected, 2);
+      stroke(trace(new Path2D(), marks.sketch, false), COLOUR.selected, 2);
       handles(marks.sketch, COLOUR.selected);
     }
   }

@@ -5,6 +5,7 @@ import { draftOf, type Written } from '$lib/drafts.svelte';
 import { tellRefusal } from '$lib/notices.svelte';
 import { doubtOf, linesOf, type Line, type PageText } from './lines';
 import { Places, shapeOf, type Shape } from './shapes';
+import { wordsOf, type Word } from './words';
 
 export type Pass = Schemas['PassOut'];
 
@@ -21,11 +22,15 @@ export class PageState {
   /** A region or a cell of a table that is being edited. */
   region = $state<string | null>(null);
   hovered = $state<string | null>(null);
+  /** Where words stand, and the one at the cursor. */
+  private words = $state.raw<Word[]>([]);
+  word = $state.raw<Word | null>(null);
   gone = $state(false);
   ready = $state(false);
 
   readonly passes = $derived(this.text?.passes ?? []);
   readonly shapeById = $derived(new Map(this.shapes.map((shape) => [shape.id, shape])));
+  readonly placed = $derived(wordsOf(this.words, this.lines));
   readonly places = $derived(new Places(this.shapes));
   private readonly indexOf = $derived(new Map(this.lines.map((line, index) => [line.id, index])));
   readonly index = $derived(this.indexOf.get(this.selected ?? '') ?? -1);
@@ -81,6 +86,11 @@ export class PageState {
       api.GET('/api/segments/document/{document_id}/shapes', { params: { path, query } }),
     );
     this.shapes = found.shapes.map(shapeOf);
+    // They are drawn when they come: the page does not wait for them.
+    void ask(api.GET('/api/segments/document/{document_id}/words', { params: { path, query } })).then(
+      ({ words }) => (this.words = words as Word[]),
+      () => {},
+    );
   }
 
   isDoubtful = (line: Line): boolean =>
@@ -100,6 +110,7 @@ export class PageState {
 
   select(id: string | null): void {
     this.selected = id;
+    this.word = null;
     this.region = null;
   }
   step(by: number): void {

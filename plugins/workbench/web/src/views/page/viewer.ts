@@ -16,7 +16,8 @@ export class PageViewer {
   private marks: Marks = {
     selected: null,
     hovered: null,
-    doubtful: new Set(),
+    doubtful: [],
+    word: null,
     shown: true,
     figure: null,
     sketch: [],

@@ -17,11 +17,13 @@ try {
       const data = await result.data();
       const item = document.createElement("li");
       const link = document.createElement("a");
-      link.href = data.url;
+      const address = new URL(data.url, location.href);
+      address.searchParams.set("words", words);
+      link.href = address;
       link.textContent = data.meta.title || data.url;
-      const words = document.createElement("p");
-      words.innerHTML = data.excerpt;
-      item.append(link, words);
+      const excerpt = document.createElement("p");
+      excerpt.innerHTML = data.excerpt;
+      item.append(link, excerpt);
       found.append(item);
     }
   });

@@ -1,0 +1,125 @@
+"""Where the words of a page's lines stand: their own segments, or what the reader of a line said of its letters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Row
+
+from armarium.api import AsOf, graphemes, query
+from armarium_source_model.letters import XY
+from armarium_source_model.queries.letters import is_as_read, stored_places
+from armarium_source_model.queries.passes import reading_rule
+from armarium_source_model.queries.provisional_text import is_provisional
+from armarium_source_model.queries.readings import CountingText, counting_of_pass
+from armarium_source_model.queries.segments import segments_of
+from armarium_source_model.queries.text import pass_to_read
+from armarium_source_model.schemas.lines import PageWords
+
+
+class WordOnPage(NamedTuple):
+    """A word of a line's text, the characters from `char_start` up to `char_end`, with its corners in fractions of the picture."""
+
+    line_id: str
+    segment_id: str | None
+    text: str
+    char_start: int
+    char_end: int
+    corners: tuple[XY, XY, XY, XY]
+    probability: float | None
+    rendition_id: str | None
+
+    @property
+    def rect(self) -> tuple[float, float, float, float]:
+        """Return the upright box around it: x, y, width, height."""
+        xs, ys = [x for x, _ in self.corners], [y for _, y in self.corners]
+        return min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys)
+
+
+def words_of_pass(conn: Connection, pass_id: str) -> dict[str, list[WordOnPage]]:
+    """Return the words of each line in the order of its text; lines whose words nobody placed are left out."""
+    counting = counting_of_pass(conn, pass_id, rule=reading_rule(conn))
+    inside: dict[str, list[Row[Any]]] = {}
+    for row in segments_of(conn, pass_id, "word"):
+        inside.setdefault(row.parent_segment_id or "", []).append(row)
+    placed = stored_places(conn, [one.representation_id for one in counting.values()])
+    found: dict[str, list[WordOnPage]] = {}
+    for line in segments_of(conn, pass_id, "line"):
+        text, rows = counting.get(line.id), inside.get(line.id, ())
+        stored = placed.get(text.representation_id) if text is not None else None
+        if text is not None and stored is not None and is_as_read(line, stored):
+            starts = [0]
+            for letter in graphemes(text.text):
+                starts.append(starts[-1] + len(letter))
+            found[line.id] = [
+                WordOnPage(
+                    line.id,
+                    None,
+                    one.text,
+                    starts[one.first],
+                    starts[one.end],
+                    one.corners,
+                    one.probability,
+                    stored.rendition_id,
+                )
+                for one in stored.places.words(text.text)
+            ]
+        elif rows and (own := _of_segments(line.id, text and text.text, rows, counting)):
+            found[line.id] = own
+    return found
+
+
+def _of_segments(
+    line_id: str, text: str | None, rows: list[Row[Any]], counting: Mapping[str, CountingText]
+) -> list[WordOnPage]:
+    """Return a line's own words as they stand in its text (None: they are its text); none if they are others."""
+    said = [(row, counting[row.id].text if row.id in counting else "") for row in rows]
+    tokens = list(re.finditer(r"\S+", " ".join(one for _, one in said) if text is None else text))
+    from_left = sorted(said, key=lambda word: word[0].bbox_x)
+    for order in (said, from_left, from_left[::-1]):
+        if [one for _, one in order] == [token.group() for token in tokens]:
+            return [
+                WordOnPage(
+                    line_id,
+                    row.id,
+                    one,
+                    token.start(),
+                    token.end(),
+                    _corners(row),
+                    row.confidence,
+                    row.anchor.get("rendition_id"),
+                )
+                for (row, one), token in zip(order, tokens, strict=True)
+            ]
+    return []
+
+
+def _corners(row: Row[Any]) -> tuple[XY, XY, XY, XY]:
+    points = row.anchor.get("polygon") or ()
+    if len(points) == 4:
+        one, two, three, four = ((x, y) for x, y in points)
+        return one, two, three, four
+    x, y, w, h = row.anchor["rect"]
+    return (x, y), (x + w, y), (x + w, y + h), (x, y + h)
+
+
+@query(
+    "/api/segments/document/{document_id}/words",
+    summary="Where the words of a page stand",
+    answer=PageWords,
+    refusals=(404, 409),
+    as_of=AsOf("document_id"),
+)
+def read_page_words(conn: Connection, document_id: str, pass_id: str | None = None) -> dict[str, Any]:
+    """List the words of the lines of the pass the page is read by, or of the one named, as far as they were placed."""
+    row = None
+    if pass_id is None or not is_provisional(pass_id):
+        row, _, _ = pass_to_read(conn, document_id, pass_id, None, reading_rule(conn))
+    words = [] if row is None else [word for line in words_of_pass(conn, row.id).values() for word in line]
+    return {
+        "document_id": document_id,
+        "pass_id": None if row is None else row.id,
+        "words": [word._asdict() for word in words],
+    }
