@@ -1,7 +1,7 @@
 """Measures line finders on pages whose lines people drew: `make evaluate-finder [FINDERS="lines rapidocr"]`.
 
 A drawn line is found if one found line covers 70 % of its length; a found line belongs to the drawn line that it covers most
-of. `one box`: no other found line belongs to it. Precision: the share of found lines that half lie on drawn lines (people leave
+of; `pieces`: such lines together cover it. `one box`: no other found line belongs to it. Precision: the share of found lines that half lie on drawn lines (people leave
 stamps and marginal notes undrawn, so it cannot be 1). Seconds are of processor time.
 """
 
@@ -32,7 +32,7 @@ FINDERS = {
 COVERED = 0.7
 LIFTED = 0.22
 """How far above a baseline, as a share of the reach above it, a line is looked for."""
-COUNTS = ("pages", "drawn", "found", "recalled", "one_box", "right", "merged")
+COUNTS = ("pages", "drawn", "found", "recalled", "in_pieces", "one_box", "right", "merged")
 
 
 def measure(page: DrawnPage, found: Sequence[FoundLine]) -> dict[str, int]:
@@ -60,6 +60,7 @@ def measure(page: DrawnPage, found: Sequence[FoundLine]) -> dict[str, int]:
         "drawn": len(page.lines),
         "found": len(found),
         "recalled": int(recalled.sum()),
+        "in_pieces": int((np.minimum(1, mine.sum(1)) >= COVERED).sum()),
         "one_box": int(alone.sum()),
         "right": sum(share >= 0.5 for share in lying),
         "merged": int(((cover >= COVERED).sum(0) > 1).sum()),
@@ -108,6 +109,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=REPOSITORY / "../shared/data")
     parser.add_argument("--finders", nargs="+", default=list(FINDERS), choices=list(FINDERS))
     parser.add_argument("--every", type=int, default=1, help="only each such page of a source")
+    parser.add_argument("--unseen", action="store_true", help="only pages of sources that are not trained on")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--out", type=Path, help="write the figures here as JSON")
     options = parser.parse_args()
@@ -119,6 +121,8 @@ def main() -> None:
         if (counted[page.source] - 1) % options.every or page.picture is None:
             continue
         part = "unseen" if page.source.startswith(HELD_OUT) else "trained on"
+        if options.unseen and part != "unseen":
+            continue
         for name, finder in finders.items():
             opened = finder.open_page(page.picture, 1 << 30)
             before = time.process_time()
@@ -130,11 +134,11 @@ def main() -> None:
                 total["seconds"] += spent
                 for key, value in counts.items():
                     total[key] += value
-    print("part        source              finder     pages lines recall one box precision merged s a page")
+    print("part        source              finder     pages lines recall pieces one box precision merged s a page")
     for (part, source, name), total in sorted(totals.items()):
         shares = figures(total)
         print(
-            f"{part:11} {source:19} {name:10} {total['pages']:5.0f} {total['drawn']:5.0f} {shares['recall']:6.3f}"
+            f"{part:11} {source:19} {name:10} {total['pages']:5.0f} {total['drawn']:5.0f} {shares['recall']:6.3f} {shares['in_pieces']:6.3f}"
             f" {shares['one_box']:7.3f} {shares['precision']:9.3f} {total['merged']:6.0f} {shares['seconds']:8.2f}"
         )
     if options.out:
@@ -147,6 +151,7 @@ def figures(total: dict[str, Any]) -> dict[str, float]:
     drawn, found = max(1, total["drawn"]), max(1, total["found"])
     return {
         "recall": round(total["recalled"] / drawn, 4),
+        "in_pieces": round(total["in_pieces"] / drawn, 4),
         "one_box": round(total["one_box"] / drawn, 4),
         "precision": round(total["right"] / found, 4),
         "seconds": round(total["seconds"] / max(1, total["pages"]), 2),

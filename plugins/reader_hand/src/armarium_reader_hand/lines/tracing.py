@@ -15,10 +15,16 @@ LEVELS = (0.3, 0.55, 0.75)
 """What counts as baseline; the higher levels only where pieces of two lines touch at the lower ones."""
 ENDING = 0.75
 """How much the end of a line takes from its baseline, so that neighbours part there."""
-SURE = 0.4
+SURE = 0.5
 """The mean certainty of a baseline below which it is dropped."""
 SHORTEST = 0.55
 """A line is at least this many times as long as it reaches above its baseline."""
+LEANING = 4
+"""Lines that are longer than this many times their reach have a lean of their own."""
+STEEP = 0.4
+"""Radians from the lean of the page from which a line runs astray,"""
+SURE_ASTRAY = 0.65
+"""and the certainty that it needs."""
 STEP = 6
 """Places between two points of a baseline."""
 GAP = 2.5
@@ -47,12 +53,15 @@ def trace(maps: Maps) -> list[Traced]:
     """Return the lines of a page."""
     strength = maps.base * (1 - ENDING * maps.ends)
     pieces = [piece for at in _components(strength, 0) if (piece := _piece(maps, *at)) is not None]
-    joined = _join(pieces, maps)
-    return [
-        line
-        for line in joined
-        if line.sure >= SURE and line.length >= max(SHORTEST * line.above, 1.5)
-    ]
+    lines = [line for line in _join(pieces, maps) if line.length >= max(SHORTEST * line.above, 1.5)]
+    lean = _lean(lines)
+    for line in lines:
+        if line.length < LEANING * line.above and _turn(line, lean) < STEEP:
+            # A word or a number says less of the lean of its line than the page does.
+            middle, along = line.points.mean(0), np.array([np.cos(lean), np.sin(lean)])
+            line.points = middle + np.array([[-0.5], [0.5]]) * line.length * along
+    return [line for line in lines if line.sure >= (SURE if _turn(line, lean) < STEEP else SURE_ASTRAY)
+            and (_turn(line, lean) < STEEP or line.length >= LEANING * line.above)]
 
 
 def on_page(line: Traced, maps: Maps, size: tuple[int, int]) -> tuple[Points, Points]:
@@ -62,6 +71,20 @@ def on_page(line: Traced, maps: Maps, size: tuple[int, int]) -> tuple[Points, Po
     highest = np.array(size, np.float64)
     baseline, outline = ((np.clip((one + 0.5) * maps.scale, 0, highest)) for one in (line.points, outline))
     return baseline, outline
+
+
+def _lean(lines: list[Traced]) -> float:
+    """Return the lean of the page: that of half of its writing, as long as each line is."""
+    turns = np.array([np.arctan2(*(line.points[-1] - line.points[0])[::-1]) for line in lines])
+    lengths = np.array([line.length for line in lines])
+    order = np.argsort(turns)
+    return float(turns[order][np.searchsorted(np.cumsum(lengths[order]), lengths.sum() / 2)]) if len(lines) else 0.0
+
+
+def _turn(line: Traced, lean: float) -> float:
+    """Return by how much a line is turned against *lean*, in radians."""
+    across, down = line.points[-1] - line.points[0]
+    return float(abs((np.arctan2(down, across) - lean + np.pi) % (2 * np.pi) - np.pi))
 
 
 Component = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -121,7 +144,7 @@ def _piece(maps: Maps, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Tra
         # Upright writing runs so that its letters stand on the baseline.
         if _lettered(maps, points, above) < _lettered(maps, points[::-1], above):
             points = points[::-1]
-    return Traced(_longer(points, 1.5), above, below, float(weight.mean()))
+    return Traced(_longer(points, 1.5 + 0.12 * above), above, below, float(weight.mean()))
 
 
 def _lettered(maps: Maps, points: Points, above: float) -> float:
