@@ -5,29 +5,17 @@ A page is written flat, then bent, turned and photographed: `Composer.window` gi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from training.finder.bank import HEIGHT, Bank
+from training.finder.bending import Placed, bent
 from training.finder.paper import draw_furniture, paper_of, photograph
 
-Points = NDArray[np.float64]
 Float = NDArray[np.float32]
 CORE = 0.45
 """The x-height of a drawn line, as a share of how far it reaches above its baseline."""
-
-
-@dataclass
-class Placed:
-    """A line on a page: its baseline in the direction of the writing, its reach above and below, its x-height."""
-
-    baseline: Points
-    above: float
-    below: float
-    core: float
 
 
 class Composer:
@@ -48,9 +36,11 @@ class Composer:
                 Placed(np.array(base), above, below, CORE * above)
                 for base, above, below in self.bank.pages[at]["lines"]
             ]
-            return *self._bent(page, lines, size, float(chance.uniform(0.55, 1.2))), chance.random() < 0.15
+            return *bent(
+                self.chance, page, lines, size, float(chance.uniform(0.55, 1.2))
+            ), chance.random() < 0.15
         page, lines = self._page()
-        return *self._bent(page, lines, size, float(chance.uniform(0.8, 1.2))), True
+        return *bent(self.chance, page, lines, size, float(chance.uniform(0.8, 1.2))), True
 
     def _page(self) -> tuple[Float, list[Placed]]:
         """A flat page."""
@@ -61,9 +51,13 @@ class Composer:
             shape = (shape[1], shape[0])
         ink = np.ones(shape, np.float32)
         self.hand = self._hand()
-        self.strength = float(chance.uniform(0.25, 1.0)) if chance.random() < 0.4 else float(chance.uniform(0.7, 1.0))
+        self.strength = (
+            float(chance.uniform(0.25, 1.0)) if chance.random() < 0.4 else float(chance.uniform(0.7, 1.0))
+        )
         self.stroke = float(np.exp(chance.normal(0, 0.2)))
-        self.unsteady = float(abs(chance.normal(0, 0.35))) if chance.random() < 0.6 else float(abs(chance.normal(0, 1.2)))
+        self.unsteady = (
+            float(abs(chance.normal(0, 0.35))) if chance.random() < 0.6 else float(abs(chance.normal(0, 1.2)))
+        )
         lines: list[Placed] = []
         kind = chance.random()
         if kind < 0.25 and self.bank.layouts:
@@ -81,14 +75,22 @@ class Composer:
         return photograph(paper_of(shape, self.bank, chance) * ink * behind, self.bank, chance), lines
 
     def _hand(self) -> list[int]:
-        return self.bank.hands[min(int(np.searchsorted(self.bank.likely, self.chance.random())), len(self.bank.hands) - 1)]
+        return self.bank.hands[
+            min(int(np.searchsorted(self.bank.likely, self.chance.random())), len(self.bank.hands) - 1)
+        ]
 
     def _columns(self, ink: Float, lines: list[Placed]) -> None:
         """One to four columns, with marginalia, headings and page numbers."""
         chance = self.chance
         down, across = ink.shape
-        count = int(chance.choice([1, 2, 3, 4], p=[0.5, 0.34, 0.08, 0.08] if across < down else [0.3, 0.35, 0.1, 0.25]))
-        pitch = float(np.exp(chance.uniform(np.log(18), np.log(50 if count > 2 else 75 if count == 1 else 60))))
+        count = int(
+            chance.choice(
+                [1, 2, 3, 4], p=[0.5, 0.34, 0.08, 0.08] if across < down else [0.3, 0.35, 0.1, 0.25]
+            )
+        )
+        pitch = float(
+            np.exp(chance.uniform(np.log(18), np.log(50 if count > 2 else 75 if count == 1 else 60)))
+        )
         margin = [float(chance.uniform(0.02, 0.2)) for _ in range(4)]
         left, right = margin[0] * across, (1 - margin[1]) * across
         top, bottom = margin[2] * down, (1 - margin[3]) * down
@@ -100,7 +102,9 @@ class Composer:
         for column in range(count):
             x = left + column * (width + gutter)
             until = bottom if chance.random() < 0.75 else float(chance.uniform(top + 2 * pitch, bottom))
-            self._text(ink, lines, x, top, width, until, pitch, verses=style < 0.18, ragged=0.18 <= style < 0.5)
+            self._text(
+                ink, lines, x, top, width, until, pitch, verses=style < 0.18, ragged=0.18 <= style < 0.5
+            )
         if chance.random() < 0.4:
             for _ in range(int(chance.integers(1, 4))):
                 small = pitch * float(chance.uniform(0.5, 0.9))
@@ -108,7 +112,9 @@ class Composer:
                 if wide > 2.5 * small:
                     x = 0.05 * left if chance.random() < 0.5 else right + 0.1 * (across - right)
                     y = float(chance.uniform(top, bottom - small))
-                    self._text(ink, lines, x, y, wide, min(bottom, y + small * int(chance.integers(1, 8))), small)
+                    self._text(
+                        ink, lines, x, y, wide, min(bottom, y + small * int(chance.integers(1, 8))), small
+                    )
         for y, share in ((top * 0.55, 0.5), (bottom + (down - bottom) * 0.5, 0.4)):
             if chance.random() < share and 0.6 * pitch < min(top, down - bottom):
                 long = float(np.exp(chance.uniform(np.log(pitch), np.log(max(width, pitch * 2)))))
@@ -162,7 +168,11 @@ class Composer:
         chance = self.chance
         down, across = ink.shape
         pitch = float(np.exp(chance.uniform(np.log(19), np.log(52))))
-        edges = np.cumsum(np.r_[chance.uniform(0.02, 0.1), chance.dirichlet(np.full(int(chance.integers(3, 9)), 2.0)) * 0.88])
+        edges = np.cumsum(
+            np.r_[
+                chance.uniform(0.02, 0.1), chance.dirichlet(np.full(int(chance.integers(3, 9)), 2.0)) * 0.88
+            ]
+        )
         ruled, full, level = chance.random() < 0.75, chance.uniform(0.45, 1), chance.random() < 0.5
         top, bottom = down * chance.uniform(0.04, 0.2), down * chance.uniform(0.6, 0.98)
         shade = float(chance.uniform(0.3, 0.9))
@@ -172,15 +182,38 @@ class Composer:
             for left, right in zip(edges[:-1] * across, edges[1:] * across, strict=True):
                 room = right - left - 2 * gap
                 if room > pitch * 0.6 and chance.random() < full:
-                    long = room if chance.random() < 0.35 else max(pitch * 0.6, room * float(chance.uniform(0.2, 1)))
+                    long = (
+                        room
+                        if chance.random() < 0.35
+                        else max(pitch * 0.6, room * float(chance.uniform(0.2, 1)))
+                    )
                     x = left + gap + (room - long) * (0 if chance.random() < 0.7 else 1)
-                    self._write(ink, lines, x, y + float(chance.normal(0, 0.05 * pitch)), long, pitch * float(chance.uniform(0.85, 1.25)))
+                    self._write(
+                        ink,
+                        lines,
+                        x,
+                        y + float(chance.normal(0, 0.05 * pitch)),
+                        long,
+                        pitch * float(chance.uniform(0.85, 1.25)),
+                    )
             if ruled and level:
-                cv2.line(ink, (round(edges[0] * across), round(y + 0.25 * pitch)), (round(edges[-1] * across), round(y + 0.25 * pitch)), shade, 1)
+                cv2.line(
+                    ink,
+                    (round(edges[0] * across), round(y + 0.25 * pitch)),
+                    (round(edges[-1] * across), round(y + 0.25 * pitch)),
+                    shade,
+                    1,
+                )
             y += pitch * (1.1 if ruled else 1)
         if ruled:
             for edge in edges:
-                cv2.line(ink, (round(edge * across), round(top)), (round(edge * across), round(bottom)), shade, int(chance.integers(1, 3)))
+                cv2.line(
+                    ink,
+                    (round(edge * across), round(top)),
+                    (round(edge * across), round(bottom)),
+                    shade,
+                    int(chance.integers(1, 3)),
+                )
 
     def _as_drawn(self, ink: Float, lines: list[Placed]) -> None:
         """Lines where a layout of a real page has them."""
@@ -195,7 +228,15 @@ class Composer:
             across = points[-1] - points[0]
             if across[0] > 2 * abs(across[1]):
                 height = min((above + below) * scale * grown, 140)
-                self._write(ink, lines, points[0][0], points[0][1], float(across[0]), height, float(across[1] / across[0]))
+                self._write(
+                    ink,
+                    lines,
+                    points[0][0],
+                    points[0][1],
+                    float(across[0]),
+                    height,
+                    float(across[1] / across[0]),
+                )
 
     def _initial(self, ink: Float, x: float, y: float, size: float) -> float:
         """A large initial, which is no line; returns the room that it takes."""
@@ -211,7 +252,14 @@ class Composer:
         """A line up or down the margin."""
         flat = np.ones((int(3 * pitch), ink.shape[0]), np.float32)
         found: list[Placed] = []
-        self._write(flat, found, ink.shape[0] * 0.2, 1.8 * pitch, ink.shape[0] * float(self.chance.uniform(0.2, 0.6)), pitch)
+        self._write(
+            flat,
+            found,
+            ink.shape[0] * 0.2,
+            1.8 * pitch,
+            ink.shape[0] * float(self.chance.uniform(0.2, 0.6)),
+            pitch,
+        )
         x = 2 if self.chance.random() < 0.5 else ink.shape[1] - flat.shape[0] - 2
         if x < 0 or ink[:, x : x + flat.shape[0]].mean() < 0.998:
             return
@@ -221,7 +269,9 @@ class Composer:
         for one in found:
             along, across = one.baseline[:, 0], one.baseline[:, 1]
             one.baseline = (
-                np.stack([x + across, ink.shape[0] - 1 - along], 1) if rising else np.stack([x + flat.shape[0] - 1 - across, along], 1)
+                np.stack([x + across, ink.shape[0] - 1 - along], 1)
+                if rising
+                else np.stack([x + flat.shape[0] - 1 - across, along], 1)
             )
             lines.append(one)
 
@@ -234,7 +284,6 @@ class Composer:
             return
         chance = self.chance
         scale = height / HEIGHT
-        parts: list[Float] = []
         room, core, reach, first = long, [], [], True
         while room > max(3.0, 0.3 * height) or first:
             at = int(chance.choice(self.hand))
@@ -243,17 +292,26 @@ class Composer:
             stretch = room / wide if 0.8 < room / wide < 1.2 else 1.0
             target = max(3, round(min(wide * stretch, room)))
             kept = strip[:, : max(3, min(strip.shape[1], round(target / scale / stretch)))]
-            small = cv2.resize(kept, (target, max(4, round(height))), interpolation=cv2.INTER_AREA).astype(np.float32) / 255
+            small = (
+                cv2.resize(kept, (target, max(4, round(height))), interpolation=cv2.INTER_AREA).astype(
+                    np.float32
+                )
+                / 255
+            )
             if first and apart:
                 cut = _first_gap(small, height)
                 if cut:
                     space = min(round(apart), round(room) - target) if target + apart > room else round(apart)
-                    small = np.hstack([small[:, :cut], np.ones((small.shape[0], max(0, space)), np.float32), small[:, cut:]])
+                    small = np.hstack(
+                        [small[:, :cut], np.ones((small.shape[0], max(0, space)), np.float32), small[:, cut:]]
+                    )
             # Hands of one page sit on one baseline, whatever their crops were.
             drop = round(self.bank.bases[at] * scale)
             core.append((self.bank.bases[at] - self.bank.tops[at]) * scale)
             reach.append(drop)
-            _multiply_sloped(ink, self._inked(small), x + long - room, y + slope * (long - room) - drop, slope)
+            _multiply_sloped(
+                ink, self._inked(small), x + long - room, y + slope * (long - room) - drop, slope
+            )
             room -= small.shape[1] + (0.25 * height if room - small.shape[1] > 0.5 * height else 0)
             first = False
         end = min(long, long - max(room, 0))
@@ -267,64 +325,6 @@ class Composer:
         dark = np.float32(self.strength) * (1 - strip)
         # However faint, a reader sees it.
         return 1 - np.minimum(1, dark * max(1.0, 0.16 / max(0.02, float(np.percentile(dark, 96)))))
-
-    def _bent(self, page: Float, lines: list[Placed], size: int, scale: float) -> tuple[NDArray[np.uint8], list[Placed]]:
-        """A window of the page turned and bent, and its lines there."""
-        chance = self.chance
-        draw = chance.random()
-        angle = np.deg2rad(chance.normal(0, 1.2) if draw < 0.6 else chance.uniform(-15, 15) if draw < 0.96 else chance.choice([-90, 90]) + chance.normal(0, 3))
-        down, across = page.shape
-        turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]]) / scale
-        turn[0] *= np.exp(chance.normal(0, 0.05))
-        middle = np.array([chance.uniform(0.3, 0.7) * across, chance.uniform(0.25, 0.75) * down])
-        waves = [
-            (chance.normal(0, 1, 2) * [1.5, strength], chance.normal(0, 2 * np.pi / length, 2), chance.uniform(0, 2 * np.pi))
-            for strength, length in ((5, 1500), (2.5, 700), (1.0, 300))
-        ] if chance.random() < 0.65 else []  # fmt: skip
-
-        def on_page(x: Points, y: Points) -> tuple[Points, Points]:
-            moved_x, moved_y = x - size / 2, y - size / 2
-            far_x = turn[0, 0] * moved_x + turn[0, 1] * moved_y + middle[0]
-            far_y = turn[1, 0] * moved_x + turn[1, 1] * moved_y + middle[1]
-            for strength, turning, phase in waves:
-                wave = np.sin(turning[0] * x + turning[1] * y + phase)
-                far_x, far_y = far_x + strength[0] * wave, far_y + strength[1] * wave
-            return far_x, far_y
-
-        step = 16
-        grid = np.arange(0, size + step, step, dtype=np.float64)
-        xs, ys = on_page(*np.meshgrid(grid, grid))
-        zoom = [cv2.resize(one.astype(np.float32), None, fx=step, fy=step, interpolation=cv2.INTER_LINEAR) for one in (xs, ys)]
-        # Resized grids start half a cell early.
-        half = step // 2
-        maps = [one[half : half + size, half : half + size] for one in zoom]
-        if scale < 0.75:
-            page = cv2.GaussianBlur(page, (0, 0), 0.45 / scale)
-        window = cv2.remap(page, maps[0], maps[1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=float(chance.uniform(0, 200)))
-        back = np.linalg.inv(turn)
-        kept = []
-        for line in lines:
-            pieces = max(2, int(np.hypot(*(line.baseline[-1] - line.baseline[0])) // 25))
-            points = _resampled(line.baseline, pieces + 1)
-            place = (points - middle) @ back.T + size / 2
-            for _ in range(4):
-                there = np.stack(on_page(place[:, 0], place[:, 1]), 1)
-                place += (points - there) @ back.T
-            inside = ((place > -20) & (place < size + 20)).all(1)
-            if inside.any():
-                kept.append(Placed(place, line.above * scale, line.below * scale, line.core * scale))
-        if chance.random() < 0.5:
-            quality = int(chance.integers(25, 92))
-            coded = cv2.imencode(".jpg", np.clip(window, 0, 255).astype(np.uint8), [cv2.IMWRITE_JPEG_QUALITY, quality])[1]
-            return cv2.imdecode(coded, cv2.IMREAD_GRAYSCALE), kept
-        return np.clip(window, 0, 255).astype(np.uint8), kept
-
-
-def _resampled(points: Points, count: int) -> Points:
-    """Points evenly along a polyline."""
-    far = np.r_[0, np.cumsum(np.hypot(*np.diff(points, axis=0).T))]
-    at = np.linspace(0, far[-1], count)
-    return np.stack([np.interp(at, far, points[:, 0]), np.interp(at, far, points[:, 1])], 1)
 
 
 def _first_gap(strip: Float, height: float) -> int:

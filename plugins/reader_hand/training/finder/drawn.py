@@ -59,7 +59,10 @@ def read_layout(path: Path, source: str, picture: Path | None = None) -> DrawnPa
     page = next((node for node in root.iter() if _name(node) == "Page"), None)
     if page is None:
         return None
-    size = [float(page.get(key) or page.get(key.upper()) or page.get(f"image{key}") or 0) for key in ("Width", "Height")]
+    size = [
+        float(page.get(key) or page.get(key.upper()) or page.get(f"image{key}") or 0)
+        for key in ("Width", "Height")
+    ]
     lines = [line for node in root.iter() if _name(node) == "TextLine" and (line := _line(node)) is not None]
     if picture is not None:
         with Image.open(picture) as image:

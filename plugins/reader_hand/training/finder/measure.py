@@ -45,7 +45,9 @@ def measure(page: DrawnPage, found: Sequence[FoundLine]) -> dict[str, int]:
         (x0, y0), (x1, y1) = outline.min(0), outline.max(0)
         for row, points in enumerate(spots):
             near = (points[:, 0] >= x0) & (points[:, 0] <= x1) & (points[:, 1] >= y0) & (points[:, 1] <= y1)
-            inside = [cv2.pointPolygonTest(outline, (float(x), float(y)), False) >= 0 for x, y in points[near]]
+            inside = [
+                cv2.pointPolygonTest(outline, (float(x), float(y)), False) >= 0 for x, y in points[near]
+            ]
             cover[row, column] = sum(inside) / len(points)
     lengths = np.array([len(points) for points in spots], float)
     most = (cover * lengths[:, None]).argmax(0) if len(found) else np.empty(0, int)
@@ -90,8 +92,16 @@ def _lying(found: FoundLine, drawn: Sequence[DrawnLine], width: int) -> float:
         up = np.array([span[1], -span[0]]) / max(1e-9, length)
         rise = (points - line.baseline[0]) @ up
         along = (points - line.baseline[0]) @ (span / max(1e-9, length))
-        bends = np.interp(along, (line.baseline - line.baseline[0]) @ (span / max(1e-9, length)), (line.baseline - line.baseline[0]) @ up)
-        inside |= (along >= -0.3 * line.above) & (along <= length + 0.3 * line.above) & (np.abs(rise - bends) < 0.55 * line.above)
+        bends = np.interp(
+            along,
+            (line.baseline - line.baseline[0]) @ (span / max(1e-9, length)),
+            (line.baseline - line.baseline[0]) @ up,
+        )
+        inside |= (
+            (along >= -0.3 * line.above)
+            & (along <= length + 0.3 * line.above)
+            & (np.abs(rise - bends) < 0.55 * line.above)
+        )
     return float(inside.mean())
 
 
@@ -114,7 +124,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="write the figures here as JSON")
     options = parser.parse_args()
     finders = {name: load(name, options.threads) for name in options.finders}
-    totals: dict[tuple[str, str, str], dict[str, float]] = defaultdict(lambda: dict.fromkeys((*COUNTS, "seconds"), 0))
+    totals: dict[tuple[str, str, str], dict[str, float]] = defaultdict(
+        lambda: dict.fromkeys((*COUNTS, "seconds"), 0)
+    )
     counted: dict[str, int] = defaultdict(int)
     for page in drawn_pages(options.data):
         counted[page.source] += 1
@@ -134,7 +146,9 @@ def main() -> None:
                 total["seconds"] += spent
                 for key, value in counts.items():
                     total[key] += value
-    print("part        source              finder     pages lines recall pieces one box precision merged s a page")
+    print(
+        "part        source              finder     pages lines recall pieces one box precision merged s a page"
+    )
     for (part, source, name), total in sorted(totals.items()):
         shares = figures(total)
         print(
@@ -142,7 +156,10 @@ def main() -> None:
             f" {shares['one_box']:7.3f} {shares['precision']:9.3f} {total['merged']:6.0f} {shares['seconds']:8.2f}"
         )
     if options.out:
-        rows = [{"part": key[0], "source": key[1], "finder": key[2], **total, **figures(total)} for key, total in sorted(totals.items())]
+        rows = [
+            {"part": key[0], "source": key[1], "finder": key[2], **total, **figures(total)}
+            for key, total in sorted(totals.items())
+        ]
         options.out.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
 
 

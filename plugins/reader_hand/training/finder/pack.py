@@ -1,6 +1,6 @@
 """Packs what the line finder is trained on: lines of the corpora as strips of ink, drawn pages reduced, layouts of pages.
 
-    python -m training.finder.pack --lines FOLDER FOLDER --data FOLDER --out packed.npz
+python -m training.finder.pack --lines FOLDER FOLDER --data FOLDER --out packed.npz
 """
 
 from __future__ import annotations
@@ -95,7 +95,11 @@ def page_record(page: DrawnPage, scale: float) -> dict[str, Any]:
         "source": page.source,
         "size": [page.width * scale, page.height * scale],
         "lines": [
-            [np.round(line.baseline * scale, 1).tolist(), round(line.above * scale, 1), round(line.below * scale, 1)]
+            [
+                np.round(line.baseline * scale, 1).tolist(),
+                round(line.above * scale, 1),
+                round(line.below * scale, 1),
+            ]
             for line in page.lines
         ],
     }
@@ -132,7 +136,9 @@ def main() -> None:
         told=np.frombuffer(told, np.uint8),
         **packed,
     )
-    print(f"{len(packed['tops'])} lines, {len(records)} pages, {len(layouts)} layouts, {options.out.stat().st_size:,} bytes")
+    print(
+        f"{len(packed['tops'])} lines, {len(records)} pages, {len(layouts)} layouts, {options.out.stat().st_size:,} bytes"
+    )
 
 
 if __name__ == "__main__":

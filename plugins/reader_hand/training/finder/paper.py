@@ -70,14 +70,25 @@ def draw_furniture(ink: Float, lines: list[Any], chance: Generator) -> None:
         if chance.random() < 0.012:
             (x0, y0), (x1, y1) = line.baseline[0], line.baseline[-1]
             drop = line.below * float(chance.uniform(0.2, 0.8)) if chance.random() < 0.7 else -0.4 * line.core
-            cv2.line(ink, (int(x0), int(y0 + drop)), (int(x1), int(y1 + drop)), float(chance.uniform(0, 0.6)), 1)
+            cv2.line(
+                ink, (int(x0), int(y0 + drop)), (int(x1), int(y1 + drop)), float(chance.uniform(0, 0.6)), 1
+            )
     for _ in range(int(chance.integers(1, 4)) if chance.random() < 0.35 else 0):
         place = (int(chance.integers(across)), int(chance.integers(down)))
         size = int(chance.integers(12, max(13, across // 6)))
         shade, width = float(chance.uniform(0.1, 0.8)), int(chance.integers(1, 4))
         kind = chance.random()
         if kind < 0.35:
-            cv2.ellipse(ink, place, (size, int(size * chance.uniform(0.4, 1))), float(chance.uniform(0, 180)), 0, 360, shade, width)
+            cv2.ellipse(
+                ink,
+                place,
+                (size, int(size * chance.uniform(0.4, 1))),
+                float(chance.uniform(0, 180)),
+                0,
+                360,
+                shade,
+                width,
+            )
         elif kind < 0.65:
             walk = np.cumsum(chance.normal(0, size / 6, (int(chance.integers(5, 40)), 2)), 0) + place
             cv2.polylines(ink, [walk.astype(np.int32)], False, shade, width, cv2.LINE_AA)
@@ -86,24 +97,42 @@ def draw_furniture(ink: Float, lines: list[Any], chance: Generator) -> None:
                 y = place[1] + step * max(3, size // 10)
                 cv2.line(ink, (place[0], y), (min(across, place[0] + size * 5), y), shade, 1)
         else:
-            cv2.rectangle(ink, place, (place[0] + size, place[1] + int(size * chance.uniform(0.3, 2))), shade, width if chance.random() < 0.7 else -1)
+            cv2.rectangle(
+                ink,
+                place,
+                (place[0] + size, place[1] + int(size * chance.uniform(0.3, 2))),
+                shade,
+                width if chance.random() < 0.7 else -1,
+            )
 
 
 def photograph(page: Float, bank: Bank, chance: Generator) -> Float:
     """Light that is uneven, the fold of a book, the edge of the page and what lies around it."""
     down, across = page.shape
-    ys, xs = np.mgrid[-1 : 1 : 9j, -1 : 1 : 9j].astype(np.float32)
+    ys, xs = np.mgrid[-1:1:9j, -1:1:9j].astype(np.float32)
     fall = chance.normal(0, 0.1, 5)
     light = 1 + fall[0] * xs + fall[1] * ys + fall[2] * xs * ys - abs(fall[3]) * xs**2 - abs(fall[4]) * ys**2
-    page = page * cv2.resize(np.clip(light, 0.45, 1.2).astype(np.float32), (across, down), interpolation=cv2.INTER_CUBIC)
+    page = page * cv2.resize(
+        np.clip(light, 0.45, 1.2).astype(np.float32), (across, down), interpolation=cv2.INTER_CUBIC
+    )
     if chance.random() < 0.25:
         at, width = float(chance.choice([0, 0.5, 1])) * across, across * float(chance.uniform(0.02, 0.12))
         shadow = 1 - float(chance.uniform(0.2, 0.7)) * np.exp(-np.abs(np.arange(across) - at) / width)
         page = page * shadow[None].astype(np.float32)
     if chance.random() < 0.6:
         # What lies around the page covers its outermost pixels, where as a rule no text stands.
-        tone = float(chance.choice([chance.uniform(0, 50), chance.uniform(60, 150), chance.uniform(200, 255)]))
-        wide = [max(1, int(size * chance.uniform(0.003, 0.04))) if chance.random() < 0.75 else 0 for size in (across, across, down, down)]
-        for part in (np.s_[:, : wide[0]], np.s_[:, across - wide[1] :], np.s_[: wide[2]], np.s_[down - wide[3] :]):
+        tone = float(
+            chance.choice([chance.uniform(0, 50), chance.uniform(60, 150), chance.uniform(200, 255)])
+        )
+        wide = [
+            max(1, int(size * chance.uniform(0.003, 0.04))) if chance.random() < 0.75 else 0
+            for size in (across, across, down, down)
+        ]
+        for part in (
+            np.s_[:, : wide[0]],
+            np.s_[:, across - wide[1] :],
+            np.s_[: wide[2]],
+            np.s_[down - wide[3] :],
+        ):
             page[part] = tone
     return np.clip(page, 0, 255)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarium_reader_hand.lines.maps import CODE, STRIDE
-from training.finder.compose import Placed
+from training.finder.bending import Placed
 
 Maps = NDArray[np.uint8]
 BASE, ENDS, CORE, ABOVE, BELOW, KNOWN = range(6)
@@ -32,7 +32,9 @@ def target_maps(lines: Sequence[Placed], size: int, whole: bool) -> Maps:
         points = (line.baseline + 0.5) / STRIDE - 0.5
         thick = 1 if line.core < 9 else 2 if line.core < 22 else 3
         drawn = [_fixed(points)]
-        cv2.polylines(maps[KNOWN], drawn, False, 255, max(3, round(3 * line.above / STRIDE)), cv2.LINE_8, SHIFT)
+        cv2.polylines(
+            maps[KNOWN], drawn, False, 255, max(3, round(3 * line.above / STRIDE)), cv2.LINE_8, SHIFT
+        )
         cv2.polylines(maps[BASE], drawn, False, 255, thick, cv2.LINE_AA, SHIFT)
         for channel, reach in ((ABOVE, line.above), (BELOW, line.below)):
             cv2.polylines(maps[channel], drawn, False, coded(reach), thick + 2, cv2.LINE_8, SHIFT)
@@ -40,7 +42,9 @@ def target_maps(lines: Sequence[Placed], size: int, whole: bool) -> Maps:
         points = (line.baseline + 0.5) / STRIDE - 0.5
         ups = _normals(points)
         for at in (0, -1):
-            bar = np.stack([points[at] + ups[at] * line.core / STRIDE, points[at] - ups[at] * 0.35 * line.core / STRIDE])
+            bar = np.stack(
+                [points[at] + ups[at] * line.core / STRIDE, points[at] - ups[at] * 0.35 * line.core / STRIDE]
+            )
             cv2.polylines(maps[ENDS], [_fixed(bar)], False, 255, 2, cv2.LINE_AA, SHIFT)
     return maps
 

@@ -87,7 +87,9 @@ def photographed(pages: Tensor) -> Tensor:
     side = pages.shape[-1]
     flat = pages.reshape(1, count, side, -1)
     flat = functional.conv2d(flat, kernel[:, None, None, :], padding=(0, 3), groups=count)
-    pages = functional.conv2d(flat, kernel[:, None, :, None], padding=(3, 0), groups=count).reshape(pages.shape)
+    pages = functional.conv2d(flat, kernel[:, None, :, None], padding=(3, 0), groups=count).reshape(
+        pages.shape
+    )
     pages = pages.clamp(1e-3, 1) ** each(-0.5, 0.5).exp()
     pages = (pages - 0.6) * each(0.35, 1.25) + 0.6 + each(-0.3, 0.2)
     pages = pages + torch.randn_like(pages) * each(-0.02, 0.06).clamp(min=0)
@@ -104,7 +106,9 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--size", type=int, default=896)
     parser.add_argument("--store", type=int, default=6000)
-    parser.add_argument("--every", type=int, default=1, help="for trials: only each such line of the packed ones")
+    parser.add_argument(
+        "--every", type=int, default=1, help="for trials: only each such line of the packed ones"
+    )
     parser.add_argument("--workers", type=int, default=max(1, len(os.sched_getaffinity(0)) - 1))
     parser.add_argument("--rate", type=float, default=3e-3)
     options = parser.parse_args()
@@ -121,7 +125,10 @@ def main() -> None:
     average = {name: value.detach().clone() for name, value in net.state_dict().items()}
     decays = [one for one in net.parameters() if one.ndim > 1]
     rest = [one for one in net.parameters() if one.ndim <= 1]
-    groups: list[dict[str, Any]] = [{"params": decays, "weight_decay": 0.02}, {"params": rest, "weight_decay": 0.0}]
+    groups: list[dict[str, Any]] = [
+        {"params": decays, "weight_decay": 0.02},
+        {"params": rest, "weight_decay": 0.0},
+    ]
     optimiser = torch.optim.AdamW(groups, lr=options.rate, betas=(0.9, 0.98), fused=fast)
     spent, steps = 0.0, 0
     kept = options.out / "checkpoint.pt"
@@ -130,9 +137,14 @@ def main() -> None:
         net.load_state_dict(state["net"])
         optimiser.load_state_dict(state["optimiser"])
         average, spent, steps = state["average"], state["seconds"], state["steps"]
-    print(f"{count_weights(net):,} weights; {len(bank.strips)} lines; {device}; {options.workers} workers", flush=True)
+    print(
+        f"{count_weights(net):,} weights; {len(bank.strips)} lines; {device}; {options.workers} workers",
+        flush=True,
+    )
     pages = Pages(bank, options.size, 4, 1 + steps)
-    loader = DataLoader(pages, batch_size=None, num_workers=options.workers, pin_memory=fast, prefetch_factor=3)
+    loader = DataLoader(
+        pages, batch_size=None, num_workers=options.workers, pin_memory=fast, prefetch_factor=3
+    )
     store = Store(options.store, options.size, device)
     # Pages are stored as fast as they come, however fast the device trains.
     threading.Thread(target=store.fill, args=(iter(loader),), daemon=True).start()
@@ -164,10 +176,18 @@ def main() -> None:
             keep = min(0.998, 1 - 1 / (steps / 4 + 1))
             state = net.state_dict()
             floats = [name for name, value in state.items() if value.is_floating_point()]
-            torch._foreach_lerp_([average[name] for name in floats], [state[name] for name in floats], 1 - keep)
+            torch._foreach_lerp_(
+                [average[name] for name in floats], [state[name] for name in floats], 1 - keep
+            )
         now = time.monotonic()
         if now - told > 15 or steps == 3:
-            line = {"seconds": round(spent + now - started, 1), "steps": steps, "pages": store.made, "loss": round(float(losses) / counted, 4), "rate": round(rate, 5)}
+            line = {
+                "seconds": round(spent + now - started, 1),
+                "steps": steps,
+                "pages": store.made,
+                "loss": round(float(losses) / counted, 4),
+                "rate": round(rate, 5),
+            }
             print(json.dumps(line), flush=True)
             with (options.out / "log.jsonl").open("a", encoding="utf-8") as log:
                 log.write(json.dumps(line) + "\n")
@@ -184,10 +204,26 @@ def main() -> None:
     os._exit(0)
 
 
-def _save(out: Path, net: LineNet, average: dict[str, Tensor], optimiser: torch.optim.Optimizer, seconds: float, steps: int) -> None:
-    made = {"net": net.state_dict(), "average": copy_state(average), "optimiser": optimiser.state_dict(), "seconds": seconds, "steps": steps}
+def _save(
+    out: Path,
+    net: LineNet,
+    average: dict[str, Tensor],
+    optimiser: torch.optim.Optimizer,
+    seconds: float,
+    steps: int,
+) -> None:
+    made = {
+        "net": net.state_dict(),
+        "average": copy_state(average),
+        "optimiser": optimiser.state_dict(),
+        "seconds": seconds,
+        "steps": steps,
+    }
     write(out / "checkpoint.pt", made)
-    torch.save({name: value.half() if value.is_floating_point() else value for name, value in average.items()}, out / "average.pt")
+    torch.save(
+        {name: value.half() if value.is_floating_point() else value for name, value in average.items()},
+        out / "average.pt",
+    )
 
 
 if __name__ == "__main__":

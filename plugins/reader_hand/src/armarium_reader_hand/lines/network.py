@@ -55,7 +55,9 @@ class LineNetwork:
         height, width = grey.shape
         scale = min((PIXELS / (height * width)) ** 0.5 * finer, ENLARGED, LONGEST / max(height, width))
         across, down = (max(1, round(side * scale)) for side in (width, height))
-        shrunk = cv2.resize(grey, (across, down), interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR)
+        shrunk = cv2.resize(
+            grey, (across, down), interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
+        )
         more = [-side % MULTIPLE for side in (down, across)]
         padded = cv2.copyMakeBorder(shrunk, 0, more[0], 0, more[1], cv2.BORDER_REPLICATE)
         page = padded[None, None].astype(np.float32) / 255

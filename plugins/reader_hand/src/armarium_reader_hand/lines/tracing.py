@@ -60,8 +60,12 @@ def trace(maps: Maps) -> list[Traced]:
             # A word or a number says less of the lean of its line than the page does.
             middle, along = line.points.mean(0), np.array([np.cos(lean), np.sin(lean)])
             line.points = middle + np.array([[-0.5], [0.5]]) * line.length * along
-    return [line for line in lines if line.sure >= (SURE if _turn(line, lean) < STEEP else SURE_ASTRAY)
-            and (_turn(line, lean) < STEEP or line.length >= LEANING * line.above)]
+    return [
+        line
+        for line in lines
+        if line.sure >= (SURE if _turn(line, lean) < STEEP else SURE_ASTRAY)
+        and (_turn(line, lean) < STEEP or line.length >= LEANING * line.above)
+    ]
 
 
 def on_page(line: Traced, maps: Maps, size: tuple[int, int]) -> tuple[Points, Points]:
@@ -78,7 +82,11 @@ def _lean(lines: list[Traced]) -> float:
     turns = np.array([np.arctan2(*(line.points[-1] - line.points[0])[::-1]) for line in lines])
     lengths = np.array([line.length for line in lines])
     order = np.argsort(turns)
-    return float(turns[order][np.searchsorted(np.cumsum(lengths[order]), lengths.sum() / 2)]) if len(lines) else 0.0
+    return (
+        float(turns[order][np.searchsorted(np.cumsum(lengths[order]), lengths.sum() / 2)])
+        if len(lines)
+        else 0.0
+    )
 
 
 def _turn(line: Traced, lean: float) -> float:
@@ -92,7 +100,9 @@ Component = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 def _components(strength: NDArray[np.float32], level: int) -> list[Component]:
     """Return the rows and columns of each connected piece of baseline."""
-    count, labels, stats, _ = cv2.connectedComponentsWithStats((strength > LEVELS[level]).astype(np.uint8), connectivity=8)
+    count, labels, stats, _ = cv2.connectedComponentsWithStats(
+        (strength > LEVELS[level]).astype(np.uint8), connectivity=8
+    )
     found: list[Component] = []
     for number in range(1, count):
         x, y, width, height, area = stats[number]
@@ -140,23 +150,27 @@ def _piece(maps: Maps, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Tra
     heights = np.interp(picks, np.arange(len(middle)), middle)
     points = np.stack([picks + start, heights], 1) if level else np.stack([heights, picks + start], 1)
     above, below = (float(np.median(one[rows, columns])) for one in (maps.above, maps.below))
-    if not level:
-        # Upright writing runs so that its letters stand on the baseline.
-        if _lettered(maps, points, above) < _lettered(maps, points[::-1], above):
-            points = points[::-1]
-    return Traced(_longer(points, 1.5 + 0.12 * above), above, below, float(weight.mean()))
+    # Upright writing runs so that its letters stand on the baseline.
+    if not level and _lettered(maps, points, above) < _lettered(maps, points[::-1], above):
+        points = points[::-1]
+    return Traced(_longer(points, 1.5 + 0.3 * above), above, below, float(weight.mean()))
 
 
 def _lettered(maps: Maps, points: Points, above: float) -> float:
     """Return how much of the band above a baseline is letters."""
     places = np.round(points + _normals(points) * min(2.0, 0.3 * above)).astype(int)
-    x, y = (places[:, axis].clip(0, size - 1) for axis, size in ((0, maps.core.shape[1]), (1, maps.core.shape[0])))
+    x, y = (
+        places[:, axis].clip(0, size - 1) for axis, size in ((0, maps.core.shape[1]), (1, maps.core.shape[0]))
+    )
     return float(maps.core[y, x].mean())
 
 
 def _longer(points: Points, more: float) -> Points:
     """Continue a baseline at both ends."""
-    first, last = _unit(points[0] - points[min(2, len(points) - 1)]), _unit(points[-1] - points[-min(3, len(points))])
+    first, last = (
+        _unit(points[0] - points[min(2, len(points) - 1)]),
+        _unit(points[-1] - points[-min(3, len(points))]),
+    )
     return np.concatenate([[points[0] + first * more], points[1:-1], [points[-1] + last * more]])
 
 
@@ -173,48 +187,58 @@ def _normals(points: Points) -> Points:
 
 def _join(pieces: list[Traced], maps: Maps) -> list[Traced]:
     """Join pieces that continue each other and between which no line ends."""
-    lines = sorted(pieces, key=lambda one: one.points[0][0])
-    at = 0
-    while at < len(lines):
-        one = lines[at]
-        best, least = None, np.inf
-        for other in lines:
-            if other is not one and (far := _distance(one, other, maps)) < least:
-                best, least = other, far
-        if best is None:
-            at += 1
-            continue
-        share = one.length / max(one.length + best.length, 1e-9)
-        lines[at] = Traced(
-            np.concatenate([one.points, best.points]),
-            share * one.above + (1 - share) * best.above,
-            share * one.below + (1 - share) * best.below,
-            share * one.sure + (1 - share) * best.sure,
-        )
-        gone = next(number for number, line in enumerate(lines) if line is best)
-        del lines[gone]
-        at -= gone < at
-    return lines
+    lines: list[Traced | None] = [*sorted(pieces, key=lambda one: one.points[0][0])]
+    starts = np.array([line.points[0] for line in lines if line]).reshape(-1, 2)
+    reaches = np.array([line.above for line in lines if line])
+    for at in range(len(lines)):
+        while (one := lines[at]) is not None:
+            far = np.abs(starts - one.points[-1]).sum(1)
+            near = np.flatnonzero(far <= GAP * (one.above + reaches))
+            distances = [
+                (_distance(one, other, maps), number)
+                for number in near
+                if number != at and (other := lines[number]) is not None
+            ]
+            least, number = min(distances, default=(np.inf, -1))
+            other = lines[number]
+            if least == np.inf or other is None:
+                break
+            share = one.length / max(one.length + other.length, 1e-9)
+            joined = Traced(
+                np.concatenate([one.points, other.points]),
+                share * one.above + (1 - share) * other.above,
+                share * one.below + (1 - share) * other.below,
+                share * one.sure + (1 - share) * other.sure,
+            )
+            # What is joined goes on under the number of its first piece.
+            lines[at], lines[number] = joined, None
+    return [line for line in lines if line is not None]
 
 
 def _distance(one: Traced, other: Traced, maps: Maps) -> float:
     """Return how far *other* begins after *one* ends, if it continues it; infinite if it does not."""
     reach = (one.above + other.above) / 2
     gap = other.points[0] - one.points[-1]
-    if abs(gap[0]) + abs(gap[1]) > 2 * GAP * reach:
-        return np.inf
     leaving = _unit(one.points[-1] - one.points[-min(4, len(one.points))])
     coming = _unit(other.points[min(3, len(other.points) - 1)] - other.points[0])
     heading = _unit(leaving * one.length + coming * other.length)
     forward, aside = float(gap @ heading), float(abs(gap[0] * heading[1] - gap[1] * heading[0]))
     alike = 1 / 1.8 < one.above / other.above < 1.8
-    if not (alike and leaving @ coming > 0.8 and -0.5 * reach - 3 < forward < GAP * reach and aside < 0.3 * reach + 0.08 * abs(forward)):
+    if not (
+        alike
+        and leaving @ coming > 0.8
+        and -0.5 * reach - 3 < forward < GAP * reach
+        and aside < 0.3 * reach + 0.08 * abs(forward)
+    ):
         return np.inf
     between = np.linspace(one.points[-1] - heading * 2, other.points[0] + heading * 2, 9)
-    x, y = (np.round(between[:, axis]).astype(int).clip(0, size - 1) for axis, size in ((0, maps.ends.shape[1]), (1, maps.ends.shape[0])))
+    x, y = (
+        np.round(between[:, axis]).astype(int).clip(0, size - 1)
+        for axis, size in ((0, maps.ends.shape[1]), (1, maps.ends.shape[0]))
+    )
     return np.inf if maps.ends[y, x].max() > ENDED else max(forward, 0.0) + aside
 
 
 def letters_are_small(lines: list[Traced]) -> bool:
     """Return whether the lines are so low that looking closer finds more."""
-    return bool(lines) and float(np.median([line.above for line in lines])) * STRIDE < 12
+    return bool(lines) and float(np.median([line.above for line in lines])) * STRIDE < 16
