@@ -64,4 +64,6 @@ class LineNetwork:
         found = self.session.run(None, {"page": page})[0][0][:, : -(-down // STRIDE), : -(-across // STRIDE)]
         shares = 1 / (1 + np.exp(-np.clip(found[:3], -30, 30)))
         reach = np.exp2(np.clip(found[3:], 0, 4) * (255 / 4 / CODE)) / STRIDE
-        return Maps(*shares, *reach, scale=(STRIDE * width / across, STRIDE * height / down))
+        base, ends, core = shares
+        above, below = reach
+        return Maps(base, ends, core, above, below, scale=(STRIDE * width / across, STRIDE * height / down))

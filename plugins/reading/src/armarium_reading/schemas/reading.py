@@ -88,6 +88,7 @@ class ReadLinesParams(ReadLinesSettings):
 class ReadPagesSettings(FindLinesSettings):
     """How lines are found and read in one go."""
 
+    reader: ReaderName = "rapidocr"
     language: Language | None = None
 
 
