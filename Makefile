@@ -4,6 +4,7 @@
 #   make demo-hand                          the same, lines found by kraken in its own runtime
 #   make evaluate-base                      the figures of the model for hands, on sources it never saw and on others
 #   make train-base-on-gpu [TORCH_PYTHON=python MINUTES=8.5 OUT=/var/tmp/hand-gpu]   trains that model; stopped, it goes on
+#   make train-finder [TORCH_PYTHON=python MINUTES=8.5 OUT=/var/tmp/finder-gpu]   trains the line finder; `make evaluate-finder` measures it
 #   make serve [PORT=8765]                  the engine, and the link that opens its workbench
 #   make test [SLOW=1]                      linters, types, import contracts, tests
 #   make site                               the manual as a site, which armarium docs opens; fails on a dead link
@@ -32,10 +33,10 @@ DEMO = $(BIN)/armarium demo $(if $(FOLDER),--folder "$(FOLDER)") $(if $(LANGUAGE
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help base dev demo demo-hand evaluate-base train-base-on-gpu serve test lint bench soak openapi docs site pictures lock release format clean
+.PHONY: help base dev demo demo-hand evaluate-base train-base-on-gpu train-finder evaluate-finder serve test lint bench soak openapi docs site pictures lock release format clean
 
 help:
-	@sed -n '3,12s/^# //p' Makefile
+	@sed -n '3,13s/^# //p' Makefile
 
 base dev:
 	@test -n "$(PYTHON)" || { echo "Armarium needs Python 3.11 or newer: install it, or say make PYTHON=/path/to/python3." >&2; exit 1; }
@@ -53,6 +54,15 @@ evaluate-base: dev
 train-base-on-gpu:
 	@cd plugins/reader_hand && PYTHONPATH=src:../training/src:../../worker/src $(TORCH_PYTHON) -m training.base \
 		--lines $(abspath $(LINES)) --out $(abspath $(OUT)) --minutes $(MINUTES) --resume
+
+train-finder:
+	@cd plugins/reader_hand && export PYTHONPATH=src:../training/src:../../worker/src && mkdir -p $(abspath $(OUT)) && \
+		{ test -f $(abspath $(OUT))/packed.npz || $(TORCH_PYTHON) -m training.finder.pack --lines $(abspath $(LINES)) \
+			--data $(abspath ../shared/data) --out $(abspath $(OUT))/packed.npz; } && \
+		$(TORCH_PYTHON) -m training.finder.train --packed $(abspath $(OUT))/packed.npz --out $(abspath $(OUT)) --minutes $(MINUTES)
+
+evaluate-finder: dev
+	@cd plugins/reader_hand && PYTHONPATH=src ../../$(BIN)/python -m training.finder.measure
 
 serve: base
 	@$(BIN)/armarium serve $(if $(PORT),--port $(PORT))

@@ -58,7 +58,7 @@ class Demo:
 def demo(
     folder: Annotated[str | None, "A folder of pages; default: sample pages are drawn."] = None,
     language: Annotated[str | None, "Language of the pages (BCP 47)."] = None,
-    line_finder: Annotated[str, "Reader that finds the lines."] = "rapidocr",
+    line_finder: Annotated[str, "Reader that finds the lines."] = "lines",
     reader: Annotated[
         str | None, "Reader that reads them; default: the one that fits each page best."
     ] = None,

@@ -31,7 +31,7 @@ def lines(
     ids: Scope = None,
     reader: Annotated[
         str, "The reader that finds them (armarium plugins lists the installed ones)."
-    ] = "rapidocr",
+    ] = "lines",
 ) -> None:
     """Find the lines of pages; each page gets a new pass."""
     with project_session() as session:

@@ -41,7 +41,7 @@ PassName = Annotated[str, Field(min_length=1, max_length=200)]
 class FindLinesSettings(Params):
     """How lines are found."""
 
-    reader: ReaderName = "rapidocr"
+    reader: ReaderName = "lines"
     model: ModelName | None = None
     name: PassName | None = Field(default=None, description="Name of the new passes; left out: the reader's.")
 
@@ -90,6 +90,7 @@ class ReadLinesParams(ReadLinesSettings):
 class ReadPagesSettings(FindLinesSettings):
     """How lines are found and read in one go."""
 
+    reader: ReaderName = "rapidocr"
     language: Language | None = None
 
 
