@@ -12,7 +12,8 @@ from armarium.engine import Engine
 from armarium.projects.libraries import Library
 from armarium.store.database import raw_of
 from armarium.web.app import create_app
-from armarium.web.gate import is_loopback_host, is_open
+from armarium.web.gate import is_open
+from armarium.web.request_headers import is_loopback_host
 from armarium.web.routing import routes_of
 from armarium_testing.fixtures import OWNER_TOKEN
 
