@@ -233,6 +233,8 @@ def main() -> None:
             bill,
             commands / "python",
         )
+        for example in (work / "source" / "tools" / "server").iterdir():
+            shutil.copy(example, dist)
         write_installer(dist, size_of(commands.parent))
         write_index(dist)
         shutil.rmtree(DIST, ignore_errors=True)
