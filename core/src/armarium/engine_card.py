@@ -36,6 +36,7 @@ OF_THE_PLACE = frozenset(
         "OWNER_TOKEN",
         "ROTATE_TOKEN",
         "CORS_ORIGINS",
+        "PUBLIC_URL",
         "REST_SECONDS",
         "PLUGIN_TRIALS",
         "PLUGIN_TRIAL_SECONDS",

@@ -36,7 +36,7 @@ class EngineLifetime:
         """Whether it is stopping; new requests are then refused, so that nothing is begun that would not be finished.
         """
         self._kept: dict[str, str] = {}
-        self._in_hand = 0
+        self.in_hand = 0
         self._last = time.monotonic()
 
     def begin_request(self) -> bool:
@@ -45,12 +45,12 @@ class EngineLifetime:
         """
         if self.over:
             return False
-        self._in_hand += 1
+        self.in_hand += 1
         return True
 
     def end_request(self) -> None:
         """Count the end of a request."""
-        self._in_hand -= 1
+        self.in_hand -= 1
         self._last = time.monotonic()
 
     def keep(self, key: str, words: str) -> None:
@@ -104,13 +104,13 @@ class EngineLifetime:
 
     def rests_for(self) -> float:
         """Return the seconds since the last request ended; 0 during a request."""
-        return 0.0 if self._in_hand else time.monotonic() - self._last
+        return 0.0 if self.in_hand else time.monotonic() - self._last
 
     def describe(self, *, besides: int = 0) -> MutableMapping[str, Any]:
         """Return why it stays up, and in how many seconds it stops when nothing else comes; *besides* requests are not
         counted.
         """
-        requests, working = self._in_hand - besides, self.work()
+        requests, working = self.in_hand - besides, self.work()
         goes_in: float | None = None
         if self.asked_to_go:
             why = "It was asked to stop, and " + (

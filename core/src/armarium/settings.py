@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -30,6 +31,8 @@ class Settings(BaseSettings):
     """Listen on this Unix socket instead of TCP; its folder is made 0700."""
     host: str = "127.0.0.1"
     port: int = Field(default=8765, ge=0, le=65535)
+    public_url: str | None = None
+    """The address under which a reverse proxy on this machine offers the engine, such as https://archive.example."""
     library_roots: Annotated[list[Path], NoDecode] = Field(default_factory=list)
     """Folders besides home, mounted volumes and the temporary folder that may hold projects (colon separated)."""
     local_only: bool = False
@@ -63,6 +66,16 @@ class Settings(BaseSettings):
     @classmethod
     def _split_paths(cls, value: object) -> object:
         return [part for part in value.split(":") if part] if isinstance(value, str) else value
+
+    @field_validator("public_url")
+    @classmethod
+    def _is_an_origin(cls, value: str | None) -> str | None:
+        found = re.fullmatch(
+            r"(https?://(?:\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::[0-9]{1,5})?)/?", (value or "").lower()
+        )
+        if value and found is None:
+            raise ValueError("state scheme and name alone, such as https://archive.example")
+        return found[1] if found else None
 
     @field_validator("cors_origins", mode="before")
     @classmethod

@@ -25,7 +25,9 @@ class Webview:
     def create_window(self, title: str, url: str, **_more: Any) -> None:
         self.shown.append((title, url))
 
-    def start(self) -> None:
+    def start(self, **how: Any) -> None:
+        # Without it nothing typed would outlive the window, and with GTK the workbench would not start.
+        assert how["private_mode"] is False
         if self.broken:
             raise RuntimeError(self.broken)
 

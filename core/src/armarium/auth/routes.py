@@ -191,7 +191,10 @@ def open_session(request: Request, body: SessionRequest | None = None) -> Respon
     answer = _secret_answer(
         json_response({**made, "audit_id": outcome.audit_id}, headers=audit_header(outcome.audit_id))
     )
-    answer.set_cookie(COOKIE, secret, max_age=COOKIE_KEPT, path="/", httponly=True, samesite="strict")
+    safe = request.url.scheme == "https"
+    answer.set_cookie(
+        COOKIE, secret, max_age=COOKIE_KEPT, path="/", httponly=True, samesite="strict", secure=safe
+    )
     return answer
 
 

@@ -58,6 +58,7 @@ def serve_for_people(
     """
     serving = in_process()
     settings = settings_of_this_user().model_copy(update=dict(changes))
+    logging.basicConfig(format="%(levelname)s %(name)s: %(message)s")
     logging.getLogger("armarium").setLevel(logging.WARNING)
     _take_the_place_of_one_at_rest()
 

@@ -337,6 +337,7 @@ class Libraries:
                         metadata={"snapshot_id": taken["id"]},
                     )
             note_holder(place)
+            db.queue.waits = self._engine.state.queue.waits
         except BaseException as error:
             if db is not None:
                 db.close()

@@ -146,6 +146,11 @@ class WorkerPool:
         with self._lock:
             return [warm.key for warm in self._warm if warm.process.alive]
 
+    def processes(self) -> list[tuple[int, bool]]:
+        """Return the process id of each running worker, and whether it is at work."""
+        with self._lock:
+            return [(warm.process.pid, warm.busy) for warm in self._warm if warm.process.alive]
+
     def in_use(self, *, runtime: str | None = None, model: str | None = None) -> bool:
         """Return whether a running worker holds this runtime or this model file."""
         held = self.loaded_models()

@@ -81,7 +81,7 @@ class Database:
         """Which caller may see what of it; None where nothing in it can be restricted."""
         self.commits = 0
         """Writes committed since it was opened; nobody else writes to it."""
-        self._queue = WriterQueue()
+        self.queue = WriterQueue()
         self._pages = 0
         self._rows = 0
         self._checkpointing = threading.Lock()
@@ -194,7 +194,7 @@ class Database:
         """
         if self._holder == threading.get_ident():
             raise RuntimeError("a write inside a write: use the connection that is already there")
-        if not self._queue.acquire(timeout=WRITER_WAIT):
+        if not self.queue.acquire(timeout=WRITER_WAIT):
             raise writer_busy(WRITER_WAIT)
         self._holder = threading.get_ident()
         try:
@@ -223,7 +223,7 @@ class Database:
                 raise as_refusal(error, self.path, self._why_missed()) from error
         finally:
             self._holder = None
-            self._queue.release()
+            self.queue.release()
 
     def _checkpoint_when_due(self, raw: sqlite3.Connection) -> None:
         """Checkpoint a grown WAL in a thread of its own, so that no commit waits for it.
@@ -333,7 +333,7 @@ class Database:
     def close(self) -> None:
         """Wait for the write in progress, close every connection and checkpoint the WAL."""
         deadline = time.monotonic() + WRITER_WAIT
-        acquired = self._queue.acquire(timeout=max(0.0, deadline - time.monotonic()))
+        acquired = self.queue.acquire(timeout=max(0.0, deadline - time.monotonic()))
         if self._checkpointer is not None:
             self._checkpointer.join(WRITER_WAIT)
         try:
@@ -350,7 +350,7 @@ class Database:
             self._writer_engine.dispose()
         finally:
             if acquired:
-                self._queue.release()
+                self.queue.release()
 
 
 def raw_of(conn: Connection) -> sqlite3.Connection:

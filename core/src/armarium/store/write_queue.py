@@ -33,6 +33,21 @@ class _Turn:
         self.missed = 0
 
 
+class Waits:
+    """How often and how long threads waited for writers, those of people and those of jobs; several queues may share it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.counts = {"people": 0, "jobs": 0}
+        self.seconds = {"people": 0.0, "jobs": 0.0}
+
+    def note(self, whose: str, began: float) -> None:
+        """Count a wait that *began* (`time.monotonic`) and is over now."""
+        with self._lock:
+            self.counts[whose] += 1
+            self.seconds[whose] += time.monotonic() - began
+
+
 class WriterQueue:
     """A lock that goes to people in the order they came, and to jobs when no person waits or enough have gone first.
 
@@ -46,6 +61,7 @@ class WriterQueue:
         self._people: deque[_Turn] = deque()
         self._jobs: deque[_Turn] = deque()
         self._passed = 0
+        self.waits = Waits()
 
     def acquire(self, timeout: float) -> bool:
         """Wait for the turn, *timeout* seconds at most; return whether it came."""
@@ -57,7 +73,13 @@ class WriterQueue:
                 return True
             turn = _Turn()
             waiting.append(turn)
-        deadline = time.monotonic() + timeout
+        began = time.monotonic()
+        try:
+            return self._wait(turn, waiting, began + timeout)
+        finally:
+            self.waits.note("jobs" if job else "people", began)
+
+    def _wait(self, turn: _Turn, waiting: deque[_Turn], deadline: float) -> bool:
         while True:
             woken = turn.signal.acquire(timeout=max(0.0, deadline - time.monotonic()))
             with self._lock:

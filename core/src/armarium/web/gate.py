@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
+import time
 from collections.abc import Callable, MutableMapping
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
@@ -28,7 +29,15 @@ from armarium.errors import (
 from armarium.principals import Principal, asking
 from armarium.web.addresses import principal_by_address
 from armarium.web.panels import PANELS, panel_may_ask
-from armarium.web.request_headers import client_name, is_loopback_host, is_proxied, read_secret
+from armarium.web.request_counts import REFUSED, RequestCounts
+from armarium.web.request_headers import (
+    PublicAddress,
+    client_name,
+    forwarded_for,
+    is_loopback_host,
+    is_proxied,
+    read_secret,
+)
 from armarium.web.request_limits import READING
 from armarium.web.site import ASSETS
 
@@ -78,10 +87,18 @@ def is_open(path: str) -> bool:
 class Gate:
     """Checks each request in turn: Host, Origin, content type, token, body size; then adds the response headers."""
 
-    def __init__(self, app: ASGIApp, engine: Engine, uploads: Callable[[], list[re.Pattern[str]]]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        engine: Engine,
+        uploads: Callable[[], list[re.Pattern[str]]],
+        counts: RequestCounts,
+    ) -> None:
         self.app = app
         self.engine = engine
+        self.counts = counts
         self.origins = frozenset(origin.encode() for origin in engine.settings.cors_origins)
+        self.public = PublicAddress.of(engine.settings.public_url)
         self.max_body = engine.settings.max_body_bytes
         self.max_upload = engine.settings.max_upload_bytes
         self.endpoints = frozenset(path for plugin in engine.plugins.loaded for path in plugin.endpoints)
@@ -99,11 +116,13 @@ class Gate:
             return
         origin: bytes | None = None
         started = False
+        began = time.perf_counter()
 
         async def answer(message: Message) -> None:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
+                self.counts.note(scope, message["status"], began)
                 message["headers"] = [*message["headers"], (b"x-content-type-options", b"nosniff")]
                 if origin is not None and (origin in self.origins or scope.get(FRAMED, False)):
                     message["headers"] += [
@@ -146,12 +165,15 @@ class Gate:
             with asking(scope[PRINCIPAL]):
                 await self.app(scope, receive, answer)
         except ServiceError as refusal:
+            scope[REFUSED] = refusal.code
             await refuse(answer, refusal)
         except (Exception, SystemExit) as error:
             # The message of an exception may quote page text, so the log names only its type and place.
             log.error("%s %s failed: %s", scope["method"], _route_of(scope), place_of(error))
             if not started:
-                await refuse(answer, refused_by_disk(error) or self._log_unexpected(error))
+                unexpected = refused_by_disk(error) or self._log_unexpected(error)
+                scope[REFUSED] = unexpected.code
+                await refuse(answer, unexpected)
 
     def _log_unexpected(self, error: BaseException) -> ServiceError:
         where, spot = self.engine.plugins.at_fault(error)
@@ -164,21 +186,19 @@ class Gate:
         host = headers.get(b"host", b"")
         known = self._hosts.get(host)
         if known is None:
-            known = is_loopback_host(host.decode("latin-1"))
+            known = is_loopback_host(host.decode("latin-1")) or self._is_public(host)
             if len(self._hosts) >= _HOSTS_KEPT:
                 self._hosts.clear()
             self._hosts[host] = known
         if not known or hosts != 1:
             raise Forbidden(
-                "The Host header must be a name of this machine (localhost, 127.0.0.1 or [::1]); "
-                "open the engine under one of those.",
+                "The Host header must be a name of this machine (localhost, 127.0.0.1 or [::1]) or that of "
+                "SERVICE_PUBLIC_URL; open the engine under one of those.",
                 code="host_refused",
             )
 
     def _check_origin(self, origin: bytes, host: bytes) -> None:
-        lowered = origin.lower()
-        own = host.lower()
-        if lowered in (b"http://" + own, b"https://" + own) or origin in self.origins:
+        if self._is_own(origin, host) or origin in self.origins:
             return
         # What sends no origin of its own is let in with a panel's token and with nothing else (`_identify_caller`).
         if origin != OPAQUE:
@@ -268,6 +288,10 @@ class Gate:
         secret, by_cookie = read_secret(headers)
         scope[LOCAL] = is_local(address or None)
         scope[PROXIED] = is_proxied(headers)
+        if self.public is not None and self._is_public(headers[b"host"]):
+            scope[PROXIED] = True
+            scope["scheme"] = self.public.scheme
+            scope[CALLER] = forwarded_for(headers) or scope[CALLER]
         path = scope["path"]
         if path.startswith(self.linked):
             sent = {
@@ -327,14 +351,20 @@ class Gate:
             )
         auth.clients.saw(client or transport, transport)
 
-    @staticmethod
-    def _check_cookie(principal: Principal, method: str, origin: bytes | None, host: bytes) -> None:
+    def _is_public(self, host: bytes) -> bool:
+        return self.public is not None and host.lower() == self.public.host
+
+    def _is_own(self, origin: bytes, host: bytes) -> bool:
+        """Return whether *origin* is that of the engine's own page, as the browser sees it."""
+        own = host.lower()
+        if self.public is not None and own == self.public.host:
+            return origin.lower() == self.public.origin
+        return origin.lower() in (b"http://" + own, b"https://" + own)
+
+    def _check_cookie(self, principal: Principal, method: str, origin: bytes | None, host: bytes) -> None:
         if principal.token_kind != "session":
             raise Unauthorized("The cookie holds no session; sign in again.", code="invalid_token")
-        own = host.lower()
-        if method not in READING and (
-            origin is None or origin.lower() not in (b"http://" + own, b"https://" + own)
-        ):
+        if method not in READING and (origin is None or not self._is_own(origin, host)):
             raise Forbidden(
                 "A write with the session cookie must come from the engine's own page (Origin header).",
                 code="origin_refused",

@@ -28,6 +28,7 @@ from armarium.web import reference, routing
 from armarium.web.deferred_routes import DeferredRoute
 from armarium.web.gate import CREDENTIAL_PATH, LIBRARY, OPEN_PATHS, PRINCIPAL, Gate, refusal_headers
 from armarium.web.openapi import describe
+from armarium.web.request_counts import REFUSED, RequestCounts
 from armarium.web.request_limits import RequestLimits
 from armarium.web.routing import routes_of
 from armarium.web.unknown_ids import unknown_id
@@ -302,11 +303,15 @@ def audit_header(audit_id: str) -> dict[str, str]:
 
 async def _answer_refusal(request: Request, error: Exception) -> Response:
     assert isinstance(error, ServiceError)
-    error = explain_partial(request, error)
-    return json_response(error.body(), error.status, refusal_headers(error))
+    return _refused(request, explain_partial(request, error))
 
 
-async def _invalid(_: Request, error: Exception) -> Response:
+def _refused(request: Request, refusal: ServiceError) -> Response:
+    request.scope[REFUSED] = refusal.code
+    return json_response(refusal.body(), refusal.status, refusal_headers(refusal))
+
+
+async def _invalid(request: Request, error: Exception) -> Response:
     """Answer a request that does not fit its model: one sentence and the faults, never the values sent."""
     assert isinstance(error, RequestValidationError | ValidationError)
     faults = [
@@ -321,7 +326,7 @@ async def _invalid(_: Request, error: Exception) -> Response:
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
     where = ".".join(map(str, first["loc"])) or "request"
     refusal = Invalid(f"{where}: {first['msg']}{more}.", code="invalid_request", errors=faults)
-    return json_response(refusal.body(), 422)
+    return _refused(request, refusal)
 
 
 _CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large"}
@@ -342,38 +347,34 @@ async def _plain(request: Request, error: Exception) -> Response:
         missing = ", ".join(dict.fromkeys(one.name for one in refused))
         body["detail"] += f" Those of refused plugins are missing ({missing}); the list of plugins says why."
     if error.status_code in _CODES:
-        body["code"] = _CODES[error.status_code]
+        body["code"] = request.scope[REFUSED] = _CODES[error.status_code]
     return json_response(body, error.status_code, error.headers)
 
 
-async def _not_storable(_: Request, error: Exception) -> Response:
+async def _not_storable(request: Request, error: Exception) -> Response:
     """Answer a value that JSON can carry and a database cannot: half a surrogate pair, a number beyond 64 bits."""
     # orjson reports both as a plain TypeError.
     number = isinstance(error, OverflowError) or "64-bit" in str(error)
     if isinstance(error, TypeError) and not number and "surrogates" not in str(error):
         raise error
-    words = (
-        "A number is larger than 64 bits hold."
-        if number
-        else "A text holds half a surrogate pair: send valid Unicode."
-    )
-    refusal = Invalid(
-        words, code="invalid_request", errors=[{"loc": ["body"], "msg": words, "type": "not_storable"}]
-    )
-    return json_response(refusal.body(), 422)
+    words = "A text holds half a surrogate pair: send valid Unicode."
+    if number:
+        words = "A number is larger than 64 bits hold."
+    fault = {"loc": ["body"], "msg": words, "type": "not_storable"}
+    return _refused(request, Invalid(words, code="invalid_request", errors=[fault]))
 
 
 def install(app: FastAPI, engine: Engine) -> None:
     """Put the gate before *app*, its refusals behind every route, and the security scheme into its description."""
     # Behind the gate: a refused request takes no slot.
     app.add_middleware(RequestLimits)
-    app.add_middleware(Gate, engine=engine, uploads=_Uploads(app))
+    app.state.counts = RequestCounts()
+    app.add_middleware(Gate, engine=engine, uploads=_Uploads(app), counts=app.state.counts)
     app.add_exception_handler(ServiceError, _answer_refusal)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _plain)
-    app.add_exception_handler(UnicodeEncodeError, _not_storable)
-    app.add_exception_handler(OverflowError, _not_storable)
-    app.add_exception_handler(TypeError, _not_storable)
+    for unstorable in (UnicodeEncodeError, OverflowError, TypeError):
+        app.add_exception_handler(unstorable, _not_storable)
     reference.install(app)
     routing.install(app)
     describe(app, open_paths=OPEN_PATHS | {CREDENTIAL_PATH}, in_project=(current_library, optional_library))

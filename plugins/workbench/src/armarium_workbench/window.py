@@ -30,12 +30,17 @@ def require_window() -> Any:
 
 
 def show_window(webview: Any, link: str) -> None:
-    """Show *link* until the window is closed; what it signs in ends with the window."""
+    """Show *link* until the window is closed."""
+    import platformdirs
+
     # The downloads of the workbench are its exports.
     webview.settings["ALLOW_DOWNLOADS"] = True
     webview.create_window("Armarium", link, width=1440, height=900, min_size=(1024, 600), text_select=True)
     try:
-        webview.start()
+        # In pywebview's private mode there is no local storage: the workbench keeps in it what is typed and not yet saved.
+        webview.start(
+            private_mode=False, storage_path=platformdirs.user_data_dir("armarium-window", appauthor=False)
+        )
     except Exception as error:
         raise Refused(
             f"The window could not be shown: {error}. pywebview needs a browser engine of the system (GTK with WebKit, or Qt); "
