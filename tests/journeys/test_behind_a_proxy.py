@@ -39,7 +39,7 @@ def make_certificate(folder: Path) -> tuple[Path, Path]:
     chain, secret = folder / "fullchain.pem", folder / "key.pem"
     kind = ("-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1")
     named = ("-subj", f"/CN={NAME}", "-addext", f"subjectAltName=DNS:{NAME}")
-    command = [_found("openssl"), "req", *kind, *named, "-keyout", str(secret), "-out", str(chain)]
+    command = [_path_of("openssl"), "req", *kind, *named, "-keyout", str(secret), "-out", str(chain)]
     subprocess.run(command, check=True, capture_output=True)
     return chain, secret
 
@@ -61,7 +61,7 @@ def start_nginx(folder: Path, port: int, engine: int, chain: Path, secret: Path)
     (folder / "nginx.conf").write_text(
         f"daemon off; pid {folder}/pid; error_log {folder}/error.log; events {{}} http {{ {places} {site} }}"
     )
-    return subprocess.Popen([_found("nginx"), "-p", folder, "-c", folder / "nginx.conf"])
+    return subprocess.Popen([_path_of("nginx"), "-p", folder, "-c", folder / "nginx.conf"])
 
 
 def start_caddy(folder: Path, port: int, engine: int, chain: Path, secret: Path) -> subprocess.Popen[bytes]:
@@ -71,11 +71,11 @@ def start_caddy(folder: Path, port: int, engine: int, chain: Path, secret: Path)
     site = site.replace(named, f"{NAME}:{port} {{\n\tbind 127.0.0.1\n\ttls {chain} {secret}\n")
     site = site.replace("127.0.0.1:8765", f"127.0.0.1:{engine}")
     (folder / "Caddyfile").write_text("{\n\tadmin off\n\tauto_https disable_redirects\n}\n" + site)
-    command = [_found("caddy"), "run", "--config", str(folder / "Caddyfile"), "--adapter", "caddyfile"]
+    command = [_path_of("caddy"), "run", "--config", str(folder / "Caddyfile"), "--adapter", "caddyfile"]
     return subprocess.Popen(command, env={**os.environ, "HOME": str(folder)}, stderr=subprocess.DEVNULL)
 
 
-def _found(program: str) -> str:
+def _path_of(program: str) -> str:
     found = shutil.which(program) or shutil.which(program, path="/usr/sbin")
     if found is None:
         pytest.skip(f"{program} is not installed")

@@ -9,17 +9,15 @@ import logging
 import re
 import time
 from collections.abc import Callable, MutableMapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote
 
-import orjson
 from starlette.exceptions import HTTPException
 
 from armarium.auth.authenticate import is_local
 from armarium.errors import (
     Forbidden,
     Invalid,
-    RateLimited,
     ServiceError,
     TooLarge,
     Unauthorized,
@@ -28,6 +26,7 @@ from armarium.errors import (
 )
 from armarium.principals import Principal, asking
 from armarium.web.addresses import principal_by_address
+from armarium.web.early_answers import answer_preflight, refuse
 from armarium.web.panels import PANELS, panel_may_ask
 from armarium.web.request_counts import REFUSED, RequestCounts
 from armarium.web.request_headers import (
@@ -146,7 +145,7 @@ class Gate:
             if linked and origin is not None:
                 scope[FRAMED] = True
                 if method == "OPTIONS":
-                    await _preflight(answer)
+                    await answer_preflight(answer)
                     return
             elif origin is not None:
                 self._check_origin(origin, headers[b"host"])
@@ -156,7 +155,7 @@ class Gate:
                     and b"access-control-request-method" in headers
                 ):
                     scope[FRAMED] = origin == OPAQUE
-                    await _preflight(answer)
+                    await answer_preflight(answer)
                     return
             if method not in READING:
                 self._check_content_type(headers, linked)
@@ -374,35 +373,3 @@ class Gate:
 def _route_of(scope: Scope) -> str:
     route = scope.get("route")
     return str(getattr(route, "path", "(no route)"))
-
-
-async def refuse(send: Callable[[Any], Any], refusal: ServiceError) -> None:
-    """Answer *refusal* without going through a route."""
-    body = orjson.dumps(refusal.body())
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    headers += [(name.lower().encode(), value.encode()) for name, value in refusal_headers(refusal).items()]
-    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
-
-
-def refusal_headers(refusal: ServiceError) -> dict[str, str]:
-    """Return the headers of a refusal: how to authenticate, when to retry, that the body was not read."""
-    if isinstance(refusal, Unauthorized):
-        return {"WWW-Authenticate": "Bearer"}
-    if isinstance(refusal, RateLimited):
-        return {"Retry-After": str(refusal.retry_after)}
-    return {"Connection": "close"} if isinstance(refusal, TooLarge) else {}
-
-
-async def _preflight(send: Callable[[Any], Any]) -> None:
-    headers = [
-        (b"access-control-allow-methods", b"GET, POST, PUT, PATCH, DELETE"),
-        (
-            b"access-control-allow-headers",
-            b"authorization, content-type, x-service-client, x-service-origin-window, x-service-library-path",
-        ),
-        (b"access-control-max-age", b"600"),
-        (b"content-length", b"0"),
-    ]
-    await send({"type": "http.response.start", "status": 204, "headers": headers})
-    await send({"type": "http.response.body", "body": b""})

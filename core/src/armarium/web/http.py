@@ -26,7 +26,8 @@ from armarium.principals import Principal
 from armarium.projects.libraries import Library
 from armarium.web import reference, routing
 from armarium.web.deferred_routes import DeferredRoute
-from armarium.web.gate import CREDENTIAL_PATH, LIBRARY, OPEN_PATHS, PRINCIPAL, Gate, refusal_headers
+from armarium.web.early_answers import refusal_headers
+from armarium.web.gate import CREDENTIAL_PATH, LIBRARY, OPEN_PATHS, PRINCIPAL, Gate
 from armarium.web.openapi import describe
 from armarium.web.request_counts import REFUSED, RequestCounts
 from armarium.web.request_limits import RequestLimits
@@ -303,10 +304,10 @@ def audit_header(audit_id: str) -> dict[str, str]:
 
 async def _answer_refusal(request: Request, error: Exception) -> Response:
     assert isinstance(error, ServiceError)
-    return _refused(request, explain_partial(request, error))
+    return _answer_with(request, explain_partial(request, error))
 
 
-def _refused(request: Request, refusal: ServiceError) -> Response:
+def _answer_with(request: Request, refusal: ServiceError) -> Response:
     request.scope[REFUSED] = refusal.code
     return json_response(refusal.body(), refusal.status, refusal_headers(refusal))
 
@@ -326,7 +327,7 @@ async def _invalid(request: Request, error: Exception) -> Response:
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
     where = ".".join(map(str, first["loc"])) or "request"
     refusal = Invalid(f"{where}: {first['msg']}{more}.", code="invalid_request", errors=faults)
-    return _refused(request, refusal)
+    return _answer_with(request, refusal)
 
 
 _CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large"}
@@ -358,10 +359,9 @@ async def _not_storable(request: Request, error: Exception) -> Response:
     if isinstance(error, TypeError) and not number and "surrogates" not in str(error):
         raise error
     words = "A text holds half a surrogate pair: send valid Unicode."
-    if number:
-        words = "A number is larger than 64 bits hold."
+    words = "A number is larger than 64 bits hold." if number else words
     fault = {"loc": ["body"], "msg": words, "type": "not_storable"}
-    return _refused(request, Invalid(words, code="invalid_request", errors=[fault]))
+    return _answer_with(request, Invalid(words, code="invalid_request", errors=[fault]))
 
 
 def install(app: FastAPI, engine: Engine) -> None:
@@ -396,5 +396,5 @@ class _Uploads:
 def _takes_file(route: APIRoute) -> bool:
     if isinstance(route, DeferredRoute):  # what a query or an action declares takes JSON
         return False
-    form = route.body_field is not None and type(route.body_field.field_info).__name__ in ("Form", "File")
+    form = type(getattr(route.body_field, "field_info", None)).__name__ in ("Form", "File")
     return form or getattr(route.endpoint, "takes_upload", False)

@@ -54,12 +54,12 @@ def metrics(request: Request, engine: CurrentEngine, principal: CurrentOwner) ->
 def _block(name: str, kind: str, words: str, samples: Iterable[Sample]) -> str:
     lines = [f"# HELP {name} {words}", f"# TYPE {name} {kind}"]
     for suffix, labels, value in samples:
-        inside = ",".join(f'{key}="{_escaped(word)}"' for key, word in labels.items())
+        inside = ",".join(f'{key}="{_escape(word)}"' for key, word in labels.items())
         lines.append(f"{name}{suffix}{{{inside}}} {value!r}" if inside else f"{name}{suffix} {value!r}")
     return "\n".join(lines) + "\n"
 
 
-def _escaped(word: str) -> str:
+def _escape(word: str) -> str:
     return word.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
 
 

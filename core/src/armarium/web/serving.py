@@ -36,7 +36,7 @@ from armarium.errors import Conflict, Invalid, Unavailable
 from armarium.ids import now
 from armarium.settings import Settings
 from armarium.web.app import create_app
-from armarium.web.gate import refuse
+from armarium.web.early_answers import refuse
 from armarium.web.heap import spare_the_heap
 from armarium.web.slow_senders import WatchedProtocol
 

@@ -17,7 +17,7 @@ Float = NDArray[np.float32]
 
 
 @dataclass
-class Placed:
+class DrawnLine:
     """A line on a page: its baseline in the direction of the writing, its reach above and below, its x-height."""
 
     baseline: Points
@@ -26,9 +26,9 @@ class Placed:
     core: float
 
 
-def bent(
-    chance: Generator, page: Float, lines: list[Placed], size: int, scale: float
-) -> tuple[NDArray[np.uint8], list[Placed]]:
+def bend(
+    chance: Generator, page: Float, lines: list[DrawnLine], size: int, scale: float
+) -> tuple[NDArray[np.uint8], list[DrawnLine]]:
     """A window of the page turned and bent, and its lines there."""
     draw = chance.random()
     angle = np.deg2rad(
@@ -80,14 +80,14 @@ def bent(
     kept = []
     for line in lines:
         pieces = max(2, int(np.hypot(*(line.baseline[-1] - line.baseline[0])) // 25))
-        points = _resampled(line.baseline, pieces + 1)
+        points = _resample(line.baseline, pieces + 1)
         place = (points - middle) @ back.T + size / 2
         for _ in range(4):
             there = np.stack(on_page(place[:, 0], place[:, 1]), 1)
             place += (points - there) @ back.T
         inside = ((place > -20) & (place < size + 20)).all(1)
         if inside.any():
-            kept.append(Placed(place, line.above * scale, line.below * scale, line.core * scale))
+            kept.append(DrawnLine(place, line.above * scale, line.below * scale, line.core * scale))
     if chance.random() < 0.5:
         quality = int(chance.integers(25, 92))
         coded = cv2.imencode(
@@ -97,7 +97,7 @@ def bent(
     return np.clip(window, 0, 255).astype(np.uint8), kept
 
 
-def _resampled(points: Points, count: int) -> Points:
+def _resample(points: Points, count: int) -> Points:
     """Points evenly along a polyline."""
     far = np.r_[0, np.cumsum(np.hypot(*np.diff(points, axis=0).T))]
     at = np.linspace(0, far[-1], count)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from training.finder.bank import HEIGHT, Bank
-from training.finder.bending import Placed, bent
+from training.finder.bending import DrawnLine, bend
 from training.finder.paper import draw_furniture, paper_of, photograph
 
 Float = NDArray[np.float32]
@@ -25,7 +25,7 @@ class Composer:
         self.bank = bank
         self.chance = np.random.default_rng(seed)
 
-    def window(self, size: int) -> tuple[NDArray[np.uint8], list[Placed], bool]:
+    def window(self, size: int) -> tuple[NDArray[np.uint8], list[DrawnLine], bool]:
         """A window of *size* pixels of a composed or a drawn page, its lines in pixels of the window, and whether these are
         all: people often leave some out."""
         chance = self.chance
@@ -33,16 +33,16 @@ class Composer:
             at = int(chance.integers(len(self.bank.pictures)))
             page = self.bank.pictures[at].astype(np.float32)
             lines = [
-                Placed(np.array(base), above, below, CORE * above)
+                DrawnLine(np.array(base), above, below, CORE * above)
                 for base, above, below in self.bank.pages[at]["lines"]
             ]
-            return *bent(
+            return *bend(
                 self.chance, page, lines, size, float(chance.uniform(0.55, 1.2))
             ), chance.random() < 0.15
         page, lines = self._page()
-        return *bent(self.chance, page, lines, size, float(chance.uniform(0.8, 1.2))), True
+        return *bend(self.chance, page, lines, size, float(chance.uniform(0.8, 1.2))), True
 
-    def _page(self) -> tuple[Float, list[Placed]]:
+    def _page(self) -> tuple[Float, list[DrawnLine]]:
         """A flat page."""
         chance = self.chance
         long = int(chance.integers(1050, 1400))
@@ -58,7 +58,7 @@ class Composer:
         self.unsteady = (
             float(abs(chance.normal(0, 0.35))) if chance.random() < 0.6 else float(abs(chance.normal(0, 1.2)))
         )
-        lines: list[Placed] = []
+        lines: list[DrawnLine] = []
         kind = chance.random()
         if kind < 0.25 and self.bank.layouts:
             self._as_drawn(ink, lines)
@@ -79,7 +79,7 @@ class Composer:
             min(int(np.searchsorted(self.bank.likely, self.chance.random())), len(self.bank.hands) - 1)
         ]
 
-    def _columns(self, ink: Float, lines: list[Placed]) -> None:
+    def _columns(self, ink: Float, lines: list[DrawnLine]) -> None:
         """One to four columns, with marginalia, headings and page numbers."""
         chance = self.chance
         down, across = ink.shape
@@ -124,7 +124,7 @@ class Composer:
             self._upright(ink, lines, pitch)
 
     def _text(
-        self, ink: Float, lines: list[Placed], x: float, top: float, width: float, bottom: float, pitch: float,
+        self, ink: Float, lines: list[DrawnLine], x: float, top: float, width: float, bottom: float, pitch: float,
         *, verses: bool = False, ragged: bool = False,
     ) -> None:  # fmt: skip
         """Lines one under the other."""
@@ -163,7 +163,7 @@ class Composer:
                     self._write(ink, lines, here + long * between, y - 0.5 * pitch, long * 0.25, size * 0.55)
             y += pitch * float(np.exp(chance.normal(0, 0.03 * (1 + self.unsteady))))
 
-    def _table(self, ink: Float, lines: list[Placed]) -> None:
+    def _table(self, ink: Float, lines: list[DrawnLine]) -> None:
         """Rows of cells, often ruled."""
         chance = self.chance
         down, across = ink.shape
@@ -215,7 +215,7 @@ class Composer:
                     int(chance.integers(1, 3)),
                 )
 
-    def _as_drawn(self, ink: Float, lines: list[Placed]) -> None:
+    def _as_drawn(self, ink: Float, lines: list[DrawnLine]) -> None:
         """Lines where a layout of a real page has them."""
         layout = self.bank.layouts[int(self.chance.integers(len(self.bank.layouts)))]
         scale = min(ink.shape[1] / layout["size"][0], ink.shape[0] / layout["size"][1])
@@ -248,10 +248,10 @@ class Composer:
         _multiply(ink, letter.astype(np.float32) / 255, x, y)
         return letter.shape[1] * 1.05 + 2
 
-    def _upright(self, ink: Float, lines: list[Placed], pitch: float) -> None:
+    def _upright(self, ink: Float, lines: list[DrawnLine], pitch: float) -> None:
         """A line up or down the margin."""
         flat = np.ones((int(3 * pitch), ink.shape[0]), np.float32)
-        found: list[Placed] = []
+        found: list[DrawnLine] = []
         self._write(
             flat,
             found,
@@ -276,7 +276,7 @@ class Composer:
             lines.append(one)
 
     def _write(
-        self, ink: Float, lines: list[Placed], x: float, y: float, long: float, height: float,
+        self, ink: Float, lines: list[DrawnLine], x: float, y: float, long: float, height: float,
         slope: float = 0.0, *, apart: float = 0.0,
     ) -> None:  # fmt: skip
         """Write one line of *long* pixels whose baseline starts at (x, y)."""
@@ -309,17 +309,15 @@ class Composer:
             drop = round(self.bank.bases[at] * scale)
             core.append((self.bank.bases[at] - self.bank.tops[at]) * scale)
             reach.append(drop)
-            _multiply_sloped(
-                ink, self._inked(small), x + long - room, y + slope * (long - room) - drop, slope
-            )
+            _multiply_sloped(ink, self._ink(small), x + long - room, y + slope * (long - room) - drop, slope)
             room -= small.shape[1] + (0.25 * height if room - small.shape[1] > 0.5 * height else 0)
             first = False
         end = min(long, long - max(room, 0))
         base = np.array([[x, y], [x + end / 2, y + slope * end / 2], [x + end, y + slope * end]])
         above = float(np.median(reach))
-        lines.append(Placed(base, max(above, 3.0), max(height - above, 2.0), float(np.median(core))))
+        lines.append(DrawnLine(base, max(above, 3.0), max(height - above, 2.0), float(np.median(core))))
 
-    def _inked(self, strip: Float) -> Float:
+    def _ink(self, strip: Float) -> Float:
         if self.stroke != 1:
             strip = strip ** np.float32(self.stroke)
         dark = np.float32(self.strength) * (1 - strip)

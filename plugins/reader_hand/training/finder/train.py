@@ -73,7 +73,7 @@ class Store:
         return self.pictures[at][:, None].float().div_(255), self.maps[at]
 
 
-def photographed(pages: Tensor) -> Tensor:
+def photograph(pages: Tensor) -> Tensor:
     """Light, contrast, blur and noise at random; a page in fifty is white on black."""
     count, device = len(pages), pages.device
 
@@ -161,7 +161,7 @@ def main() -> None:
             pictures, wanted = store.draw(options.batch)
             if steps % 10 == 9:
                 pictures, wanted = pictures.flip(3), wanted.flip(3)
-            pictures = photographed(pictures).contiguous(memory_format=torch.channels_last)
+            pictures = photograph(pictures).contiguous(memory_format=torch.channels_last)
         with torch.autocast(device.type, torch.bfloat16):
             answers = net(pictures)
         loss = weigh(answers, wanted)

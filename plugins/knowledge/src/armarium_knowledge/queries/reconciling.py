@@ -14,6 +14,7 @@ from armarium_knowledge.matching import Candidate, compare_names
 from armarium_knowledge.queries.entities import in_words, shown_entities
 from armarium_knowledge.queries.visible import HiddenKnowledge
 from armarium_knowledge.records.entities import NOT_MERGED, Entity, entities
+from armarium_knowledge.schemas.reconciliation import Condition, Question
 from armarium_source_model.api import name_forms
 
 LEAST_ALIKE = 0.75
@@ -79,41 +80,18 @@ def _texts(values: Iterable[str | None]) -> list[dict[str, Any]]:
     return [{"str": one} for one in values if one]
 
 
-@dataclass(frozen=True)
-class Condition:
-    """A property that a candidate should have, with one of the *values*, with all, or with none of them."""
-
-    property: str
-    values: tuple[str, ...]
-    quantifier: str = "any"
-    required: bool = False
-
-    def holds(self, row: Mapping[str, Any]) -> bool:
-        """Return whether an entity has it; texts are compared by their folded words, dates by how they begin."""
-        here = [
-            fold(str(text))
-            for one in (PROPERTIES[self.property].values(row) if self.property in PROPERTIES else ())
-            for text in one.values()
-        ]
-        met = [
-            any(
-                text == fold(value) or (self.property == "date" and text.startswith(fold(value)))
-                for text in here
-            )
-            for value in self.values
-        ]
-        return not any(met) if self.quantifier == "none" else (all if self.quantifier == "all" else any)(met)
-
-
-@dataclass(frozen=True)
-class Question:
-    """What is asked for: a name, an id or properties, among entities of some types."""
-
-    name: str = ""
-    ids: tuple[str, ...] = ()
-    types: tuple[str, ...] = ()
-    conditions: tuple[Condition, ...] = ()
-    limit: int = 10
+def _holds(condition: Condition, row: Mapping[str, Any]) -> bool:
+    """Return whether an entity has what is asked; texts are compared by their folded words, dates by how they begin."""
+    known = PROPERTIES.get(condition.property)
+    here = [fold(str(text)) for one in (known.values(row) if known else ()) for text in one.values()]
+    is_date = condition.property == "date"
+    met = [
+        any(text == wanted or (is_date and text.startswith(wanted)) for text in here)
+        for wanted in map(fold, condition.values)
+    ]
+    if condition.quantifier == "none":
+        return not any(met)
+    return all(met) if condition.quantifier == "all" else any(met)
 
 
 class _Names(NamedTuple):
@@ -176,7 +154,7 @@ def _answer(conn: Connection, known: _Names, asked: Question) -> list[dict[str, 
         return []
     found = []
     for row in entity_rows(conn, *where, limit=MOST_BY_PROPERTIES):
-        met = [one.holds(row) for one in asked.conditions]
+        met = [_holds(one, row) for one in asked.conditions]
         if any(one.required and not is_met for one, is_met in zip(asked.conditions, met, strict=True)):
             continue
         by_name = alike.get(row["id"], 1.0 if asked.ids or not asked.name else 0.0)

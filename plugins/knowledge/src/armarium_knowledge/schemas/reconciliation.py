@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from armarium.api import Message
-from armarium_knowledge.queries.reconciling import Condition, Question
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A property that a candidate should have, with one of the *values*, with all, or with none of them."""
+
+    property: str
+    values: tuple[str, ...]
+    quantifier: Literal["any", "all", "none"] = "any"
+    required: bool = False
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked for: a name, an id or properties, among entities of some types."""
+
+    name: str = ""
+    ids: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    limit: int = 10
+
 
 MOST_QUESTIONS = 100
 MOST_CANDIDATES = 100
