@@ -36,7 +36,7 @@ Points = NDArray[np.float64]
 
 
 @dataclass
-class FoundLine:
+class LineTrace:
     """A line in places of the maps: its baseline in the direction of the writing, reach above and below, certainty."""
 
     points: Points
@@ -49,7 +49,7 @@ class FoundLine:
         return float(np.hypot(*np.diff(self.points, axis=0).T).sum())
 
 
-def trace(maps: Maps) -> list[FoundLine]:
+def trace(maps: Maps) -> list[LineTrace]:
     """Return the lines of a page."""
     strength = maps.base * (1 - ENDING * maps.ends)
     pieces = [piece for at in _components(strength, 0) if (piece := _piece(maps, *at)) is not None]
@@ -68,7 +68,7 @@ def trace(maps: Maps) -> list[FoundLine]:
     ]
 
 
-def on_page(line: FoundLine, maps: Maps, size: tuple[int, int]) -> tuple[Points, Points]:
+def on_page(line: LineTrace, maps: Maps, size: tuple[int, int]) -> tuple[Points, Points]:
     """Return the baseline and the outline of a line in pixels of a page of *size* (width, height)."""
     ups = _normals(line.points)
     outline = np.concatenate([line.points + ups * line.above, (line.points - ups * line.below)[::-1]])
@@ -77,7 +77,7 @@ def on_page(line: FoundLine, maps: Maps, size: tuple[int, int]) -> tuple[Points,
     return baseline, outline
 
 
-def _lean(lines: list[FoundLine]) -> float:
+def _lean(lines: list[LineTrace]) -> float:
     """Return the lean of the page: that of half of its writing, as long as each line is."""
     turns = np.array([np.arctan2(*(line.points[-1] - line.points[0])[::-1]) for line in lines])
     lengths = np.array([line.length for line in lines])
@@ -89,7 +89,7 @@ def _lean(lines: list[FoundLine]) -> float:
     )
 
 
-def _turn(line: FoundLine, lean: float) -> float:
+def _turn(line: LineTrace, lean: float) -> float:
     """Return by how much a line is turned against *lean*, in radians."""
     across, down = line.points[-1] - line.points[0]
     return float(abs((np.arctan2(down, across) - lean + np.pi) % (2 * np.pi) - np.pi))
@@ -131,7 +131,7 @@ def _is_several(along: NDArray[np.intp], across: NDArray[np.intp]) -> bool:
     return bool(((spread > filled + 1) | (spread > 7)).mean() > 0.1)
 
 
-def _piece(maps: Maps, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> FoundLine | None:
+def _piece(maps: Maps, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> LineTrace | None:
     """Trace one piece of baseline along its longer side."""
     level = np.ptp(columns) >= np.ptp(rows)
     along, across = (columns, rows) if level else (rows, columns)
@@ -153,7 +153,7 @@ def _piece(maps: Maps, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Fou
     # Upright writing runs so that its letters stand on the baseline.
     if not level and _share_of_letters(maps, points, above) < _share_of_letters(maps, points[::-1], above):
         points = points[::-1]
-    return FoundLine(_longer(points, 1.5 + 0.3 * above), above, below, float(weight.mean()))
+    return LineTrace(_longer(points, 1.5 + 0.3 * above), above, below, float(weight.mean()))
 
 
 def _share_of_letters(maps: Maps, points: Points, above: float) -> float:
@@ -185,9 +185,9 @@ def _normals(points: Points) -> Points:
     return np.stack([along[:, 1], -along[:, 0]], 1)
 
 
-def _join(pieces: list[FoundLine], maps: Maps) -> list[FoundLine]:
+def _join(pieces: list[LineTrace], maps: Maps) -> list[LineTrace]:
     """Join pieces that continue each other and between which no line ends."""
-    lines: list[FoundLine | None] = [*sorted(pieces, key=lambda one: one.points[0][0])]
+    lines: list[LineTrace | None] = [*sorted(pieces, key=lambda one: one.points[0][0])]
     starts = np.array([line.points[0] for line in lines if line]).reshape(-1, 2)
     reaches = np.array([line.above for line in lines if line])
     for at in range(len(lines)):
@@ -204,7 +204,7 @@ def _join(pieces: list[FoundLine], maps: Maps) -> list[FoundLine]:
             if least == np.inf or other is None:
                 break
             share = one.length / max(one.length + other.length, 1e-9)
-            joined = FoundLine(
+            joined = LineTrace(
                 np.concatenate([one.points, other.points]),
                 share * one.above + (1 - share) * other.above,
                 share * one.below + (1 - share) * other.below,
@@ -215,7 +215,7 @@ def _join(pieces: list[FoundLine], maps: Maps) -> list[FoundLine]:
     return [line for line in lines if line is not None]
 
 
-def _distance(one: FoundLine, other: FoundLine, maps: Maps) -> float:
+def _distance(one: LineTrace, other: LineTrace, maps: Maps) -> float:
     """Return how far *other* begins after *one* ends, if it continues it; infinite if it does not."""
     reach = (one.above + other.above) / 2
     gap = other.points[0] - one.points[-1]
@@ -239,6 +239,6 @@ def _distance(one: FoundLine, other: FoundLine, maps: Maps) -> float:
     return np.inf if maps.ends[y, x].max() > ENDED else max(forward, 0.0) + aside
 
 
-def letters_are_small(lines: list[FoundLine]) -> bool:
+def letters_are_small(lines: list[LineTrace]) -> bool:
     """Return whether the lines are so low that looking closer finds more."""
     return bool(lines) and float(np.median([line.above for line in lines])) * STRIDE < 16

@@ -225,13 +225,15 @@ def split(ctx: ActionContext, p: SplitBody) -> dict[str, Any]:
     ids = [row.id] + [new_id() for _ in p.parts[1:]]
     first_anchor, first_rect = shapes[0]
     baseline = p.parts[0].baseline
-    changes = {
+    changes: dict[str, Any] = {
         "anchor": first_anchor,
         **dict(zip(BOXES, first_rect, strict=True)),
         "tile": tile_of(*first_rect),
         "baseline": None if baseline is None else [list(point) for point in baseline],
-        "joined_or_split_in": ctx.audit_id,
     }
+    if any(getattr(row, name) != value for name, value in changes.items()):
+        # A whole that keeps its shape is not touched, so that a later step on it does not stand in the way of undo.
+        changes["joined_or_split_in"] = ctx.audit_id
     write_version(ctx, row, changes)
     columns = (
         "id", "document_id", "pass_id", "kind", "kind_raw", "anchor", "baseline", "parent_segment_id", "is_furniture",
