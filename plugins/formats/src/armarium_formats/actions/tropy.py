@@ -244,12 +244,10 @@ class _Import:
         wanted: list[tuple[str, TropyPart | None, TropyNote | None]] = [
             (f"photo/{number}", None, note) for number, note in enumerate(photo.notes)
         ]
-        for place, selection in enumerate(photo.parts):
-            self.losses["a turned selection"] += bool(selection.number("angle"))
-            wanted += [
-                (f"{place}/{number}", selection, note)
-                for number, note in enumerate(selection.notes or [None])
-            ]  # type: ignore[arg-type]
+        for index, marked in enumerate(photo.parts):
+            self.losses["a turned selection"] += bool(marked.number("angle"))
+            notes: list[TropyNote | None] = [*marked.notes] or [None]
+            wanted += [(f"{index}/{number}", marked, note) for number, note in enumerate(notes)]
         for place, selection, note in wanted:
             rect = WHOLE if selection is None else self._rect(page_id, photo, selection)
             tropy: dict[str, Any] = {"place": place}

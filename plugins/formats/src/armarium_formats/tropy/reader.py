@@ -174,8 +174,8 @@ def _part(node: Json, terms: Json, depth: int) -> TropyPart:
             part.notes = [note for one in nodes if (note := _note(one, inner)) is not None]
         elif address == TROPY + "transcription":
             part.further_transcriptions = max(0, len(nodes) - 1)
-            for one in nodes[-1:]:
-                stated = _texts(one, inner)
+            for newest in nodes[-1:]:
+                stated = _texts(newest, inner)
                 part.text, part.alto = (
                     str(stated[key].value) if key in stated else "" for key in ("text", "alto")
                 )
