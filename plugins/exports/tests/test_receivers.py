@@ -154,5 +154,5 @@ def test_unknown_receivers_and_scopes_are_refused(desk: Desk) -> None:
     assert write(desk, "kraken", ["0" * 32], 404)["detail"]
     listed = desk.client.get("/api/export/receivers").json()
     assert {one["name"] for one in listed["items"]} == set(PROFILES)
-    assert listed["count"] == 5
+    assert listed["count"] == 6
     assert all(one["source"] and one["rules"] for one in listed["items"])

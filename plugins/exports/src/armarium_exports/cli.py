@@ -206,7 +206,7 @@ def _pages_found(session: Session, words: str, scope: list[str]) -> list[str]:
 
 @commands.example("export-for kraken Letters --out kraken")
 def export_for(
-    receiver: Annotated[str, "escriptorium, transkribus, ocr-d, kraken or mets-viewer."],
+    receiver: Annotated[str, "escriptorium, transkribus, ocr-d, kraken, mets-viewer or tropy."],
     ids: Scope = None,
     out: Annotated[str, "--out, -o: The folder to write."] = "export",
     report: Annotated[bool, "Only show what would be lost."] = False,

@@ -235,6 +235,26 @@ def file_order(
     """Make the order that an imported file has its lines in a reading order, as written: to read by, to look at, to mend."""
 
 
+@commands.asks("import-tropy box/items.json", "act ingest.tropy", says=lambda found: _print_tropy(found))
+def import_tropy(
+    path: Annotated[str, "FILE: The JSON-LD file that Tropy exported, with its photos beside it.", BY_PATH],
+    parent_id: Annotated[str | None, "--in FOLDER: The folder for it; default: Sources.", BY_ID] = None,
+) -> None:
+    """Import what Tropy exported; a second time what changed there is updated, except where it was changed here."""
+
+
+def _print_tropy(found: dict[str, Any]) -> None:
+    typer.echo(
+        f"Imported {plural(found['items'], 'item')}: {found['new']} new, {found['changed']} changed, {found['equal']} as "
+        f"they were; {plural(found['pages'], 'page')}, {plural(found['notes'], 'note')}, "
+        f"{plural(found['passes'], 'transcription')}."
+    )
+    for one in found["losses"]:
+        typer.echo(f"  {one['what']} ({one['count']}): {one['why']}.")
+    for one in found["refused"]:
+        typer.echo(f"  not taken: {one['file']}: {one['why']}", err=True)
+
+
 def _sum_losses(exports: list[dict[str, Any]]) -> list[tuple[str, str, int, list[str]]]:
     """Each loss once: what, why, how many in all, and the files it is of."""
     found: dict[tuple[str, str], tuple[int, list[str]]] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
 from armarium_formats import hookspecs
-from armarium_formats.actions import batches, conversion, importing, mets, orders, text_layers
+from armarium_formats.actions import batches, conversion, importing, mets, orders, text_layers, tropy
 from armarium_formats.catalogue import GROUP, check_driver
 from armarium_formats.jobs.conversion import convert_older_results
 from armarium_formats.jobs.layouts import ingest_layouts
@@ -29,6 +29,7 @@ def armarium_plugin() -> Plugin:
             batches.ingest_batch,
             batches.ingest_files,
             mets.use_mets,
+            tropy.import_tropy,
             text_layers.read_text_layer,
             conversion.start,
             conversion.mark_seen,

@@ -10,6 +10,7 @@ from typing import Any
 from armarium.api import ServiceError, image_info, parse_xml
 from armarium_exports.receivers.mets import METS, XLINK
 from armarium_exports.receivers.profiles import Profile
+from armarium_exports.receivers.tropy import check_tropy
 
 _LAYOUT = (".xml",)
 _MANIFEST = "armarium-export.json"
@@ -17,6 +18,8 @@ _MANIFEST = "armarium-export.json"
 
 def check_written(profile: Profile, folder: Path) -> list[str]:
     """Return each breach of the profile's rules as a sentence; none for a folder that the receiver can open."""
+    if profile.name == "tropy":
+        return check_tropy(folder)
     layouts = [path for path in sorted((folder / profile.layouts).glob("*.xml")) if path.name != "mets.xml"]
     problems = [] if layouts else [f"There is no layout file in {profile.layouts or 'the folder'}."]
     for layout in layouts:

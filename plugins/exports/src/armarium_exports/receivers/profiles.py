@@ -143,6 +143,23 @@ PROFILES = {
             ),
             source="DFG Viewer, METS application profile: https://dfg-viewer.de/en/structural-data-set",
         ),
+        Profile(
+            "tropy",
+            "Tropy",
+            "alto",
+            "photos",
+            "",
+            "name",
+            None,
+            needs_baselines=False,
+            zipped=False,
+            rules=(
+                "tropy.json is JSON-LD with the terms of Tropy: a document is an item, its pages are photos.",
+                "Paths of photos lead from the folder of tropy.json, and each states the MD5 of its file.",
+                "Selections are boxes in pixels of the photo; a transcription has the text and ALTO.",
+            ),
+            source="Tropy manual, Export: https://docs.tropy.org/using_tropy/export",
+        ),
     )
 }
 

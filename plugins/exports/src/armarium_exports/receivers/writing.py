@@ -21,6 +21,7 @@ from armarium_exports.places import require_parent, settle, whole_folder
 from armarium_exports.receivers.checking import check_written
 from armarium_exports.receivers.mets import ALTO_TYPE, PAGE_TYPE, MetsPage, mets_of
 from armarium_exports.receivers.profiles import Profile, profile_named
+from armarium_exports.receivers.tropy import FILE, tropy_of
 from armarium_exports.records import ReceiverParams
 from armarium_formats.api import export_page
 from armarium_source_model.api import join_made
@@ -42,6 +43,8 @@ class WritablePage:
     mime_type: str
     losses: list[dict[str, Any]] = field(default_factory=list)
     made: list[dict[str, Any]] = field(default_factory=list)
+    text: str = ""
+    """Its plain text, for a program that takes texts."""
 
 
 @dataclass
@@ -121,9 +124,17 @@ def _prepare_pages(
                 continue
         try:
             written = export_page(engine, library, page_id, profile.format)
+            text = (
+                export_page(engine, library, page_id, "plain-text")["content"]
+                if profile.name == "tropy"
+                else ""
+            )
         except ServiceError as refusal:
-            pages.left_out.append({"document_id": page_id, "why": refusal.detail})
-            continue
+            if profile.name != "tropy" or refusal.code != "no_pass":
+                pages.left_out.append({"document_id": page_id, "why": refusal.detail})
+                continue
+            # Tropy takes photos without a transcription.
+            written, text = {"content": "<alto/>", "losses": [], "choices": {"made": []}}, ""
         stem = _free(plain_name(Path(name).stem or name), stems)
         ending = _ENDINGS.get(picture.mime_type, Path(name).suffix or ".img")
         path = f"{stem}{ending}" if profile.image_path == "name" else f"{profile.images}/{stem}{ending}"
@@ -139,6 +150,7 @@ def _prepare_pages(
                 picture.mime_type,
                 [*written["losses"], *more],
                 written["choices"]["made"],
+                text,
             )
         )
     return pages
@@ -205,6 +217,10 @@ def _write(profile: Profile, fresh: Path, pages: Pages, library: Library, scope_
     layouts.mkdir(exist_ok=True)
     for page in pages.prepared:
         shutil.copyfile(page.picture, images / f"{page.stem}{page.ending}")
+    if profile.name == "tropy":
+        (fresh / FILE).write_bytes(tropy_of(library, pages.prepared, profile.images))
+        return
+    for page in pages.prepared:
         (layouts / f"{page.stem}.xml").write_bytes(page.content)
     if profile.zipped:
         with zipfile.ZipFile(fresh / "layouts.zip", "w", zipfile.ZIP_DEFLATED) as archive:

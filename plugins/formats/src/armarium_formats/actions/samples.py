@@ -74,3 +74,22 @@ def write_pdf(contents: Sequence[str], page: str = "/MediaBox [0 0 72 48]") -> b
     table = "".join(f"{place:010} 00000 n \n" for place in places)
     end = f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{len(data)}\n%%EOF\n"
     return data + f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}{end}".encode()
+
+
+SAMPLE_TROPY = """{"@context": {"@version": 1.1, "@vocab": "https://tropy.org/v1/tropy#", "template": {"@type": "@id"},
+  "photo": {"@id": "https://tropy.org/v1/tropy#photo", "@container": "@list"},
+  "note": {"@id": "https://tropy.org/v1/tropy#note", "@container": "@list"},
+  "selection": {"@id": "https://tropy.org/v1/tropy#selection", "@container": "@list"},
+  "title": "http://purl.org/dc/elements/1.1/title",
+  "date": {"@id": "http://purl.org/dc/elements/1.1/date", "@type": "https://tropy.org/v1/tropy#date"}},
+ "@graph": [{"@type": "Item", "template": "https://tropy.org/v1/templates/generic", "title": "Letter to Ana",
+  "date": "1742-05-03", "list": ["Letters/Family"], "tag": ["damaged"],
+  "photo": [{"@type": "Photo", "path": "1.png", "protocol": "file", "filename": "1.png", "mimetype": "image/png", "page": 0,
+   "width": 1000, "height": 1400, "title": "f. 1r",
+   "note": [{"@type": "Note", "html": {"@value": "<p>A <b>second</b> hand</p>", "@language": "en"}}],
+   "transcription": [{"@type": "Transcription", "text": "Dear Ana\\nI am well"}],
+   "selection": [{"@type": "Selection", "x": 100, "y": 140, "width": 200, "height": 280, "title": "Seal",
+    "note": [{"@type": "Note", "text": {"@value": "Red wax", "@language": "en"}}]}]}]}],
+ "version": "1.17.0"}
+"""
+"""An export of Tropy with one item of one photo."""

@@ -1,0 +1,1 @@
+"""Tropy's JSON-LD export."""
