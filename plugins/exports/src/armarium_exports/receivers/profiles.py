@@ -158,7 +158,7 @@ PROFILES = {
                 "Paths of photos lead from the folder of tropy.json, and each states the MD5 of its file.",
                 "Selections are boxes in pixels of the photo; a transcription has the text and ALTO.",
             ),
-            source="Tropy manual, Export: https://docs.tropy.org/using_tropy/export",
+            source="The export of Tropy, as its source code writes it: https://github.com/tropy/tropy",
         ),
     )
 }
