@@ -126,7 +126,7 @@ _Asked = Annotated[str, Query(min_length=1, max_length=10_000, description="What
 _Unused = Annotated[str | None, Query(max_length=2_000, description="Not used, and named in `ignored`")]
 
 
-def _unused(**given: str | None) -> tuple[str, ...]:
+def _name_unused(**given: str | None) -> tuple[str, ...]:
     return tuple(name for name, value in given.items() if value is not None)
 
 
@@ -154,7 +154,9 @@ def search_content(
     date: _Unused = None,
     user: _Unused = None,
 ) -> Response:
-    asked = content_search.Asked(document_id, q, _unused(motivation=motivation, date=date, user=user))
+    asked = content_search.ContentQuery(
+        document_id, q, _name_unused(motivation=motivation, date=date, user=user)
+    )
     places = _places(request)._replace(search_version=version)
     answer = content_search.search(engine, library, places, asked, after)
     return _answer_found(request, answer if version == "2" else content_search.search_as_1(answer))
@@ -180,7 +182,9 @@ def autocomplete_content(
     date: _Unused = None,
     user: _Unused = None,
 ) -> Response:
-    asked = content_search.Asked(document_id, q, _unused(motivation=motivation, date=date, user=user))
+    asked = content_search.ContentQuery(
+        document_id, q, _name_unused(motivation=motivation, date=date, user=user)
+    )
     places = _places(request)._replace(search_version=version)
     answer = content_search.autocomplete(engine, library, places, asked, least)
     return _answer_found(request, answer if version == "2" else content_search.terms_as_1(answer))

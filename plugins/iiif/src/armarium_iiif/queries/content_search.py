@@ -15,7 +15,7 @@ from armarium_iiif.places import Places
 from armarium_iiif.queries.canvases import page_canvases
 from armarium_iiif.queries.lines import frames_of
 from armarium_search.api import LineFound, lines_found, terms_found
-from armarium_source_model.api import WordOnPage, segments, words_of_pass
+from armarium_source_model.api import segments, words_of_lines
 
 Json = dict[str, Any]
 
@@ -26,12 +26,12 @@ AROUND = 100
 CONTEXT = "http://iiif.io/api/search/2/context.json"
 
 _PLACES = f"""
-SELECT s.id, s.pass_id, s.kind, json_extract(s.anchor, '$.rendition_id'), s.bbox_x, s.bbox_y, s.bbox_w, s.bbox_h
+SELECT s.id, s.kind, json_extract(s.anchor, '$.rendition_id'), s.bbox_x, s.bbox_y, s.bbox_w, s.bbox_h
 FROM json_each(?) j JOIN {segments} s ON s.id = j.value
 """
 
 
-class Asked(NamedTuple):
+class ContentQuery(NamedTuple):
     """What a viewer asks of a node, and which parameters of the API are not used in the answer."""
 
     node: str
@@ -39,7 +39,7 @@ class Asked(NamedTuple):
     ignored: tuple[str, ...] = ()
 
 
-def search(engine: Engine, library: Library, places: Places, asked: Asked, after: str | None) -> Json:
+def search(engine: Engine, library: Library, places: Places, asked: ContentQuery, after: str | None) -> Json:
     """Return the lines of a node's pages in which the query's words stand, in reading order; each word by itself where somebody
     placed it. TooManyCanvases for a node whose manifest would be too long.
     """
@@ -69,7 +69,7 @@ def search(engine: Engine, library: Library, places: Places, asked: Asked, after
     return made
 
 
-def autocomplete(engine: Engine, library: Library, places: Places, asked: Asked, least: int) -> Json:
+def autocomplete(engine: Engine, library: Library, places: Places, asked: ContentQuery, least: int) -> Json:
     """Return the terms on a node's pages that begin with the query, as search folds them, with how often each occurs."""
     with library.db.read() as conn:
         terms = terms_found(conn, engine, library, asked.query, _pages_of(conn, asked.node), least)
@@ -196,15 +196,13 @@ def _annotations(
     frames = {page: frames_of(conn, canvas) for page, canvas in canvases.items() if canvas.width is not None}
     rows = raw_of(conn).execute(_PLACES, (json_text([line.segment_id for line in found]),))
     where = {row[0]: row[1:] for row in rows}
-    words: dict[str, list[WordOnPage]] = {}
-    for pass_id in dict.fromkeys(row[0] for row in where.values()):
-        words |= words_of_pass(conn, pass_id)
+    words = words_of_lines(conn, list(where))
     items: list[Json] = []
     hits: list[Json] = []
     for line in found:
         if line.document_id not in frames or line.segment_id not in where:
             continue
-        _, kind, rendition_id, *rect = where[line.segment_id]
+        kind, rendition_id, *rect = where[line.segment_id]
         whole = (kind, line.segment_id, line.text, rendition_id, rect)
         parts: dict[tuple[int, int], Any] = {}
         for start, end in line.ranges:

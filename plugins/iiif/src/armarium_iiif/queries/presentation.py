@@ -40,10 +40,14 @@ def canvas(library: Library, places: Places, document_id: str) -> Json:
     """Return the canvas of one page; NoCanvas for other nodes."""
     with library.db.read() as conn:
         page = shown_canvas(conn, document_id)
-    return {"@context": PRESENTATION, **_canvas(places, page), **_searched(places, document_id, [page])}
+    return {
+        "@context": PRESENTATION,
+        **_canvas(places, page),
+        **_search_services(places, document_id, [page]),
+    }
 
 
-def _searched(places: Places, document_id: str, pages: Sequence[PageCanvas]) -> Json:
+def _search_services(places: Places, document_id: str, pages: Sequence[PageCanvas]) -> Json:
     """Return how a node is searched, if there is anything to search."""
     offered = services(places, document_id) if any(page.has_lines for page in pages) else []
     return {"service": offered} if offered else {}
@@ -72,7 +76,7 @@ def manifest(library: Library, places: Places, document_id: str) -> Json:
         "type": "Manifest",
         "label": language_map(node.name),
         **_describe_document(facts, stated),
-        **_searched(places, document_id, pages),
+        **_search_services(places, document_id, pages),
     }
     thumbnail = next((found for page in pages if (found := _thumbnail(places, page))), None)
     if thumbnail is not None:

@@ -24,6 +24,8 @@ from armarium_source_model.api import page_texts, words_of
 
 MOST_PAGES_OF_TERMS = 1_000
 """On how many pages terms are counted."""
+AT_A_TIME = 200
+"""Of how many pages it is checked at a time whether they may be a result."""
 MOST_TERMS = 100
 """How many terms are returned: the most frequent."""
 
@@ -109,11 +111,13 @@ def _pages_with(asked: SearchQuestion, pages: Sequence[str]) -> Iterator[str]:
     )
     whole = {numbers[row[0]] for row in rows if row[0] in numbers}
     partial = (asked.partial or frozenset()).intersection(pages)
-    able = set(standing(asked, whole | partial))
-    for page in pages:
-        if page in able and (
-            page in whole
-            if page not in partial
-            else matches(asked.parsed.terms, FoldedPassage(*visible_text(asked, page)[1]))
-        ):
-            yield page
+    found = [page for page in pages if page in whole or page in partial]
+    for at in range(0, len(found), AT_A_TIME):
+        some = found[at : at + AT_A_TIME]
+        able = set(standing(asked, some))
+        for page in some:
+            if page in able and (
+                page not in partial
+                or matches(asked.parsed.terms, FoldedPassage(*visible_text(asked, page)[1]))
+            ):
+                yield page
