@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 
 from armarium.api import Engine, Library
 from armarium_iiif.queries import content_search
+from armarium_search.queries import lines_found
 
 LEAVES = (
     ("Señor de la plata", "Plata y más plata, el señor"),
@@ -41,7 +42,7 @@ def found_texts(answer: dict[str, Any]) -> list[str]:
     return [one["body"]["value"] for one in answer["items"]]
 
 
-def ask(client: TestClient, address: str, **params: object) -> dict[str, Any]:
+def ask(client: TestClient, address: str, **params: str | int) -> dict[str, Any]:
     answer = client.get(address, params=params or None)
     assert answer.status_code == 200, answer.text
     found: dict[str, Any] = answer.json()
@@ -85,7 +86,9 @@ def test_the_lines_of_a_plain_scan_are_found_where_the_manifest_says(client: Tes
     }  # fmt: skip
 
 
-def test_terms_are_completed_with_how_often_they_occur(client: TestClient, folder: str) -> None:
+def test_terms_are_completed_with_how_often_they_occur(
+    client: TestClient, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     terms = ask(client, f"/api/iiif/autocomplete/2/{folder}", q="PLA")
     assert [(one["value"], one["total"]) for one in terms["items"]] == [("plata", 4), ("plate", 1)]
     for one in terms["items"]:
@@ -94,6 +97,13 @@ def test_terms_are_completed_with_how_often_they_occur(client: TestClient, folde
     often = ask(client, f"/api/iiif/autocomplete/2/{folder}", q="pla", min=2)
     assert [one["value"] for one in often["items"]] == ["plata"]
     assert ask(client, f"/api/iiif/autocomplete/2/{folder}", q="…")["items"] == []
+    two = ask(client, f"/api/iiif/autocomplete/2/{folder}", q="la pla")["items"]
+    assert [(one["value"], one["service"][0]["id"].partition("=")[2]) for one in two] == [
+        ("la plata", "%22la+plata%22")
+    ]
+    monkeypatch.setattr(lines_found, "MOST_PAGES_OF_TERMS", 2)
+    terms = ask(client, f"/api/iiif/autocomplete/2/{folder}", q="pla")
+    assert [(one["value"], one["total"]) for one in terms["items"]] == [("plata", 3), ("plate", 1)]
 
 
 def test_many_pages_are_answered_in_parts_that_link_to_each_other(
