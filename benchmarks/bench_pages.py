@@ -98,6 +98,7 @@ class Stock:
     """Pages of text that the next step writes."""
 
     texts: list[list[str]] = []
+    parent: str | None = None
 
 
 @action("bench_pages.fill", params=Params, summary="Write the pages in stock.")
@@ -108,7 +109,7 @@ def fill(ctx: ActionContext, p: Params) -> dict[str, Any]:
         ids.append(new_id())
         row = {
             "id": ids[-1], "node_kind": "document", "doc_type": "page", "name": f"Leaf {number}", "sort_order": number,
-            "attributes": "{}", "metadata": "{}", "source_metadata": "{}", "source_authority": "unknown",
+            "parent_id": Stock.parent, "attributes": "{}", "metadata": '{"width": 2000, "height": 3000}', "source_metadata": "{}", "source_authority": "unknown",
             "provenance_chain": "[]", "status": "active", "is_read": 0, "is_starred": int(number % 50 == 0),
             "is_flagged": 0, "is_locked": 0, "exclude_from_processing": 0, "created_at": ctx.now, "updated_at": ctx.now,
         }  # fmt: skip

@@ -48,6 +48,7 @@ SCRIPTS = (
     "layout_jobs",
     "reading_order",
     "searching",
+    "content_search",
     "error_finding",
     "likeness",
     "knowing",

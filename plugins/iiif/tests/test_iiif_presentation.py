@@ -164,7 +164,7 @@ def test_lines_left_out_are_counted(
     engine: Engine, library: Library, client: TestClient, page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add_lines(engine, library, page)
-    monkeypatch.setattr(lines, "_frames", lambda conn, page: lines._Frames((400, 300), "a newer one", {}))
+    monkeypatch.setattr(lines, "frames_of", lambda conn, page: lines._Frames((400, 300), "a newer one", {}))
     found = lines_of(client, page)
     assert found["items"] == []
     assert found["summary"]["en"][0].startswith("2 lines are left out")
@@ -379,3 +379,9 @@ def test_words_that_were_placed_are_annotations_and_hits_where_they_stand(
     assert find_words(q="eva, DEAR") == [words[1], words[2]]
     assert find_words(q="!?") == find_words(q="nobody") == []
     assert [one[0] for one in find_words()] == ["line", "line"]
+    found = client.get(f"/api/iiif/search/2/{page}", params={"q": "dear"}).json()
+    targets = [(one["body"]["value"], one["target"].partition("#")[2]) for one in found["items"]]
+    assert targets == [one[1:] for one in (words[1], unplaced)]
+    hits = found["annotations"][0]["items"]
+    assert [one["motivation"] for one in hits] == ["contextualizing", "highlighting"]
+    assert hits[0]["target"]["selector"][0]["prefix"] == "My "

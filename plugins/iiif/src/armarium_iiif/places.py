@@ -16,6 +16,7 @@ class Places(NamedTuple):
 
     base: str
     as_of: str | None = None
+    search_version: str = "2"
 
     @property
     def _then(self) -> str:
@@ -36,3 +37,9 @@ class Places(NamedTuple):
 
     def image(self, identifier: str) -> str:
         return f"{self.base}/api/iiif/image/{identifier}"
+
+    def search(self, document_id: str) -> str:
+        return f"{self.base}/api/iiif/search/{self.search_version}/{document_id}"
+
+    def autocomplete(self, document_id: str) -> str:
+        return f"{self.base}/api/iiif/autocomplete/{self.search_version}/{document_id}"

@@ -24,8 +24,18 @@ from armarium_iiif.errors import ManifestTooLarge
 from armarium_iiif.manifest_reader import MAX_BYTES
 from armarium_iiif.places import IMAGE, LEVEL, PRESENTATION, Places
 from armarium_iiif.projects import IiifLibrary
-from armarium_iiif.queries import lines, presentation
-from armarium_iiif.schemas import IiifCanvas, IiifManifest, ImageService, LinesPage, ManifestImported
+from armarium_iiif.queries import content_search, lines, presentation
+from armarium_iiif.schemas import (
+    IiifCanvas,
+    IiifManifest,
+    ImageService,
+    LinesPage,
+    ManifestImported,
+    SearchList,
+    SearchPage,
+    TermList,
+    TermPage,
+)
 
 router = APIRouter(tags=["iiif"])
 
@@ -109,6 +119,75 @@ def read_manifest(
     request: Request, library: IiifLibrary, document_id: str, as_of: AskedAsOf = None
 ) -> Response:
     return _read(request, library, as_of, presentation.manifest, document_id)
+
+
+_Version = Annotated[Literal["2", "1"], Path(description="Of the Content Search API")]
+_Asked = Annotated[str, Query(min_length=1, max_length=10_000, description="What is searched for")]
+_Unused = Annotated[str | None, Query(max_length=2_000, description="Not used, and named in `ignored`")]
+
+
+def _name_unused(**given: str | None) -> tuple[str, ...]:
+    return tuple(name for name, value in given.items() if value is not None)
+
+
+def _answer_found(request: Request, answer: Any) -> Response:
+    return _answer_linked(request, answer, "http://iiif.io/api/search/2/context.json")
+
+
+@router.get(
+    "/api/iiif/search/{version}/{document_id}",
+    summary="The lines of a page or folder with the words searched for (IIIF Content Search)",
+    response_model=SearchPage | SearchList,
+    responses={200: _LD, **REFUSALS(404, 409, 413)},
+)
+def search_content(
+    request: Request,
+    engine: CurrentEngine,
+    library: IiifLibrary,
+    version: _Version,
+    document_id: str,
+    q: _Asked,
+    after: Annotated[
+        str | None, Query(max_length=64, description="The page after which the answer begins")
+    ] = None,
+    motivation: _Unused = None,
+    date: _Unused = None,
+    user: _Unused = None,
+) -> Response:
+    asked = content_search.ContentQuery(
+        document_id, q, _name_unused(motivation=motivation, date=date, user=user)
+    )
+    places = _places(request)._replace(search_version=version)
+    answer = content_search.search(engine, library, places, asked, after)
+    return _answer_found(request, answer if version == "2" else content_search.search_as_1(answer))
+
+
+@router.get(
+    "/api/iiif/autocomplete/{version}/{document_id}",
+    summary="The words on a page or folder that begin with the letters given (IIIF Content Search)",
+    response_model=TermPage | TermList,
+    responses={200: _LD, **REFUSALS(404, 409, 413)},
+)
+def autocomplete_content(
+    request: Request,
+    engine: CurrentEngine,
+    library: IiifLibrary,
+    version: _Version,
+    document_id: str,
+    q: _Asked,
+    least: Annotated[
+        int, Query(alias="min", ge=1, le=10**9, description="Only terms that occur so often")
+    ] = 1,
+    motivation: _Unused = None,
+    date: _Unused = None,
+    user: _Unused = None,
+) -> Response:
+    asked = content_search.ContentQuery(
+        document_id, q, _name_unused(motivation=motivation, date=date, user=user)
+    )
+    places = _places(request)._replace(search_version=version)
+    answer = content_search.autocomplete(engine, library, places, asked, least)
+    return _answer_found(request, answer if version == "2" else content_search.terms_as_1(answer))
 
 
 @router.get(

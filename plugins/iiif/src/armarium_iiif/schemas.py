@@ -61,6 +61,49 @@ class IiifManifest(_Linked):
     items: list[Resource]
 
 
+class SearchPage(_Linked):
+    """Lines and words found by Content Search 2.0; `annotations` quotes each word with what stands around it."""
+
+    context: str = Field(alias="@context")
+    id: str
+    type: Literal["AnnotationPage"]
+    items: list[Resource]
+    annotations: list[Resource]
+    ignored: list[str] | None = None
+    partOf: Resource | None = None
+    next: Resource | None = None
+
+
+class SearchList(_Linked):
+    """The same as Content Search 1.0."""
+
+    context: list[str] = Field(alias="@context")
+    type: Literal["sc:AnnotationList"] = Field(alias="@type")
+    resources: list[Resource]
+    hits: list[Resource]
+    within: Resource
+    next: str | None = None
+
+
+class TermPage(_Linked):
+    """Terms that begin as asked, by Content Search 2.0: each with how often it occurs and the search for it."""
+
+    context: str = Field(alias="@context")
+    id: str
+    type: Literal["TermPage"]
+    items: list[Resource]
+    ignored: list[str] | None = None
+
+
+class TermList(_Linked):
+    """The same as Content Search 1.0."""
+
+    context: str = Field(alias="@context")
+    type: Literal["search:TermList"] = Field(alias="@type")
+    terms: list[Resource]
+    ignored: list[str]
+
+
 class ImageService(_Linked):
     """An image information document of Image API 3 (info.json)."""
 

@@ -133,6 +133,7 @@ from armarium_source_model.queries.text import line_sequence as line_sequence
 from armarium_source_model.queries.text import page_text as page_text
 from armarium_source_model.queries.text import pass_sequence as pass_sequence
 from armarium_source_model.queries.words import WordOnPage as WordOnPage
+from armarium_source_model.queries.words import words_of_lines as words_of_lines
 from armarium_source_model.queries.words import words_of_pass as words_of_pass
 from armarium_source_model.samples import SamplePage as SamplePage
 from armarium_source_model.samples import sample_page as sample_page

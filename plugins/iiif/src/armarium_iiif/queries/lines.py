@@ -78,7 +78,7 @@ def lines_page(
         if lines and page.width is None:
             raise NoFrame(page.name)
         ladder = ladder_of_pass(conn, document_id, pass_id)
-        frames = _frames(conn, page)
+        frames = frames_of(conn, page)
         wanted = set(words_of(sought))
         standing = words_of_pass(conn, pass_id) if by_word or wanted else {}
     items: list[Json] = []
@@ -114,7 +114,7 @@ def lines_page(
     return _annotation_page(places, page, name, items, left_out)
 
 
-def _frames(conn: Connection, page: PageCanvas) -> _Frames:
+def frames_of(conn: Connection, page: PageCanvas) -> _Frames:
     others: dict[str, tuple[float, ...]] = {}
     primary: str | None = None
     for row in conn.execute(

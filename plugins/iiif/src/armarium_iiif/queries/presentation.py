@@ -13,6 +13,7 @@ from armarium_documents.api import Node, documents, pages_under, require_documen
 from armarium_iiif.errors import MAX_CANVASES, NoPages, TooManyCanvases
 from armarium_iiif.places import PRESENTATION, Places
 from armarium_iiif.queries.canvases import PageCanvas, page_canvases, shown_canvas
+from armarium_iiif.queries.content_search import services
 from armarium_iiif.texts import language_map
 from armarium_source_model.api import KEYS, PageFacts, page_facts
 
@@ -39,7 +40,17 @@ def canvas(library: Library, places: Places, document_id: str) -> Json:
     """Return the canvas of one page; NoCanvas for other nodes."""
     with library.db.read() as conn:
         page = shown_canvas(conn, document_id)
-    return {"@context": PRESENTATION, **_canvas(places, page)}
+    return {
+        "@context": PRESENTATION,
+        **_canvas(places, page),
+        **_search_services(places, document_id, [page]),
+    }
+
+
+def _search_services(places: Places, document_id: str, pages: Sequence[PageCanvas]) -> Json:
+    """Return how a node is searched, if there is anything to search."""
+    offered = services(places, document_id) if any(page.has_lines for page in pages) else []
+    return {"service": offered} if offered else {}
 
 
 def manifest(library: Library, places: Places, document_id: str) -> Json:
@@ -65,6 +76,7 @@ def manifest(library: Library, places: Places, document_id: str) -> Json:
         "type": "Manifest",
         "label": language_map(node.name),
         **_describe_document(facts, stated),
+        **_search_services(places, document_id, pages),
     }
     thumbnail = next((found for page in pages if (found := _thumbnail(places, page))), None)
     if thumbnail is not None:

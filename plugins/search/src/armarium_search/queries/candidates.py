@@ -109,10 +109,10 @@ def find(
         _by_visible_part(asked, weighed)
     elif not wanted and asked.parsed.scopes:
         _by_scope(asked, weighed)
-    for document_id in _standing(asked, likeness or ()):
+    for document_id in standing(asked, likeness or ()):
         by_id.setdefault(document_id, Candidate(document_id)).likeness = (likeness or {})[document_id]
     resting = {document_id: (via, hit) for via, hit in reversed(beside) for document_id in hit.document_ids}
-    for document_id in _standing(asked, resting):
+    for document_id in standing(asked, resting):
         if document_id not in by_id:
             by_id[document_id] = Candidate(document_id, beside=resting[document_id])
     _score(asked, weighed, 2 if likeness is not None and wanted and by_words else 1)
@@ -244,7 +244,7 @@ def describe_name(name: str, more: str) -> str:
 
 def _by_visible_part(asked: SearchQuestion, found: WeighedCandidates) -> None:
     """Match pages of which the caller sees only a part: that part is assembled and matched on the spot."""
-    for document_id in _standing(asked, asked.partial or ()):
+    for document_id in standing(asked, asked.partial or ()):
         text = visible_text(asked, document_id)
         row = asked.rows(f"SELECT name FROM {names} WHERE document_id = :id", id=document_id)
         name = row[0][0] if row else ""
@@ -277,7 +277,7 @@ def _by_scope(asked: SearchQuestion, found: WeighedCandidates) -> None:
         _candidate(found, document_id)
 
 
-def _standing(asked: SearchQuestion, ids: Iterable[str]) -> list[str]:
+def standing(asked: SearchQuestion, ids: Iterable[str]) -> list[str]:
     """Return those of *ids* that may be a result."""
     wanted = list(ids)
     if not wanted:

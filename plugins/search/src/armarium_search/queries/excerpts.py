@@ -179,6 +179,12 @@ def _fits(word: str, sought: str, as_prefix: bool) -> bool:
     return word.startswith(sought) if as_prefix else word == sought
 
 
+def ranges_of(line: str, words: Iterable[int]) -> list[tuple[int, int]]:
+    """Return where the words of a line stand in it, given which."""
+    places = places_of_words(line)
+    return [(places[place].start, places[place].end) for place in sorted(words) if place < len(places)]
+
+
 def excerpts(
     page: PageText, terms: Sequence[Term], *, mark: bool
 ) -> tuple[list[dict[str, Any]], list[str], str]:
@@ -189,10 +195,7 @@ def excerpts(
     written: dict[str, None] = {}
     for number in best:
         line = page.lines[number]
-        places = places_of_words(line)
-        ranges = [
-            (places[place].start, places[place].end) for place in sorted(found[number]) if place < len(places)
-        ]
+        ranges = ranges_of(line, found[number])
         written |= dict.fromkeys(line[start:end] for start, end in ranges)
         lines.append(
             {

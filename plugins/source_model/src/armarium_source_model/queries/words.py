@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row
+from sqlalchemy import Connection, Row, select
 
-from armarium.api import AsOf, graphemes, query
+from armarium.api import AsOf, graphemes, is_among, query
 from armarium_source_model.letters import XY
+from armarium_source_model.models import segments
 from armarium_source_model.queries.letters import is_as_read, stored_places
 from armarium_source_model.queries.passes import reading_rule
 from armarium_source_model.queries.provisional_text import is_provisional
-from armarium_source_model.queries.readings import CountingText, counting_of_pass
+from armarium_source_model.queries.readings import (
+    CountingText,
+    counting_of_pass,
+    counting_of_segments,
+)
 from armarium_source_model.queries.segments import segments_of
 from armarium_source_model.queries.text import pass_to_read
 from armarium_source_model.schemas.lines import PageWords
@@ -41,12 +46,29 @@ class WordOnPage(NamedTuple):
 def words_of_pass(conn: Connection, pass_id: str) -> dict[str, list[WordOnPage]]:
     """Return the words of each line in the order of its text; lines whose words nobody placed are left out."""
     counting = counting_of_pass(conn, pass_id, rule=reading_rule(conn))
+    return _words_on(conn, segments_of(conn, pass_id, "line"), segments_of(conn, pass_id, "word"), counting)
+
+
+def words_of_lines(conn: Connection, line_ids: Sequence[str]) -> dict[str, list[WordOnPage]]:
+    """As `words_of_pass`, of the live lines *line_ids*, of whatever passes, by as many statements."""
+    live = select(segments).where(segments.c.deleted_at.is_(None)).order_by(segments.c.id)
+    lines = list(conn.execute(live.where(is_among(segments.c.id, line_ids))))
+    inside = list(
+        conn.execute(live.where(is_among(segments.c.parent_segment_id, line_ids), segments.c.kind == "word"))
+    )
+    counting = counting_of_segments(conn, [row.id for row in (*lines, *inside)], rule=reading_rule(conn))
+    return _words_on(conn, lines, inside, counting)
+
+
+def _words_on(
+    conn: Connection, lines: list[Row[Any]], words: list[Row[Any]], counting: Mapping[str, CountingText]
+) -> dict[str, list[WordOnPage]]:
     inside: dict[str, list[Row[Any]]] = {}
-    for row in segments_of(conn, pass_id, "word"):
+    for row in words:
         inside.setdefault(row.parent_segment_id or "", []).append(row)
     placed = stored_places(conn, [one.representation_id for one in counting.values()])
     found: dict[str, list[WordOnPage]] = {}
-    for line in segments_of(conn, pass_id, "line"):
+    for line in lines:
         text, rows = counting.get(line.id), inside.get(line.id, ())
         stored = placed.get(text.representation_id) if text is not None else None
         if text is not None and stored is not None and is_as_read(line, stored):
