@@ -18,7 +18,7 @@ from bootstrap import ROOT
 
 BUILD = ROOT / "build" / "site"
 SITE = ROOT / "plugins" / "workbench" / "src" / "armarium_workbench" / "manual"
-PAGES = ("*.md", "docs/*.webp", "docs/openapi.json", "docs/site/*")
+PAGES = ("*.md", "docs/*.webp", "docs/openapi.json", "docs/site/*", "tools/server/*")
 LOADS = {("script", "src"), ("img", "src"), ("link", "href"), ("iframe", "src"), ("source", "srcset")}
 """What a browser fetches without being asked."""
 

@@ -20,8 +20,9 @@ from armarium.store.database import Database
 from armarium_documents.queries.dataset import keeper, selection
 from armarium_testing.fixtures import OWNER_TOKEN, http_client
 from proofs.dataset_oracle import DatasetCases
-from proofs.listing_oracles import ELSEWHERE, LISTINGS, Cases
+from proofs.listing_oracles import LISTINGS, Cases
 from proofs.listing_project import HARMFUL, ListingProject
+from proofs.listings_proved_elsewhere import ELSEWHERE
 
 FULL = 50_000
 

@@ -48,7 +48,7 @@ def test_the_library_shows_the_pages_and_opens_one(page: Page, desk: Desk, shot:
     contents.get_by_role("link", name=re.compile("^pages")).click()
     expect(contents.get_by_role("listitem")).to_have_count(3)
     shot(page, "library")
-    page.get_by_role("button", name="Table").click()
+    page.get_by_role("button", name="Table", exact=True).click()
     expect(page.get_by_text("Added", exact=True)).to_be_visible()
     shot(page, "library-table")
     page.get_by_role("link", name="letter.jpg").click()

@@ -17,7 +17,7 @@ class ImportTropy(Prepared):
     parent_id: Annotated[str, Field(max_length=64)] | None = None
 
 
-class NotTaken(Message):
+class TropyLoss(Message):
     """What of the export has no place here, or was left out, with the reason."""
 
     what: str
@@ -38,4 +38,4 @@ class TropyImported(Message):
     passes: int
     document_ids: list[str]
     refused: list[dict[str, str]]
-    losses: list[NotTaken]
+    losses: list[TropyLoss]
