@@ -39,6 +39,8 @@ WHAT_HAPPENED = (
     "/api/snapshots",
     "/api/actions/audit?limit=1000",
 )
+LINKED = "/api/reconcile/"
+"""Where the token stands in the address."""
 ENDED = ("done", "failed", "cancelled")
 READS = {"/api/engine/stop": False, "/api/actions/invoke": False}
 
@@ -114,6 +116,8 @@ class Outsider:
         for number, alone in enumerate(rounds):
             scene = self._scene(self.hidden if number % 5 == 4 else self.open)
             scene |= {name: self.chance.choice(values) for name, values in PLACES.get(path, {}).items()}
+            if path.startswith(LINKED):
+                scene |= {"token": self.worlds.token_in_addresses, "edition": "0.2"}
             address = path
             for name in re.findall(r"\{(\w+)(?::path)?\}", path):
                 value = scene.get(ALIASES.get(name, name), scene.get(name))

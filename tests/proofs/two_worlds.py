@@ -105,6 +105,9 @@ class TwoWorlds:
         try:
             restricted = self._restrict(ground)
             self.callers = dict(self._callers(ground))
+            look = {"name": "a program", "role": "viewer", "libraries": [str(ground.path)]}
+            made = ground.engine.run(None, "token.create", look, LOCAL_OWNER).result or {}
+            self.token_in_addresses = str(made["token"])
         finally:
             ground.engine.close()
         self.path = ground.path

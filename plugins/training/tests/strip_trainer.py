@@ -53,9 +53,9 @@ class StripWorker:
     @classmethod
     def handlers(cls, context: WorkerContext) -> Mapping[str, Handler]:
         """The methods of a trainer's worker."""
-        from armarium_hand_trainer.loopback import epoch
+        from armarium_testing.loopback_trainers import LineTrainer
 
-        return {"epoch": epoch, "finish": _finish}
+        return {"epoch": LineTrainer.epoch, "finish": _finish}
 
 
 def _finish(call: Call) -> dict[str, Any]:
