@@ -31,6 +31,8 @@ from armarium.web.app import create_app
 from proofs.api_project import TOKEN, ApiProject
 
 ID = re.compile(r"[0-9a-f]{32}")
+_BRANCH = re.compile(r"-[0-9a-f]{8}\.library")
+"""How the name of a branch's folder ends: with the last digits of its id."""
 _NOW = re.compile(r"20\d\d-\d\d-\d\dT[0-9:.-]+Z(-[0-9a-f]{8})?|\"(seq|bytes_written)\":\d+")
 """Times, names of snapshots, numbers of events, and sizes of compressed files with times in them."""
 _CODE_POINT = re.compile(r"U\+[0-9A-F]{4,6}")
@@ -154,10 +156,8 @@ class TwoWorlds:
 
     def without_new(self, told: bytes) -> str:
         """Return an answer without the times of now and the ids that were not there before."""
-        return _NOW.sub(
-            "now",
-            ID.sub(lambda one: one[0] if one[0] in self.known else "new", told.decode(errors="replace")),
-        )
+        text = ID.sub(lambda one: one[0] if one[0] in self.known else "new", told.decode(errors="replace"))
+        return _BRANCH.sub("-new.library", _NOW.sub("now", text))
 
     @contextmanager
     def serving(self) -> Iterator[Any]:
