@@ -95,6 +95,11 @@ class ServedEngine:
         while (node := self.ask("GET", f"/api/activity/jobs/{job}"))["state"] in ("waiting", "running"):
             time.sleep(0.1)
         assert node["state"] == "done", node
+        # Thumbnails are drawn by jobs of their own; a page that asks for one before is answered 404.
+        while any(
+            one["state"] in ("waiting", "running") for one in self.ask("GET", "/api/activity/jobs")["items"]
+        ):
+            time.sleep(0.1)
         return {row["name"]: row["id"] for row in self._below(None) if row["file_type"]}
 
     def _below(self, parent: str | None) -> Iterator[dict[str, Any]]:
