@@ -106,7 +106,11 @@ def test_two_of_one_name_are_both_candidates_and_none_is_the_match(
     assert (spoken[0]["id"], [one["match"] for one in spoken[:2]]) == (known["Ana López"], [True, False])
 
 
-def test_types_and_properties_narrow_what_is_found(refine: Refine, known: dict[str, str]) -> None:
+def test_types_and_properties_narrow_what_is_found(desk: Desk, refine: Refine, known: dict[str, str]) -> None:
+    found = refine.candidates(query="Toledo", type="organization", limit=1)
+    assert [one["id"] for one in found] == [known["Toledo Cathedral"]]
+    for number in range(12):
+        desk.do("entity.create", {"canonical_name": f"Toledo {number}", "entity_type": "concept"})
     found = refine.candidates(query="Toledo", type="organization", limit=1)
     assert [one["id"] for one in found] == [known["Toledo Cathedral"]]
     by_id = refine.candidates(properties=[{"pid": "authority_id", "v": "12345"}])

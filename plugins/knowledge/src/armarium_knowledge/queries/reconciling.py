@@ -186,7 +186,14 @@ def _alike(conn: Connection, known: _Names, asked: Question) -> dict[str, float]
     from rapidfuzz import process
     from rapidfuzz.distance import JaroWinkler
 
-    containing = select(entities.c.id).where(*_visible(conn), in_words(entities.c.folded_names, asked.name))
+    where = [*_visible(conn), in_words(entities.c.folded_names, asked.name)]
+    if asked.types:
+        # Narrowed first: the most similar names of other types would take the places of these.
+        where.append(entities.c.entity_type.in_(asked.types))
+        pairs = zip(*known, strict=True)
+        of_type = [pair for pair in pairs if pair[1].entity_type in asked.types]
+        known = _Names([name for name, _ in of_type], [owner for _, owner in of_type])
+    containing = select(entities.c.id).where(*where)
     best = dict.fromkeys(
         conn.scalars(containing.order_by(entities.c.id).limit(10 * asked.limit)), LEAST_ALIKE
     )
