@@ -3,10 +3,10 @@
 #   make demo [FOLDER=pages/ LANGUAGE=es]   the main job on sample pages, or on a folder of yours
 #   make demo-hand                          the same, lines found by kraken in its own runtime
 #   make evaluate-base                      the figures of the model for hands, on sources it never saw and on others
-#   make train-base-on-gpu [TORCH_PYTHON=python MINUTES=8.5 OUT=/var/tmp/hand-gpu]   trains that model; stopped, it goes on
+#   make train-base-on-gpu [TORCH_PYTHON=python MINUTES=8.5|STEPS=n OUT=/var/tmp/hand-gpu]   trains that model; stopped, it goes on
 #   make train-finder [TORCH_PYTHON=python MINUTES=8.5 OUT=/var/tmp/finder-gpu]   trains the line finder; `make evaluate-finder` measures it
 #   make serve [PORT=8765]                  the engine, and the link that opens its workbench
-#   make test [SLOW=1]                      linters, types, import contracts, tests
+#   make test [SLOW=1] [REFUSED=1]          linters, types, import contracts, tests; refusals that no test produces
 #   make site                               the manual as a site, which armarium docs opens; fails on a dead link
 #   make pictures                           the pictures of the manual, from a real run in a browser
 #   make release [PREVIOUS=folder]               every distribution of this commit, checked, in dist/, with an installer
@@ -25,7 +25,9 @@ LINES ?= ../shared/data/hand-lines ../shared/data/hand-lines-2
 MINUTES ?= 8.5
 OUT ?= /var/tmp/hand-gpu
 SLOW ?= $(CI)
-REFUSALS = $(foreach family,formats iiif documents images canvas source_model layout reading workflows rights checking model_jobs training search knowledge agents exports sync finding paleography georeference recipes,--every-refusal armarium_$(family))
+AT_ONCE = canvas checking finding georeference images layout model_jobs paleography rights workflows
+WITH_SLOW_TESTS = agents documents exports formats iiif knowledge reading recipes search source_model sync training
+REFUSALS = $(foreach family,$(AT_ONCE) $(if $(SLOW),$(WITH_SLOW_TESTS)),--every-refusal armarium_$(family))
 MARKS = $(if $(SLOW),not soak,not soak and not slow)
 DEMO = $(BIN)/armarium demo $(if $(FOLDER),--folder "$(FOLDER)") $(if $(LANGUAGE),--language "$(LANGUAGE)")
 
@@ -33,7 +35,7 @@ DEMO = $(BIN)/armarium demo $(if $(FOLDER),--folder "$(FOLDER)") $(if $(LANGUAGE
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help base dev demo demo-hand evaluate-base train-base-on-gpu train-finder evaluate-finder serve test lint bench soak openapi docs site pictures lock release format clean
+.PHONY: help base dev demo demo-hand evaluate-base train-base-on-gpu train-finder evaluate-finder serve test lint bench soak openapi docs site pictures lock release version format clean
 
 help:
 	@sed -n '3,13s/^# //p' Makefile
@@ -53,13 +55,13 @@ evaluate-base: dev
 
 train-base-on-gpu:
 	@cd plugins/reader_hand && PYTHONPATH=src:../training/src:../../worker/src $(TORCH_PYTHON) -m training.base \
-		--lines $(abspath $(LINES)) --out $(abspath $(OUT)) --minutes $(MINUTES) --resume
+		--lines $(abspath $(LINES)) --out $(abspath $(OUT)) --minutes $(MINUTES) $(if $(STEPS),--steps $(STEPS)) --resume
 
 train-finder:
 	@cd plugins/reader_hand && export PYTHONPATH=src:../training/src:../../worker/src && mkdir -p $(abspath $(OUT)) && \
 		{ test -f $(abspath $(OUT))/packed.npz || $(TORCH_PYTHON) -m training.finder.pack --lines $(abspath $(LINES)) \
 			--data $(abspath ../shared/data) --out $(abspath $(OUT))/packed.npz; } && \
-		$(TORCH_PYTHON) -m training.finder.train --packed $(abspath $(OUT))/packed.npz --out $(abspath $(OUT)) --minutes $(MINUTES)
+		$(TORCH_PYTHON) -m training.finder.train --packed $(abspath $(OUT))/packed.npz --out $(abspath $(OUT)) --minutes $(MINUTES) $(if $(STEPS),--steps $(STEPS))
 
 evaluate-finder: dev
 	@cd plugins/reader_hand && PYTHONPATH=src ../../$(BIN)/python -m training.finder.measure
@@ -69,7 +71,7 @@ serve: base
 
 test: lint
 	$(WORKBENCH) run test
-	$(BIN)/pytest -n $(WORKERS) --dist loadscope -m "$(MARKS)" $(if $(SLOW),$(REFUSALS))
+	$(BIN)/pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder -m "$(MARKS)" $(if $(SLOW)$(REFUSED),$(REFUSALS))
 
 lint: dev
 	$(BIN)/ruff check .
@@ -85,6 +87,9 @@ soak: dev
 
 release: site
 	@$(BIN)/python tools/release.py $(if $(PREVIOUS),--previous "$(PREVIOUS)")
+
+version: base
+	@$(BIN)/python tools/version.py "$(VERSION)"
 
 bench: dev
 	$(BIN)/python -m benchmarks

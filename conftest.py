@@ -6,6 +6,7 @@ A connection or a name look-up beyond loopback fails the test that made it.
 
 from __future__ import annotations
 
+import gc
 import ipaddress
 import logging
 import os
@@ -53,12 +54,25 @@ def _refuse(what: str) -> None:
     raise LeftTheMachine(f"tests stay on this machine, but there was a {what}")
 
 
+LONGEST = (
+    "proofs/test_nobody_learns", "in_a_browser", "test_the_project", "test_tei_files", "test_nothing_appears", "cli/test_engine",
+    "cli/test_formats", "cli/test_pages", "test_trainings", "test_bombs_are_refused", "test_alto_files", "test_runs",
+    "conformance", "test_hostile_input", "test_mcp_hostile", "test_paths_are_checked", "test_changes_meanwhile",
+    "test_knowledge_jobs", "test_iiif_import", "test_tidy", "test_start", "test_statements", "test_import_contracts",
+    "test_manual", "test_openapi",
+)  # fmt: skip
+"""What the files are called that take longest. Workers take one file after another: with these first, none of them is still
+busy with a long one when the others have nothing left to do.
+"""
+
 SESSION = "PYTEST_ARMARIUM_SESSION"
 """In the environment of all that this run of the tests starts, so that what it left behind is known."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
     sys.addaudithook(_watch)
+    # Native code passes by that hook; this has to be said before it is imported.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     # Every engine of the tests has a state folder of its own; what is installed need not be tried for each.
     os.environ.setdefault("SERVICE_PLUGIN_TRIALS", str(config.rootpath / ".plugin-trials.json"))
     # No test keeps a key in the keychain of whoever runs it.
@@ -69,6 +83,19 @@ def pytest_configure(config: pytest.Config) -> None:
     # A busy machine is no fault of what is tested: no example has a time to keep, nor has the making of one.
     settings.register_profile("armarium", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("armarium")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    def rank(item: pytest.Item) -> int:
+        file = item.nodeid.partition("::")[0]
+        return next((rank for rank, name in enumerate(LONGEST) if name in file), len(LONGEST))
+
+    items.sort(key=rank)
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays until the end: the collector of garbage need not look through it again and again."""
+    gc.freeze()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -22,7 +22,7 @@ from benchmarks.places import OWNER, running_engine, scratch_folder
 
 CALLS = 50
 LINES = 36
-COMMAND = [sys.executable, "-c", "from armarium.cli import main; main()"]
+COMMAND = [sys.executable, "-c", "from armarium_cli import main; main()"]
 
 Call = Callable[[], Awaitable[object]]
 

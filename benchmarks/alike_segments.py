@@ -44,7 +44,9 @@ def measure(rounds: int) -> list[Result]:
         def write(ctx: ActionContext) -> None:
             for page in pages:
                 pass_id = create_pass(ctx, NewPass(page, "Lines", provider="reader", model="sample"))
-                made.extend((one, page) for one in add_segments(ctx, pass_id, page, None, shapes))
+                made.extend(
+                    (add_segment, page) for add_segment in add_segments(ctx, pass_id, page, None, shapes)
+                )
 
         engine.run(library, "document.create", {"name": "Box"}, OWNER, in_transaction=write)
         with library.db.write() as conn:
@@ -89,6 +91,6 @@ def measure(rounds: int) -> list[Result]:
                 "at most",
                 1.0,
                 f"the first query, which brings the vectors into memory, took {first:.2f} s",
-                [round(one / LIMIT, 3) for one in taken],
+                [round(item / LIMIT, 3) for item in taken],
             )
         ]

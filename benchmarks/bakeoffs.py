@@ -127,7 +127,8 @@ def _count_scored(engine: Engine, library: Library, bakeoff_id: str) -> int:
 
     with library.db.read() as conn:
         return sum(
-            one["cer"] is not None for one in read_bakeoff(conn, engine, library, bakeoff_id)["candidates"]
+            candidate["cer"] is not None
+            for candidate in read_bakeoff(conn, engine, library, bakeoff_id)["candidates"]
         )
 
 

@@ -18,8 +18,8 @@ from torch.nn import functional
 
 from armarium_hand_trainer.graph import weights_of
 from armarium_hand_trainer.lines import batches, codes_of, pad_pictures, read_lines, vary_lines
-from armarium_hand_trainer.net import base_net, steps_of
-from armarium_hand_trainer.trainer import BATCH_PIXELS, CLIP
+from armarium_hand_trainer.net import PAIR, base_net, steps_of
+from armarium_hand_trainer.trainer import BATCH_PIXELS, CLIP, SHORTCUT
 
 
 def main() -> None:
@@ -29,7 +29,7 @@ def main() -> None:
     torch.set_flush_denormal(True)
     alphabet = given["base"]["alphabet"]
     lines = [line for line in read_lines(Path(given["folder"])) if not line.for_validation]
-    net = base_net(weights_of(Path(given["base"]["path"])), len(alphabet) + 1).train()
+    net = base_net(*weights_of(Path(given["base"]["path"])), len(alphabet) + 1).train()
     change = torch.optim.AdamW(net.parameters(), 4e-4, betas=(0.9, 0.98), weight_decay=0.01)
     chance = np.random.default_rng(28)
     ready = []
@@ -46,8 +46,18 @@ def main() -> None:
     for _ in sys.stdin:
         begun = time.perf_counter()
         for pictures, steps, codes, lengths in ready:
-            told = functional.log_softmax(net(pictures, steps), -1)
-            loss = functional.ctc_loss(told, codes, steps, lengths, reduction="sum", zero_infinity=True)
+            loss = sum(
+                weight
+                * functional.ctc_loss(
+                    functional.log_softmax(scores, -1),
+                    codes,
+                    PAIR * steps,
+                    lengths,
+                    reduction="sum",
+                    zero_infinity=True,
+                )
+                for weight, scores in zip((1.0, SHORTCUT), net(pictures, steps), strict=True)
+            )
             (loss / len(lengths)).backward()
             nn.utils.clip_grad_norm_(net.parameters(), CLIP)
             change.step()

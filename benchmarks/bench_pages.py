@@ -119,7 +119,8 @@ def fill(ctx: ActionContext, p: Params) -> dict[str, Any]:
         NewSegment(str(number), "line", (0.1, 0.02 + number * 0.026, 0.8, 0.02)) for number in range(LINES)
     ]
     made = create_passes(
-        ctx, [NewPass(one, "Lines", provider="bench", segments=ready_segments(shapes)) for one in ids]
+        ctx,
+        [NewPass(identity, "Lines", provider="bench", segments=ready_segments(shapes)) for identity in ids],
     )
     add_readings(
         ctx,

@@ -26,22 +26,22 @@ def measure(rounds: int) -> list[Result]:
         _add_pages(engine, library, PAGES - LINES // A_PAGE)
         found = [_Round(engine, library, number) for number in range(rounds)]
     return [
-        _result(f"a branch of {PAGES:,} pages made", [one.made for one in found], [10.0] * rounds, "10 s", 1.0),
+        _result(f"a branch of {PAGES:,} pages made", [item.made for item in found], [10.0] * rounds, "10 s", 1.0),
         _result(
-            "its database beside the project's", [one.size for one in found], [one.whole for one in found],
+            "its database beside the project's", [item.size for item in found], [item.whole for item in found],
             "the project's", 1.1, "MB",
         ),
         _result(
-            f"{LINES:,} corrected lines: the first page of changes", [one.listed for one in found],
+            f"{LINES:,} corrected lines: the first page of changes", [item.listed for item in found],
             [0.2] * rounds, "200 ms", 1.0,
         ),
         _result(
-            f"{LINES:,} corrected lines merged", [one.merged for one in found], [one.written for one in found],
+            f"{LINES:,} corrected lines merged", [item.merged for item in found], [item.written for item in found],
             "the same rows as one action", 2.0,
         ),
         _result(
-            f"{LINES:,} corrected lines: the merge undone", [one.undone for one in found],
-            [one.merged for one in found], "the merge", 1.0,
+            f"{LINES:,} corrected lines: the merge undone", [item.undone for item in found],
+            [item.merged for item in found], "the merge", 1.0,
         ),
     ]  # fmt: skip
 

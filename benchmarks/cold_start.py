@@ -16,7 +16,7 @@ import psutil
 from benchmarks.harness import Result, compare
 from benchmarks.places import scratch_folder
 
-ENGINE = "from armarium.cli import main; main()"
+ENGINE = "from armarium_cli import main; main()"
 BARE = """
 import sys, uvicorn
 from fastapi import FastAPI

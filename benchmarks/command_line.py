@@ -14,7 +14,7 @@ from pathlib import Path
 from benchmarks.harness import Result, compare
 from benchmarks.places import scratch_folder
 
-COMMAND = [sys.executable, "-c", "from armarium.cli import main; main()"]
+COMMAND = [sys.executable, "-c", "from armarium_cli import main; main()"]
 PEER = [sys.executable, "-c", "import typer, rich, http.client"]
 
 

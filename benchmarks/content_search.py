@@ -76,8 +76,8 @@ def _fill(engine: Engine, library: Library, count: int) -> tuple[list[str], str]
     shelves: list[str] = []
 
     def create(name: str, parent: str | None) -> str:
-        made = engine.run(library, "document.create", {"name": name, "parent_id": parent}, OWNER)
-        return str((made.result or {})["id"])
+        result = engine.run(library, "document.create", {"name": name, "parent_id": parent}, OWNER)
+        return str((result.result or {})["id"])
 
     for number, texts in enumerate(pages(count)):
         if number % SHELF == 0:

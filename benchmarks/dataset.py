@@ -146,10 +146,10 @@ def _duckdb(made: list[Letter]) -> Callable[[], tuple[Any, ...]]:
 
     conn = duckdb.connect()
     columns = {
-        name: np.array([getattr(one, name) for one in made]) for name in ("id", "name", "pages", "price")
+        name: np.array([getattr(item, name) for item in made]) for name in ("id", "name", "pages", "price")
     }
     columns |= {
-        name: np.array([getattr(one, name) for one in made], object) for name in ("place", "hand", "date")
+        name: np.array([getattr(item, name) for item in made], object) for name in ("place", "hand", "date")
     }
     conn.register("given", columns)
     conn.execute("CREATE TABLE letter AS SELECT * REPLACE (CAST(date AS DATE) AS date) FROM given")
@@ -199,7 +199,7 @@ def _datasette(folder: Path, made: list[Letter]) -> Callable[[], object]:
     )
     conn.executemany(
         "INSERT INTO letter VALUES (?, ?, ?, ?, ?, ?, ?)",
-        ((one.id, one.name, one.place, one.hand, one.pages, one.price, one.date) for one in made),
+        ((item.id, item.name, item.place, item.hand, item.pages, item.price, item.date) for item in made),
     )
     for column in ("place", "hand", "pages", "price", "date"):
         conn.execute(f"CREATE INDEX ix_letter_{column} ON letter ({column})")

@@ -251,11 +251,15 @@ def _correct_as_person(name: str, engine: Engine, library: Library, truth: dict[
     person.correct_best(tenth, judges=True)
     by_hand = sum(_distance(truth[line], read[line]) for line in person.corrected)
     random_left = before * (1 - len(person.corrected) / len(truth))
+    most = sorted((_distance(truth[line], read[line]) for line in truth), reverse=True)
+    # What nobody can know before correcting: the lines with most errors first.
+    best = (before - sum(most[: len(person.corrected)])) / random_left
     left, with_proposals = before - by_hand, person.errors()
     while len(person.judged) < SHOWN and len(person.corrected) < len(truth) // 2:
         person.correct_best(5, judges=True)
     first = person.judged[:SHOWN]
-    about = f"{name}: {len(truth)} lines, {100 * before / sum(map(len, truth.values())):.1f} % wrong as read"
+    wrong = f"{100 * before / sum(map(len, truth.values())):.1f} % wrong as read"
+    about = f"{name}: {len(truth)} lines, {wrong}; the best order of lines leaves {best:.2f}x of random"
     return [
         Result(0, f"{name}: errors left after a tenth of the lines, by order alone", "characters", left, random_left,
                "in random order", left / random_left, limit=LEFT, note=about),

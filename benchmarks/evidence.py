@@ -106,12 +106,12 @@ def _overlaps() -> Iterator[Result]:
             if isinstance(found, str):
                 ours += [0.0] * len(drawn)
             else:
-                places = LetterPlaces(Frame(*found.frame), [LetterPlace(*one) for one in found.letters])
-                words = [_around(one.corners) for one in places.words(line.text)]
+                places = LetterPlaces(Frame(*found.frame), [LetterPlace(*letter) for letter in found.letters])
+                words = [_around(word.corners) for word in places.words(line.text)]
                 ours += [_overlap(one, other) for one, other in zip(words, drawn, strict=True)]
             frame = frame_of(line.points, line.baseline)
             if frame is not None:
-                spread = [_around(one.corners) for one in share_out(frame, line.text).words(line.text)]
+                spread = [_around(word.corners) for word in share_out(frame, line.text).words(line.text)]
                 shares += [_overlap(one, other) for one, other in zip(spread, drawn, strict=True)]
         found_median = float(median(ours))
         yield Result(

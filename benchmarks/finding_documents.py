@@ -87,7 +87,7 @@ def compare(proposed: Sequence[int], truth: Sequence[int], count: int, first: in
     """Compare boundaries, as the numbers of the pages that begin a document, of *count* pages; only those from *first*
     on count.
     """
-    mine, real = ({one for one in given if one > first} for given in (proposed, truth))
+    mine, real = ({item for item in given if item > first} for given in (proposed, truth))
 
     def documents(starts: Sequence[int]) -> set[tuple[int, int]]:
         ends = [*sorted(starts)[1:], count]
@@ -102,7 +102,7 @@ def _starts(texts: Sequence[str], table: CueTable, model: Any = None) -> list[in
     from armarium_finding.proposing import propose
 
     pages = [look_at(str(number), text, is_read=True, table=table) for number, text in enumerate(texts)]
-    return [int(one["page_ids"][0]) for one in propose(pages, None, model)["documents"]]
+    return [int(document["page_ids"][0]) for document in propose(pages, None, model)["documents"]]
 
 
 def _wills(table: CueTable, first: int) -> BoundaryCounts:
@@ -327,16 +327,16 @@ def draw_pictures(library: Any) -> None:
         pages = [row[0] for row in conn.execute(select(documents.c.id).where(documents.c.doc_type == "page"))]
         size = {"width": 200, "height": 300, "size_bytes": 9000, "made_at": "2026-01-01T00:00:00Z"}
         conn.execute(
-            thumbnails.insert(), [{"document_id": one, "checksum": f"{one:0>64}", **size} for one in pages]
+            thumbnails.insert(), [{"document_id": page, "checksum": f"{page:0>64}", **size} for page in pages]
         )
         looks = [
             {
-                "document_id": one,
-                "checksum": f"{one:0>64}",
+                "document_id": page,
+                "checksum": f"{page:0>64}",
                 "hash": f"{dice.getrandbits(64):016x}",
                 "ink": dice.random() / 4,
             }
-            for one in pages
+            for page in pages
         ]
         conn.execute(pictures.insert(), looks)
 
@@ -363,7 +363,7 @@ def filled_box(engine: Any, library: Any, texts: Sequence[str]) -> str:
             }
             for row in range(len(words))
         ]
-        ids = [one["id"] for one in do("segment.create_many", {"segments": lines})["items"]]
+        ids = [item["id"] for item in do("segment.create_many", {"segments": lines})["items"]]
         readings = [{"segment_id": one, "text": line} for one, line in zip(ids, words, strict=True)]
         do(
             "reading.take",

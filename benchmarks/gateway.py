@@ -49,9 +49,9 @@ def measure(rounds: int) -> list[Result]:
 
     with scratch_folder() as folder, running_engine(folder) as (engine, library), _provider() as url:
         stated = {"name": "Loopback", "provider_type": "openai-compatible", "api_base": url}
-        made = engine.run(None, "provider.create", stated, OWNER).result or {}
+        result = engine.run(None, "provider.create", stated, OWNER).result or {}
         model = {"name": "Tiny", "model_id": "tiny", "input_cost": 1.0, "output_cost": 2.0}
-        engine.run(None, "provider.set_models", {"provider_id": made["id"], "models": [model]}, OWNER)
+        engine.run(None, "provider.set_models", {"provider_id": result["id"], "models": [model]}, OWNER)
         caller = Caller(engine, library, OWNER)
         request = ModelRequest(
             provider="Loopback",

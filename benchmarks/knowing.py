@@ -68,19 +68,21 @@ def fill(ctx: ActionContext, p: Many) -> dict[str, Any]:
         for one, name in zip(ids, called, strict=True)
     ])  # fmt: skip
     named = []
-    for one in ids:
+    for identity in ids:
         for reading, segment, page, text in chance.choices(lines, k=MENTIONS):
             where = {"document_id": page, "segment_id": segment, "representation_id": reading}
-            named.append({"id": new_id(), "entity_id": one, **where, "segment_char_end": 5, "text": text[:5]})
+            named.append(
+                {"id": new_id(), "entity_id": identity, **where, "segment_char_end": 5, "text": text[:5]}
+            )
     _rows(mentions, ctx, named)
     told, sources = [], []
-    for one in ids:
+    for identity in ids:
         for _ in range(CLAIMS):
             reading, segment, page, text = chance.choice(lines)
             claim, other = new_id(), chance.choice(ids)
             told.append({
                 "id": claim, "text": text, "folded_text": text.lower(), "claim_type": "fact", "epistemic_status": "stated",
-                "curation_state": "verified", "subject_entity_id": one, "object_entity_id": other, "subject_canonical": "a",
+                "curation_state": "verified", "subject_entity_id": identity, "object_entity_id": other, "subject_canonical": "a",
                 "predicate_verb": "knows", "object_phrase": "b", "source_type": "document", "time_precision": "unknown",
             })  # fmt: skip
             where = {"document_id": page, "segment_id": segment, "representation_id": reading}
@@ -148,7 +150,7 @@ def _times(engine: Engine, library: Library) -> dict[str, float]:
                 orjson.dumps(ask(conn, one), default=str, option=orjson.OPT_NON_STR_KEYS)
 
         once(ids[0])
-        times = sorted(seconds(lambda one=one: once(one)) for one in ids)
+        times = sorted(seconds(lambda one=identity: once(one)) for identity in ids)
         found[what] = times[int(len(times) * 0.95)]
     return found
 

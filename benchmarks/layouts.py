@@ -184,7 +184,7 @@ def merge(page: Layout, dice: random.Random) -> Layout:
                 merged[line.id] = replace(line, w=width, y=top, h=bottom - top, baseline=baseline)
                 gone.add(other.id)
                 break
-    return page.with_lines([merged.get(one.id, one) for one in page.lines if one.id not in gone])
+    return page.with_lines([merged.get(line.id, line) for line in page.lines if line.id not in gone])
 
 
 def crumbs(page: Layout, dice: random.Random) -> Layout:

@@ -53,7 +53,7 @@ def _queries(engine: Engine, library: Library) -> list[Result]:
             answers: list[dict[str, Any]] = []
             took = seconds(lambda h=how, m=misread, a=answers: a.append(_ask(engine, library, m, h)))
             times += [took] if how == "semantic" else []
-            found[how] += any(one["document_id"] == page for one in answers[0]["results"])
+            found[how] += any(result["document_id"] == page for result in answers[0]["results"])
     p95 = sorted(times)[int(len(times) * 0.95)]
     semantic, fulltext = (found[how] / len(asked) for how in ("semantic", "fulltext"))
     return [

@@ -50,7 +50,7 @@ def measure(rounds: int) -> list[Result]:
         def write(ctx: ActionContext) -> None:
             pass_id = create_pass(ctx, NewPass("a" * 32, "Places", provider="reader", model="sample"))
             ids = add_segments(ctx, pass_id, "a" * 32, None, new)
-            add_readings(ctx, [NewReading(one, "San José", producer_tool="reader") for one in ids])
+            add_readings(ctx, [NewReading(identity, "San José", producer_tool="reader") for identity in ids])
             made.append(pass_id)
 
         engine.run(library, "document.add_files", sent, OWNER, in_transaction=write)
@@ -61,9 +61,12 @@ def measure(rounds: int) -> list[Result]:
             point = {"pass_id": pass_id, "x": x, "y": y, "lon": lon, "lat": lat}
             engine.run(library, "georeference.point_create", point, OWNER)
         chosen = {"pass_id": pass_id, "type": "thin-plate-spline"}
-        stated = engine.run(library, "georeference.set_type", chosen, OWNER).result or {}
-        control = [(one["x"], one["y"], one["lon"], one["lat"]) for one in stated["control_points"]]
-        definition = stated["plane"]["definition"]
+        result = engine.run(library, "georeference.set_type", chosen, OWNER).result or {}
+        control = [
+            (control_point["x"], control_point["y"], control_point["lon"], control_point["lat"])
+            for control_point in result["control_points"]
+        ]
+        definition = result["plane"]["definition"]
         bare = sqlite3.connect(library.path / "library.sqlite")
 
         def ours() -> float:

@@ -23,8 +23,8 @@ def measure(rounds: int) -> list[Result]:
         made = list(letters(ROWS))
         box = add_letters(engine, library, made)
         rows = "".join(
-            f"{one.id};{one.place} bis;{one.hand};{one.pages + 1};{one.date};f. {one.pages}r;{one.date}\r\n"
-            for one in made
+            f"{item.id};{item.place} bis;{item.hand};{item.pages + 1};{item.date};f. {item.pages}r;{item.date}\r\n"
+            for item in made
         )
         heading = "document.id;place;hand;pages;date;document.page_label;document.date_iso\r\n"
         table = base64.b64encode(f"\ufeff{heading}{rows}".encode()).decode()
@@ -47,5 +47,5 @@ def _once(engine: Engine, library: Library, box: str, table: str) -> float:
         assert plan_import(conn, asked, hidden=(), lists={}, owner=True).counts["equal"] == ROWS, (
             "all of it was written"
         )
-    engine.undo(library, [one.audit_id for one in made if one.audit_id], OWNER)
+    engine.undo(library, [item.audit_id for item in made if item.audit_id], OWNER)
     return took

@@ -81,7 +81,7 @@ def _misread_on_pages(engine: Engine, library: Library, word: str, chance: rando
             (f'"{word}"',),
         ).fetchall()  # fmt: skip
     for segment_id, text in found:
-        places = [one for one in places_of_words(text) if one.word == word]
+        places = [place for place in places_of_words(text) if place.word == word]
         if places and chance.random() < MISREAD_SHARE:
             at = places[0]
             changed = f"{text[: at.start]}{_change_letters(word, chance)}{text[at.end :]}"
@@ -89,7 +89,7 @@ def _misread_on_pages(engine: Engine, library: Library, word: str, chance: rando
 
 
 def _share_found(answer: dict[str, Any], pages: set[str]) -> float:
-    return len({one["document_id"] for one in answer["results"]} & pages) / len(pages)
+    return len({result["document_id"] for result in answer["results"]} & pages) / len(pages)
 
 
 def _ask_fuzzily(
@@ -153,7 +153,7 @@ def measure_read(engine: Engine, library: Library, count: int) -> list[Result]:
             for word in set(words_of(text)):
                 known[word] = known.get(word, 0) + 1
                 pages_of.setdefault(word, set()).add(page_id)
-                edits = min((OSA.distance(word, one, score_cutoff=3) for one in read), default=3)
+                edits = min((OSA.distance(word, item, score_cutoff=3) for item in read), default=3)
                 misread[word] = max(misread.get(word, 0), edits)
     asked = sorted(word for word in misread if _is_seldom(word, known[word]))
     results = []

@@ -31,8 +31,8 @@ def measure(rounds: int) -> list[Result]:
         reading_sql, reading_row = _writer(representations)
 
         def ours() -> float:
-            made = engine.run(library, "document.create", {"name": "Page", "doc_type": "page"}, OWNER)
-            document = (made.result or {})["id"]
+            result = engine.run(library, "document.create", {"name": "Page", "doc_type": "page"}, OWNER)
+            document = (result.result or {})["id"]
             given = {"document_id": document, "file": data, "filename": "page.xml"}
             return SEGMENTS / seconds(lambda: engine.run(library, "format.import", given, OWNER))
 

@@ -53,8 +53,8 @@ def _bookkeeping(pages: int) -> Result:
 
         def ask(self, far_ids: Sequence[str]) -> dict[str, FarState]:
             return {
-                one: FarState("done", None, [], {"number": int(one.partition("-")[0]), "pages": {}})
-                for one in far_ids
+                far_id: FarState("done", None, [], {"number": int(far_id.partition("-")[0]), "pages": {}})
+                for far_id in far_ids
             }
 
         def cancel(self, far_ids: Sequence[str]) -> None:
@@ -190,12 +190,12 @@ def _picture(library: Library) -> dict[str, Any]:
 
 
 def _pages(engine: Engine, library: Library, picture: dict[str, Any], count: int) -> list[str]:
-    made = engine.run(library, "document.create", {"name": f"Box {new_id()}"}, OWNER).result or {}
+    result = engine.run(library, "document.create", {"name": f"Box {new_id()}"}, OWNER).result or {}
     ids = [new_id() for _ in range(count)]
     nodes = [
         {
             "id": page,
-            "parent_id": made["id"],
+            "parent_id": result["id"],
             "doc_type": "file",
             "file_type": "image",
             "name": f"{number}.png",

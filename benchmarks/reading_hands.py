@@ -95,8 +95,8 @@ def _unnamed_reader(
 
 def draw_lines(engine: Engine, library: Library, identity: str, page: SamplePage) -> None:
     """Create the true lines of *page* as a pass of the document *identity*."""
-    made = engine.run(library, "segment.pass_create", {"document_id": identity, "name": "Drawn"}, OWNER)
-    pass_id = str((made.result or {})["id"])
+    result = engine.run(library, "segment.pass_create", {"document_id": identity, "name": "Drawn"}, OWNER)
+    pass_id = str((result.result or {})["id"])
     segments = [
         {"document_id": identity, "pass_id": pass_id, "kind": "line", **_place(line, page)}
         for line in page.lines

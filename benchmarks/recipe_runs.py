@@ -149,7 +149,7 @@ def _draw(folder: Path) -> None:
     """
     from PIL import Image, ImageOps
 
-    drawn = sorted(one for one in write_sample_pages(folder, count=min(PAGES, LARGEST)))
+    drawn = sorted(page for page in write_sample_pages(folder, count=min(PAGES, LARGEST)))
     for number in range(LARGEST, PAGES):
         with Image.open(drawn[number % LARGEST]) as page:
             ImageOps.expand(page, border=number // LARGEST, fill="white").save(

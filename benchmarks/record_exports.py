@@ -59,14 +59,18 @@ def fill(engine: Engine, library: Library) -> None:
         for n in range(A_PAGE)
     ]
     for number in range(-(-SEGMENTS // A_PAGE)):
-        made = engine.run(library, "document.create", {"name": f"Page {number}", "doc_type": "page"}, OWNER)
-        document = str((made.result or {})["id"])
+        result = engine.run(library, "document.create", {"name": f"Page {number}", "doc_type": "page"}, OWNER)
+        document = str((result.result or {})["id"])
 
         def write(ctx: ActionContext, document: str = document) -> None:
             pass_id = create_pass(ctx, NewPass(document, "Lines", provider="reader", model="sample"))
             ids = add_segments(ctx, pass_id, document, None, new)
             add_readings(
-                ctx, [NewReading(one, "your letter has come to hand", producer_tool="reader") for one in ids]
+                ctx,
+                [
+                    NewReading(identity, "your letter has come to hand", producer_tool="reader")
+                    for identity in ids
+                ],
             )
 
         aside = {"name": "Beside", "doc_type": "page"}
@@ -127,7 +131,7 @@ def _added_megabytes(work: Any) -> float:
 
 
 def _status(name: str) -> float:
-    line = next(one for one in Path("/proc/self/status").read_text().splitlines() if one.startswith(name))
+    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(name))
     return float(line.split()[1])
 
 
@@ -207,7 +211,11 @@ def draw(engine: Engine, library: Library, pages: int = -(-CROPS // LINES), scal
             pass_id = create_pass(ctx, NewPass(document, "Lines", provider="reader", model="sample"))
             ids = add_segments(ctx, pass_id, document, None, new)
             add_readings(
-                ctx, [NewReading(one, "your letter has come to hand", producer_tool="reader") for one in ids]
+                ctx,
+                [
+                    NewReading(identity, "your letter has come to hand", producer_tool="reader")
+                    for identity in ids
+                ],
             )
 
         engine.run(library, "document.add_files", {"nodes": [node]}, OWNER, in_transaction=write)

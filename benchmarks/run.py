@@ -54,6 +54,7 @@ SCRIPTS = (
     "knowing",
     "synced_folder",
     "record_exports",
+    "volumes",
     "evidence",
     "sites",
     "finding_documents",
@@ -71,6 +72,7 @@ SCRIPTS = (
     "reading_hands",
     "reading_at_scale",
     "dask_shards",
+    "installation",
 )
 """In the order of the rows in README.md."""
 
@@ -112,7 +114,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     worst = 0
     for name in chosen.names or SCRIPTS:
         run = _measure(name, chosen.rounds)
-        worst = max(worst, 2 if "failed" in run else int(any(one["met"] is False for one in run["results"])))
+        worst = max(
+            worst, 2 if "failed" in run else int(any(result["met"] is False for result in run["results"]))
+        )
         if not chosen.no_report:
             _keep(name, run)
     return worst
@@ -139,7 +143,7 @@ def _keep(name: str, run: dict[str, Any]) -> None:
     kept: dict[str, dict[str, Any]] = json.loads(KEPT.read_text("utf-8")) if KEPT.exists() else {}
     if "failed" in run and "results" in kept.get(name, {}):
         return
-    kept = {one: kept[one] for one in kept if one in SCRIPTS} | {name: run}
+    kept = {item: kept[item] for item in kept if item in SCRIPTS} | {name: run}
     KEPT.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     (HERE / "RESULTS.md").write_text(as_markdown(kept), encoding="utf-8")
 

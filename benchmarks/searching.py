@@ -178,11 +178,11 @@ def _over_http(folder: Path, project: Path, count: int, questions: list[Question
     (folder / "served").mkdir()
     found = []
     with engine_server(folder / "served", installed=True, project=project) as server:
-        for one in questions:
-            body = orjson.dumps({"query": one.query, "search_type": "fulltext", **one.more})
+        for question in questions:
+            body = orjson.dumps({"query": question.query, "search_type": "fulltext", **question.more})
             times = latencies(server, "POST", "/api/search", body, count=REQUESTS, connections=1)
             p95 = sorted(times)[int(len(times) * 0.95)]
-            what = f"{one.what} in {count:,} pages over HTTP: p95"
+            what = f"{question.what} in {count:,} pages over HTTP: p95"
             found.append(Result(23, what, "s", p95, 0.05, "50 ms", p95 / 0.05, limit=1.0))
     return found
 

@@ -78,10 +78,10 @@ class Project:
             create_pass,
         )
 
-        made = self.engine.run(
+        result = self.engine.run(
             self.library, "document.create", {"name": f"Page {number}", "doc_type": "page"}, OWNER
         )
-        document = str((made.result or {})["id"])
+        document = str((result.result or {})["id"])
         half = A_PAGE // 2
         new = [
             NewSegment(
@@ -94,7 +94,11 @@ class Project:
             pass_id = create_pass(ctx, NewPass(document, "Lines", provider="reader", model="sample"))
             ids = add_segments(ctx, pass_id, document, None, new)
             add_readings(
-                ctx, [NewReading(one, "your letter has come to hand", producer_tool="reader") for one in ids]
+                ctx,
+                [
+                    NewReading(identity, "your letter has come to hand", producer_tool="reader")
+                    for identity in ids
+                ],
             )
             self.segments.append(ids[A_PAGE // 3])
 
@@ -151,8 +155,8 @@ class Project:
                 "expected_version": version,
                 "kind_raw": f"heading {version}",
             }
-            made = self.engine.run(self.library, "segment.update", params, OWNER)
-            self.engine.undo(self.library, [made.audit_id], OWNER)
+            result = self.engine.run(self.library, "segment.update", params, OWNER)
+            self.engine.undo(self.library, [result.audit_id], OWNER)
             self.versions[segment_id] = version + 2
 
         chosen = self.chance.sample(self.segments, TIMES)

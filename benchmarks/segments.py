@@ -57,8 +57,8 @@ class _Page:
             create_pass,
         )
 
-        made = self.engine.run(self.library, "document.create", {"name": "Page", "doc_type": "page"}, OWNER)
-        document = str((made.result or {})["id"])
+        result = self.engine.run(self.library, "document.create", {"name": "Page", "doc_type": "page"}, OWNER)
+        document = str((result.result or {})["id"])
         new = []
         for n in range(REGIONS if words else 0):
             x, y = 0.05 + 0.48 * (n % 2), 0.02 + 0.07 * (n // 2)
@@ -176,8 +176,8 @@ class _Page:
                 "expected_version": version,
                 "kind_raw": f"heading {version}",
             }
-            made = self.engine.run(self.library, "segment.update", params, OWNER)
-            self.engine.undo(self.library, [made.audit_id], OWNER)
+            result = self.engine.run(self.library, "segment.update", params, OWNER)
+            self.engine.undo(self.library, [result.audit_id], OWNER)
             version += 2
 
         def theirs() -> None:

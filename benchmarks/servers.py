@@ -100,8 +100,8 @@ def _serve_engine(folder: Path, project: Path | None, *, installed: bool) -> Non
         if installed:
             library = engine.libraries.get(path)
             page = {"name": "A page", "doc_type": "folder"}
-            made = engine.run(library, "document.create", page, OWNER).result or {}
-            paths["document"] = f"/api/documents/{made['id']}"
+            result = engine.run(library, "document.create", page, OWNER).result or {}
+            paths["document"] = f"/api/documents/{result['id']}"
         engine.close()
     sock = _listen()
     _say(sock, {"Authorization": f"Bearer {TOKEN}", "X-Service-Library-Path": str(path)}, paths)

@@ -41,14 +41,14 @@ def measure(rounds: int) -> list[Result]:
         pages = [f"{number:032x}" for number in range(1, -(-CROPS // A_PAGE) + 1)]
         nodes = [
             {
-                "id": one,
+                "id": page,
                 "parent_id": box,
                 "doc_type": "file",
                 "file_type": "image",
-                "name": f"{one[-3:]}.jpg",
+                "name": f"{page[-3:]}.jpg",
                 "picture": picture,
             }
-            for one in pages
+            for page in pages
         ]
         rects = [
             [0.1 + 0.3 * (row % 2), (60 + 57 * row) / SIZE[1], 0.25, 50 / SIZE[1]] for row in range(A_PAGE)
@@ -59,12 +59,12 @@ def measure(rounds: int) -> list[Result]:
             from sqlalchemy import text
 
             left = CROPS
-            for one in pages:
+            for page in pages:
                 rendition = ctx.conn.execute(
-                    text("SELECT id FROM rendition WHERE document_id = :page"), {"page": one}
+                    text("SELECT id FROM rendition WHERE document_id = :page"), {"page": page}
                 ).scalar()
-                pass_id = create_pass(ctx, NewPass(one, "Words", provider="reader", model="sample"))
-                for segment_id in add_segments(ctx, pass_id, one, rendition, shapes[:left]):
+                pass_id = create_pass(ctx, NewPass(page, "Words", provider="reader", model="sample"))
+                for segment_id in add_segments(ctx, pass_id, page, rendition, shapes[:left]):
                     ctx.run("hand.attribute", {"hand_id": hand, "segment_id": segment_id})
                 left -= A_PAGE
 

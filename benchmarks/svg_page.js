@@ -1,5 +1,5 @@
 // The peer of row 44: the outlines of a page as plain SVG over the same viewer with the same tiles.
-window.openPage = async (id, project) => {
+window.viewerOf = async (id, project) => {
   const ask = async (path) => (await fetch(`${path}?library=${encodeURIComponent(project)}`)).json();
   const [info, found] = await Promise.all([
     ask(`/api/iiif/image/${id}/info.json`),
@@ -18,11 +18,15 @@ window.openPage = async (id, project) => {
     springStiffness: 9,
   });
   viewer.addOnceHandler('tile-drawn', () => performance.mark('page.picture'));
+  return { viewer, info, shapes: found.shapes, source };
+};
+window.openPage = async (id, project) => {
+  const { viewer, info, shapes, source } = await viewerOf(id, project);
   const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
   svg.setAttribute('class', 'shapes');
   const all = document.createElementNS('http://www.w3.org/2000/svg', 'g');
   svg.append(all);
-  for (const { polygon, rect } of found.shapes) {
+  for (const { polygon, rect } of shapes) {
     const [x, y, w, h] = rect;
     const outline = polygon ?? [[x, y], [x + w, y], [x + w, y + h], [x, y + h]];
     const shape = document.createElementNS('http://www.w3.org/2000/svg', 'polygon');

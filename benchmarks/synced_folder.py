@@ -66,8 +66,8 @@ def make_pages(engine: Engine, library: Library) -> list[str]:
     """Create PAGES pages, each with a pass; return their ids."""
     ids = []
     for number in range(PAGES):
-        made = engine.run(library, "document.create", {"name": f"page {number}", "doc_type": "page"}, OWNER)
-        ids.append(str((made.result or {})["id"]))
+        result = engine.run(library, "document.create", {"name": f"page {number}", "doc_type": "page"}, OWNER)
+        ids.append(str((result.result or {})["id"]))
         body = {"document_id": ids[-1], "file": page_file(number), "filename": "a.xml"}
         engine.run(library, "format.import", body, OWNER)
     return ids
@@ -98,8 +98,8 @@ def plain_export(engine: Engine, library: Library, pages: list[str], place: Path
 
     def write() -> None:
         for page in pages:
-            made: dict[str, Any] = export_page(engine, library, page, "pagexml")
-            (place / f"{page}.xml").write_text(made["content"], "utf-8")
+            export: dict[str, Any] = export_page(engine, library, page, "pagexml")
+            (place / f"{page}.xml").write_text(export["content"], "utf-8")
 
     return seconds(write)
 
@@ -107,8 +107,8 @@ def plain_export(engine: Engine, library: Library, pages: list[str], place: Path
 def changed_page(engine: Engine, library: Library, place: Path) -> Result:
     """Measure the seconds from a correction until the page's file on disk has it, the slowest of five."""
     place.mkdir()
-    made = engine.run(library, "document.create", {"name": "a letter", "doc_type": "page"}, OWNER)
-    page = str((made.result or {})["id"])
+    result = engine.run(library, "document.create", {"name": "a letter", "doc_type": "page"}, OWNER)
+    page = str((result.result or {})["id"])
     body = {"document_id": page, "file": page_file(1), "filename": "a.xml"}
     engine.run(library, "format.import", body, OWNER)
     engine.run(library, "sync.tie", {"path": str(place), "formats": ["pagexml"]}, OWNER)

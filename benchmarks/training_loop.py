@@ -18,6 +18,7 @@ import numpy as np
 
 import armarium_hand_trainer
 import armarium_worker
+from armarium_reader_hand.picture import HEIGHT
 from benchmarks.harness import Result, compare
 from benchmarks.http_load import latencies
 from benchmarks.places import scratch_folder
@@ -46,7 +47,7 @@ def measure(rounds: int) -> list[Result]:
 def _lines() -> list[tuple[Any, str]]:
     rng = np.random.default_rng(28)
     return [
-        ((rng.random((48, int(width))) < 0.15).astype(np.uint8) * 255, "a letter of no meaning at all")
+        ((rng.random((HEIGHT, int(width))) < 0.15).astype(np.uint8) * 255, "a letter of no meaning at all")
         for width in rng.integers(400, 900, LINES)
     ]
 

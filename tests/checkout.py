@@ -22,7 +22,7 @@ class Dist:
 
     @property
     def project(self) -> dict:
-        return tomllib.loads((self.folder / "pyproject.toml").read_text())["project"]
+        return _project_in(self.folder)
 
     @property
     def name(self) -> str:
@@ -37,6 +37,12 @@ class Dist:
         return [path for package in self.packages for path in sorted(package.rglob("*.py"))]
 
 
+@cache
+def _project_in(folder: Path) -> dict:
+    return tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+
+
+@cache
 def dists() -> list[Dist]:
     """Return all distributions but the meta-distribution."""
     return [Dist(folder) for folder in bootstrap.workspace_members() if folder != ROOT]

@@ -58,5 +58,5 @@ def test_the_release_is_built_only_of_a_tag_that_passed(jobs: dict[str, Any]) ->
 
 def test_it_takes_actions_of_a_version_and_no_secret(jobs: dict[str, Any]) -> None:
     taken = [step["uses"] for job in jobs.values() for step in job["steps"] if "uses" in step]
-    assert all(re.fullmatch(r"actions/[a-z-]+@v\d+", one) for one in taken)
+    assert all(re.fullmatch(r"actions/[a-z-]+@v\d+", item) for item in taken)
     assert "secrets" not in text(WORKFLOW)

@@ -108,7 +108,9 @@ def test_ten_operations_answer_through_the_generated_client(call: Callable[..., 
     assert text.spans[0].representation_id == read.id
     assert call("segments_reference", line.id).reference.endswith(f"/{page.id}/{line.id}")
     found = call("segments_list_of_page", page.id, area="0,0,0.5,0.5")
-    assert [(one.id, one.text, one.bbox_w) for one in found.segments] == [(line.id, "Dear Sir,", 0.8)]
+    assert [(segment.id, segment.text, segment.bbox_w) for segment in found.segments] == [
+        (line.id, "Dear Sir,", 0.8)
+    ]
     order = call(
         "reading_orders_create",
         body=(

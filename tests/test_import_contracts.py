@@ -18,6 +18,13 @@ LINT = Path(sys.executable).parent / "lint-imports"
 
 MUTANTS = {
     "the core imports a family": ("armarium/ids.py", "import armarium_documents.api", "Tiers"),
+    "the core imports the command line": ("armarium/plugins/check.py", "import armarium_cli.api", "Tiers"),
+    "the command line imports the engine": ("armarium_cli/steps.py", "import armarium.engine", "the core"),
+    "a job imports the command line": (
+        "armarium_documents/errors.py",
+        "import armarium_cli.api",
+        "Only modules of commands",
+    ),
     "a lower family imports a higher": (
         "armarium_documents/errors.py",
         "import armarium_formats.api",
@@ -121,12 +128,12 @@ MAY_OPEN = {
     ),
     "armarium/web/serving.py": {"socket": "listens"},
     "armarium/engine_card.py": {"socket": "asks whether an engine of this machine answers"},
-    "armarium/cli/wire.py": {
+    "armarium_cli/wire.py": {
         "socket": "the engine's private socket",
         "http.client": "the engine of this machine, without the time that httpx takes to load",
     },
-    "armarium/cli/session.py": {"http.client": "the engine of this machine"},
-    "armarium/cli/shared_engine.py": {"http.client": "the engine of this machine"},
+    "armarium_cli/session.py": {"http.client": "the engine of this machine"},
+    "armarium_cli/shared_engine.py": {"http.client": "the engine of this machine"},
     "armarium_far_worker/container.py": {
         "urllib.request": "runs in a job of the model hub, never in an engine"
     },
@@ -140,6 +147,8 @@ MAY_OPEN = {
 
 def openers_in(source: str) -> set[str]:
     """Return which of `OPENERS` a module imports, anywhere in it."""
+    if not any(all(word in source for word in opener.split(".")) for opener in OPENERS):
+        return set()
     named: set[str] = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
@@ -151,7 +160,9 @@ def openers_in(source: str) -> set[str]:
             "importlib.import_module",
         ):
             named |= {str(one.value) for one in node.args if isinstance(one, ast.Constant)}
-    return {one for one in OPENERS if any(name == one or name.startswith(f"{one}.") for name in named)}
+    return {
+        opener for opener in OPENERS if any(name == opener or name.startswith(f"{opener}.") for name in named)
+    }
 
 
 def modules() -> dict[str, str]:
@@ -260,7 +271,8 @@ def test_no_import_cycle_in_the_core() -> None:
 
 def test_the_core_has_few_top_level_modules_and_few_late_imports() -> None:
     folder = ROOT / "core" / "src" / "armarium"
-    rooms = [entry for entry in folder.iterdir() if not entry.name.startswith(("_", "py."))]
+    # `commandline` is only where plugins written for 0.2 look for what has moved.
+    rooms = [entry for entry in folder.iterdir() if not entry.name.startswith(("_", "py.", "commandline"))]
     assert len(rooms) <= MOST_ROOMS
     late = [
         (module, other)

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import site_of_the_manual as site
-from armarium.cli.program import build
+from armarium_cli.program import build
 from checkout import ROOT, files, text
 
 

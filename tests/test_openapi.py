@@ -60,7 +60,7 @@ def test_a_route_answers_200_unless_it_is_known_for_another_status() -> None:
     }
     paths = json.loads(build_document())["paths"].items()
     found = {
-        f"{method.upper()} {path}": [one for one in op["responses"] if one.startswith("2")]
+        f"{method.upper()} {path}": [response for response in op["responses"] if response.startswith("2")]
         for path, methods in paths
         for method, op in methods.items()
     }

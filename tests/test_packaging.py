@@ -88,9 +88,9 @@ def test_requirements_of_the_wheels_agree_with_the_lock(clean: Path) -> None:
 
 
 def test_the_command_line_works_away_from_the_checkout(clean: Path, tmp_path: Path) -> None:
-    said = run(clean / "armarium", "--help", cwd=tmp_path)
+    result = run(clean / "armarium", "--help", cwd=tmp_path)
     for command in ("serve", "create", "import", "read", "export", "undo", "doctor"):
-        assert command in said
+        assert command in result
 
 
 def test_all_first_party_plugins_are_found_there(clean: Path, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 import bootstrap
 import release
+import version
 from checkout import ROOT
 
 
@@ -108,6 +110,33 @@ def test_a_project_inside_the_state_folder_keeps_that_folder(home: Path) -> None
     assert not place.exists()
 
 
+def test_the_next_version_is_written_wherever_it_stands(tmp_path: Path) -> None:
+    places = [member.relative_to(ROOT) / "pyproject.toml" for member in bootstrap.workspace_members()]
+    for place in (*places, *map(Path, version.STATED), Path("CHANGELOG.md")):
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_text((ROOT / place).read_text())
+    (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## Unreleased\n\n- One.\n\n## 0.1.0, 2026-11-25\n")
+    members = [(tmp_path / place).parent for place in places]
+    for wrong in (release.version(), "0.0.9", "next"):
+        with pytest.raises(SystemExit, match="no version after"):
+            version.set_version(tmp_path, members, wrong, "2027-01-02")
+    version.set_version(tmp_path, members, "10.0.0", "2027-01-02")
+    assert "## 10.0.0, 2027-01-02\n\n- One.\n\n## 0.1.0" in (tmp_path / "CHANGELOG.md").read_text()
+    stated = "".join((tmp_path / place).read_text() for place in places)
+    assert stated.count('version = "10.0.0"') == len(places)
+    assert (
+        len(re.findall(r'"armarium-\S+==10\.0\.0"', stated))
+        == len(re.findall(r'"armarium-\S+==', stated))
+        > 100
+    )
+    for place in version.STATED:
+        assert (tmp_path / place).read_text() == (ROOT / place).read_text().replace(
+            release.version(), "10.0.0", 2
+        )
+    with pytest.raises(SystemExit, match="nothing to release"):
+        version.set_version(tmp_path, members, "10.0.1", "2027-01-02")
+
+
 def test_the_index_lists_every_file_ours_first_with_its_digest(tmp_path: Path) -> None:
     for name in ("zebra-1.0-py3-none-any.whl", "armarium_core-0.2.0-py3-none-any.whl", "a b&c.whl"):
         (tmp_path / name).write_bytes(name.encode())
@@ -139,6 +168,7 @@ def test_a_file_that_only_one_build_has_or_that_differs_is_named(tmp_path: Path)
 @pytest.mark.skipif(
     not bootstrap.UV.exists(), reason="uv is not in this environment; distributions are built with it"
 )
+@pytest.mark.slow
 def test_a_part_built_twice_gives_the_same_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(release, "workspace_members", lambda: [ROOT / "worker"])
     builds: list[list[Path]] = []

@@ -8,6 +8,8 @@ import sys
 HEAVY = {
     *("PIL", "lxml", "numpy", "cv2", "onnxruntime", "rapidocr", "tesserocr", "pypdfium2"),
     *("alembic", "httpx", "rich", "torch"),
+    # An engine with all families serves where the command line is not installed.
+    *("armarium_cli", "typer"),
     *("mcp", "mcp_types", "httpx2", "jsonschema", "cryptography", "jwt"),
 }
 ASSEMBLE = """

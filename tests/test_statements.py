@@ -26,6 +26,7 @@ from sqlalchemy import engine as databases
 from armarium.api import ActionContext, Engine, Example, Library, Principal, rules_of
 from armarium.history import audit
 from armarium.plugins.registry import core_plugins
+from armarium_testing.examples import example_of
 from checkout import families, place, text
 
 PACKAGES = {
@@ -36,6 +37,7 @@ PACKAGES = {
 }
 OWNER = Principal("person", "owner", "owner", token_kind="owner", folders=None)
 IS_SQL = re.compile(r"\b(SELECT|FROM|JOIN|INTO|UPDATE|DELETE|WHERE|EXISTS|VALUES)\b")
+CHANGES = re.compile(r"\b(bulk_insert|insert|update|delete)\(")
 NO_NAME = re.compile(r"'[^']*'|:\w+|--[^\n]*")
 """Parts of SQL that cannot be a table's name: strings, parameters, comments."""
 WRITES = re.compile(r"\b(?:INTO|UPDATE|DELETE FROM)\s*$")
@@ -107,6 +109,8 @@ def table_in(module: ModuleType, node: ast.expr) -> Table | None:
 
 def faults_in(source: str, module: ModuleType, package: str) -> list[str]:
     """Return how *source*, a module of the family *package* imported as *module*, uses tables of others."""
+    if not IS_SQL.search(source) and not CHANGES.search(source):
+        return []
     tree = ast.parse(source)
     foreign = {name for name, owner in owners().items() if owner != package}
     named = re.compile(rf"\b({'|'.join(sorted(foreign))})(__history)?\b")
@@ -127,9 +131,9 @@ def faults_in(source: str, module: ModuleType, package: str) -> list[str]:
             method_of = [node.func.value] if isinstance(node.func, ast.Attribute) else []
             tables = (table_in(module, one) for one in (*method_of, *node.args))
             faults += [
-                f"{node.lineno}: writes to {one.name}"
-                for one in tables
-                if one is not None and one.name in foreign
+                f"{node.lineno}: writes to {table.name}"
+                for table in tables
+                if table is not None and table.name in foreign
             ]
     return faults
 
@@ -207,7 +211,7 @@ def listening() -> Iterator[set[str]]:
     ) -> int:
         owner = owners().get(table or "")
         if what in _KINDS and owner is not None and trigger is None:
-            writer = next((one for one in names_on_the_way() if is_family(one) or owner == "armarium"), "")
+            writer = next((name for name in names_on_the_way() if is_family(name) or owner == "armarium"), "")
             if writer.partition(".")[0] not in ("", owner) and not writer.startswith(tuple(OF_ANY_FAMILY)):
                 heard.add(f"{writer} {_KINDS[what]} {table}")
         return sqlite3.SQLITE_OK
@@ -254,10 +258,11 @@ def test_only_the_owner_writes_to_a_table(
         place = tmp_path / f"{number}.library"
         engine.run(None, "library.create", {"path": str(place)}, OWNER)
         library = engine.libraries.get(place)
-        example = Example(engine, library, OWNER, tmp_path / str(number))
-        example.folder.mkdir()
-        assert found.example is not None
-        engine.run(library, found.name, found.example(example), OWNER)
+        ground = Example(engine, library, OWNER, tmp_path / str(number))
+        ground.folder.mkdir()
+        example = example_of(engine, found)
+        assert example is not None
+        engine.run(library, found.name, dict(example(ground)), OWNER)
         engine.libraries.release(library.path)
     assert heard == set()
 

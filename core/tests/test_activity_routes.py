@@ -245,7 +245,7 @@ class TestDecisions:
         expect_refusal(web.post(f"{JOBS}/waiting:chore-items/retry"), 409, "already_waiting")
         body = web.post(f"{JOBS}/waiting:chore-items/cancel").json()
         assert (body["state"], body["applied"]) == ("cancelled", 3)
-        assert {web.get(f"{JOBS}/{one}").json()["state"] for one in ids} == {"cancelled"}
+        assert {web.get(f"{JOBS}/{identity}").json()["state"] for identity in ids} == {"cancelled"}
 
     def test_counted_rows_reach_every_open_project(
         self, bare: Any, chores: Engine, project: Library, other: Library

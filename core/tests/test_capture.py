@@ -137,12 +137,12 @@ def test_purged_rows_leave_no_image_and_their_steps_are_gone(
 ) -> None:
     from armarium.errors import ServiceError
 
-    made = run("shelf.create", name="A")
+    result = run("shelf.create", name="A")
     kept = run("shelf.create", name="B")
 
     def purge(ctx) -> None:
         raw, image = raw_of(ctx.conn), "FROM shelf__history WHERE id = ?"
-        gone = (made.result["id"],)
+        gone = (result.result["id"],)
         raw.execute("DELETE FROM shelf WHERE id = ?", gone)
         raw.execute(f"UPDATE audit SET gone = 1 WHERE seq IN (SELECT audit_seq {image})", gone)
         with capture.purging(ctx.conn):
@@ -155,7 +155,7 @@ def test_purged_rows_leave_no_image_and_their_steps_are_gone(
         left = conn.exec_driver_sql("SELECT DISTINCT id FROM shelf__history").scalars().all()
     assert left == [kept.result["id"]]
     with pytest.raises(ServiceError) as refused:
-        shelf_engine.undo(shelf_library, [made.audit_id], LOCAL_OWNER)
+        shelf_engine.undo(shelf_library, [result.audit_id], LOCAL_OWNER)
     assert refused.value.fields["reason"] == "gone"
 
 

@@ -147,8 +147,8 @@ def test_idle_readers_free_memory_and_stay_usable(db: Database) -> None:
     with ExitStack() as many:
         again = [raw_of(many.enter_context(db.read())) for _ in range(3)]
         # They are lent in the same order as before.
-        assert [readers.index(one) for one in again] == [0, 1, 2]
-        assert [lines(one) for one in again] == [0, 0, 0]
+        assert [readers.index(item) for item in again] == [0, 1, 2]
+        assert [lines(item) for item in again] == [0, 0, 0]
         db.give_memory_back()
     db.close()
 

@@ -54,7 +54,9 @@ def test_an_error_of_the_disk_is_raised(monkeypatch: pytest.MonkeyPatch, tmp_pat
         durable.flush_path(tmp_path)
 
 
-def test_a_commit_waits_for_the_disk(tmp_path: Path) -> None:
+def test_a_commit_waits_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # other tests do not wait: `armarium_testing.ready_tables`
+    monkeypatch.setattr("armarium.store.database.flush_commits", durable.flush_commits)
     database = Database(tmp_path / "x.sqlite", create=True)
     with database.write() as conn:
         raw: sqlite3.Connection = raw_of(conn)

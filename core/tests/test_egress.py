@@ -6,6 +6,8 @@ import hashlib
 import threading
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import pytest
 
 from armarium.errors import BadRequest, Conflict, Forbidden, ServiceError, TooLarge, Unavailable
 from armarium.network.egress import Egress, Limits, Reach, may_reach, plain_address, resolve
+from armarium.network.limits import LONGEST_WAIT, seconds_to_wait
 
 
 class Server(ThreadingHTTPServer):
@@ -504,3 +507,14 @@ def test_a_part_of_another_file_is_not_gone_on_with(server: Server, tmp_path: Pa
     with pytest.raises(Conflict, match="SHA-256 differs"):
         egress.download(url(server, "/long"), target, sha256="0" * 64, reach="machine", resume=part)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_wait_is_asked_for_in_seconds_or_by_a_date_and_is_never_longer_than_an_hour() -> None:
+    for stated, seconds in (("7", 7.0), (" 0.5 ", 0.5), ("86400", LONGEST_WAIT), ("inf", LONGEST_WAIT)):
+        assert seconds_to_wait(stated, 60.0) == seconds
+    for stated in (None, "", "soon", "0", "-5", "nan", "Wed, 21 Oct 2015 07:28:00 GMT"):
+        assert seconds_to_wait(stated, 60.0) == 60.0, stated
+    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True)
+    assert 80 < seconds_to_wait(soon) <= 90
+    assert seconds_to_wait(soon.removesuffix(" GMT")) > 80, "a date without a zone is in UTC"
+    assert seconds_to_wait(soon.replace(soon[12:16], "9999")) == LONGEST_WAIT

@@ -534,8 +534,8 @@ def test_the_encoding_of_an_archives_names_is_found_by_their_letters(
     for holder, one in zip(holders, raw, strict=True):
         data = data.replace(holder.encode(), one)
     members = check_archive(data)
-    assert [one.filename for one in members] == list(names)
-    assert {names_are_guessed(one) for one in members} == {encoding != "utf-8"}
+    assert [member.filename for member in members] == list(names)
+    assert {names_are_guessed(member) for member in members} == {encoding != "utf-8"}
 
 
 def test_names_of_an_archive_may_differ_in_case_or_unicode_form() -> None:

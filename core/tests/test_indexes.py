@@ -70,13 +70,13 @@ def test_an_index_is_in_step_after_any_history(
         with suppress(Exception):
             shelf = shelves[which % len(shelves)]
             if what == "add":
-                made = run("shelf.add", shelf_id=shelf, title="T", weight=weight)
-                books.append(made.result["id"])
-                steps.append(made.audit_id)
+                result = run("shelf.add", shelf_id=shelf, title="T", weight=weight)
+                books.append(result.result["id"])
+                steps.append(result.audit_id)
             elif what == "many":
-                made = run("shelf.add_many", shelf_id=shelf, titles=["T"] * 3)
-                books.extend(made.result["ids"])
-                steps.append(made.audit_id)
+                result = run("shelf.add_many", shelf_id=shelf, titles=["T"] * 3)
+                books.extend(result.result["ids"])
+                steps.append(result.audit_id)
             elif what == "change":
                 steps.append(run("shelf.change", id=books[which % len(books)], weight=weight).audit_id)
             elif what == "clear":

@@ -244,7 +244,7 @@ def test_a_migration_takes_a_snapshot_first_and_changes_the_history_too(
     from armarium.plugin import Migration
     from armarium_testing import shelf
 
-    made = run("shelf.create", name="A")
+    result = run("shelf.create", name="A")
     path = _close_project(shelf_engine, shelf_library)
     newer = MetaData()
     for table in shelf.metadata.sorted_tables:
@@ -262,7 +262,7 @@ def test_a_migration_takes_a_snapshot_first_and_changes_the_history_too(
     library = engine.libraries.get(path)
     assert [entry["reason"] for entry in snapshots.list_snapshots(path)] == ["before a migration"]
     assert library.db.refusal is None
-    engine.undo(library, [made.audit_id], LOCAL_OWNER)
+    engine.undo(library, [result.audit_id], LOCAL_OWNER)
 
 
 def test_a_snapshot_that_cannot_be_made_is_refused_and_leaves_nothing(

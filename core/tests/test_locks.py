@@ -267,7 +267,7 @@ def test_what_moves_out_and_is_changed_on_the_way_was_locked(house: House) -> No
 
 
 def test_work_is_not_put_in_the_queue_for_what_is_locked(house: House) -> None:
-    asked = house.do(name="nook.queue", names=["attic"])
+    result = house.do(name="nook.queue", names=["attic"])
     house.set_lock("house")
     assert find_refusal(lambda: house.do(name="nook.queue", names=["attic"], who=EDITOR)) == "node_locked"
     assert (
@@ -276,7 +276,7 @@ def test_work_is_not_put_in_the_queue_for_what_is_locked(house: House) -> None:
     )
     house.do(name="nook.queue", names=["barn", "no room"], who=EDITOR)
     house.do(name="nook.write", names=["attic"], who=EDITOR)
-    assert find_refusal(lambda: house.undo(asked, EDITOR)) == "node_locked"
+    assert find_refusal(lambda: house.undo(result, EDITOR)) == "node_locked"
 
 
 SEAL, UNSEAL = (f"UPDATE nook_chest SET sealed = {n} WHERE id = 'old'" for n in (1, 0))

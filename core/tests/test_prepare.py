@@ -44,8 +44,8 @@ def read(ctx: ActionContext, p: ReadParams) -> dict[str, Any]:
 
 @action("ahead.inside", params=ReadParams, summary="Read ahead inside another step.")
 def inside(ctx: ActionContext, p: ReadParams) -> dict[str, Any]:
-    found: dict[str, Any] = ctx.run("ahead.read", {"word": p.word})
-    return found
+    result: dict[str, Any] = ctx.run("ahead.read", {"word": p.word})
+    return result
 
 
 @pytest.fixture

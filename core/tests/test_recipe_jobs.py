@@ -13,10 +13,11 @@ from sqlalchemy import Column, MetaData, Table, Text
 
 from armarium.actions import ActionContext, Example, Params, action
 from armarium.engine import Engine
-from armarium.errors import Conflict, Invalid, NotFound
+from armarium.errors import Conflict, Invalid, NotFound, Unavailable
 from armarium.jobs.context import JobContext
+from armarium.jobs.pages import PageSkipped, PageWork, page_kind
 from armarium.jobs.queue import NewJob, enqueue
-from armarium.jobs.recipe_jobs import PageSkipped, PageWork, RecipeJob, page_kind
+from armarium.jobs.recipe_jobs import RecipeJob
 from armarium.plugin import Plugin
 from armarium.plugins.faults import faults_of
 from armarium.principals import LOCAL_OWNER
@@ -68,6 +69,8 @@ def tally(job: JobContext, page_id: str) -> PageWork | None:
         raise PageSkipped("The page is blank.")
     if page_id == "torn":
         raise Conflict("The page is torn.")
+    if page_id == "fatal":
+        raise Unavailable("The worker died.", code="worker_died")
     if page_id == "empty":
         return None
     count = len(page_id) * job.args.step
@@ -160,6 +163,14 @@ def test_pages_that_fail_or_have_nothing_are_named_and_the_others_continue(
 
 def test_where_no_page_could_be_done_the_job_fails(engine: Engine, library: Library) -> None:
     assert run(engine, library, ["torn"])[0] == "failed"
+
+
+def test_a_dead_worker_fails_the_job_and_not_the_page(engine: Engine, library: Library) -> None:
+    assert run(engine, library, ["one", "fatal", "three"]) == ("failed", None)
+    with library.db.read() as conn:
+        assert [row[0] for row in raw_of(conn).execute("SELECT page_id FROM tally_count")] == ["one"]
+        (kept,) = raw_of(conn).execute("SELECT checkpoint FROM job").fetchone()
+    assert '"next":1' in kept
 
 
 def test_settings_that_do_not_fit_are_named() -> None:

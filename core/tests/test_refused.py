@@ -204,8 +204,8 @@ def test_a_step_is_undone_where_a_letter_of_a_history_is_of_another_case(
         ),
     )
     library = open_project(shelf_engine, package)
-    made = shelf_engine.run(library, "shelf.create", {"name": "A"}, LOCAL_OWNER)
-    shelf_engine.undo(library, [made.audit_id], LOCAL_OWNER)
+    result = shelf_engine.run(library, "shelf.create", {"name": "A"}, LOCAL_OWNER)
+    shelf_engine.undo(library, [result.audit_id], LOCAL_OWNER)
     with library.db.read() as conn:
         assert conn.exec_driver_sql("SELECT count(*) FROM shelf").scalar_one() == 0
 

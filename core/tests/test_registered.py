@@ -99,10 +99,10 @@ def test_the_creation_of_a_project_that_cannot_be_released_cannot_be_undone(
 ) -> None:
     path = shelf_engine.settings.state_dir / "Global.library"
     shelf_engine.libraries.create(path, None, LOCAL_OWNER)
-    made = shelf_engine.run(None, "library.open", {"path": str(path)}, LOCAL_OWNER)
+    result = shelf_engine.run(None, "library.open", {"path": str(path)}, LOCAL_OWNER)
     with pytest.raises(Conflict, match="global library") as refused:
-        shelf_engine.undo(None, [made.audit_id], LOCAL_OWNER)
-    assert (refused.value.fields["reason"], refused.value.fields["audit_id"]) == ("changed", made.audit_id)
+        shelf_engine.undo(None, [result.audit_id], LOCAL_OWNER)
+    assert (refused.value.fields["reason"], refused.value.fields["audit_id"]) == ("changed", result.audit_id)
     assert shelf_engine.libraries.open_at(str(path)) is not None
     assert shelf_engine.libraries.list_registered()[0]["is_open"]
 

@@ -191,10 +191,10 @@ def test_a_step_that_writes_a_row_several_times_is_undone_exactly(
     states = [table_digests(shelf_library.db, shelf_engine.library_schema)]
     steps = []
     for _ in range(4):
-        made = shelf_engine.run(
+        result = shelf_engine.run(
             shelf_library, "shelf.create", {"name": "B"}, LOCAL_OWNER, in_transaction=writes
         )
-        steps.append(made.audit_id)
+        steps.append(result.audit_id)
         states.append(table_digests(shelf_library.db, shelf_engine.library_schema))
     undone = []
     for audit_id, before in zip(reversed(steps), reversed(states[:-1]), strict=True):
@@ -228,11 +228,11 @@ def test_foreign_keys_that_do_not_wait_for_the_commit_are_made_to(make_engine, t
 
 def test_an_undo_compiles_no_statement_again(run, shelf_engine: Engine, shelf_library: Library) -> None:
     assert shelf_engine.library_schema.defers
-    made = run("shelf.create", name="A")
+    result = run("shelf.create", name="A")
     seen: list[str] = []
     with shelf_library.db.write() as conn:
         raw_of(conn).set_trace_callback(seen.append)
-    shelf_engine.undo(shelf_library, [made.audit_id], LOCAL_OWNER)
+    shelf_engine.undo(shelf_library, [result.audit_id], LOCAL_OWNER)
     with shelf_library.db.write() as conn:
         raw_of(conn).set_trace_callback(None)
-    assert not [one for one in seen if "defer_foreign_keys" in one]
+    assert not [item for item in seen if "defer_foreign_keys" in item]

@@ -145,4 +145,4 @@ def test_a_total_is_exact_on_every_page_whatever_is_counted_for_it(
     for all_but in (None, books.c.pages == 2):
         page = BOOKS.page(conn, few, order=(books.c.id,), limit=limit, offset=offset, all_but=all_but)
         assert page["total"] == 4
-        assert [one["id"] for one in page["items"]] == rest[offset : offset + limit]
+        assert [item["id"] for item in page["items"]] == rest[offset : offset + limit]

@@ -268,7 +268,7 @@ def test_a_runtime_with_node_has_the_packages_of_its_lock(tmp_path: Path, shop: 
     assert not runtimes.is_installed("noded")
     lock.write_text('{"eleventy": 1}')
     runtimes.install("noded")
-    assert [one.name for one in (runtimes.place_of(noded) / "node_modules").iterdir()] == ["eleventy"]
+    assert [entry.name for entry in (runtimes.place_of(noded) / "node_modules").iterdir()] == ["eleventy"]
     lock.write_text('{"eleventy": 2}')
     assert [state.outdated for state in runtimes.list()] == [True]
 

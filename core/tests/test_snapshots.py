@@ -244,11 +244,11 @@ def test_a_snapshot_is_copied_with_its_files_and_one_can_go_on_from_the_copy(
     (done,) = results(shelf_library, "snapshot-copy")
     assert (done["files_copied"], done["files_lost"]) == (2, 0)
     home = offsite_copies.home_of(shelf_library, elsewhere)
-    assert [one["path"] for one in snapshots.list_snapshots(home)] == [done["path"]]
+    assert [snapshot["path"] for snapshot in snapshots.list_snapshots(home)] == [done["path"]]
     for _ in range(3):
         run("snapshot.take")
         work(shelf_engine, shelf_library)
-    assert [one["files_copied"] for one in results(shelf_library, "snapshot-copy")] == [2, 0, 0, 0]
+    assert [result["files_copied"] for result in results(shelf_library, "snapshot-copy")] == [2, 0, 0, 0]
     assert len(snapshots.list_snapshots(home)) == 2
     assert not [file for file in home.rglob("*") if file.name.startswith(".") or file.is_symlink()]
     # As the manual says: the folder becomes a package once a snapshot's database is put in its place.
@@ -262,7 +262,7 @@ def test_a_snapshot_is_copied_with_its_files_and_one_can_go_on_from_the_copy(
     with again.db.read() as conn:
         raw = raw_of(conn)
         assert raw.execute("SELECT name FROM shelf").fetchall() == [("kept",)]
-    assert {again.objects.open(one).read() for one in again.objects.digests()} == {
+    assert {again.objects.open(digest).read() for digest in again.objects.digests()} == {
         b"a page",
         b"an original that stayed where it was",
     }

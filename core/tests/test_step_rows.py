@@ -31,10 +31,10 @@ def undo(shelf_engine, shelf_library):
 
 
 def test_a_step_says_who_did_what(run, ask) -> None:
-    made = run("shelf.create", name="A")
-    step = ask(find_step, made.audit_id, "params")
+    result = run("shelf.create", name="A")
+    step = ask(find_step, result.audit_id, "params")
     assert (step.action_name, step.actor_kind, step.params) == ("shelf.create", "person", {"name": "A"})
-    assert ask(find_step, made.audit_id).params == {}
+    assert ask(find_step, result.audit_id).params == {}
     assert ask(last_step) == step.seq
     assert ask(find_step, "none") is None
 
@@ -49,13 +49,13 @@ def test_steps_are_found_by_number_action_and_what_came_before(run, ask) -> None
 
 
 def test_a_chain_of_undos_begins_with_the_step_and_one_of_it_is_in_effect(run, ask, undo) -> None:
-    made = run("shelf.create", name="A").audit_id
-    back = undo(made)
+    result = run("shelf.create", name="A").audit_id
+    back = undo(result)
     again = undo(back)
-    assert {ask(first_of_chain, one) for one in (made, back, again)} == {made}
-    assert ask(in_effect_of_chain, made) == made
-    undo(made)
-    assert ask(in_effect_of_chain, made) != made
+    assert {ask(first_of_chain, one) for one in (result, back, again)} == {result}
+    assert ask(in_effect_of_chain, result) == result
+    undo(result)
+    assert ask(in_effect_of_chain, result) != result
 
 
 def test_a_set_tells_how_many_of_its_steps_are_in_effect(run, shelf_engine, shelf_library, ask, undo) -> None:

@@ -32,16 +32,16 @@ def wal_of_a_busy_database(folder: Path, monkeypatch: pytest.MonkeyPatch, *, lon
                 time.sleep(0.02)
 
     readers = [threading.Thread(target=read, args=(n * 0.005,)) for n in range(4)]
-    for one in readers:
-        one.start()
+    for reader in readers:
+        reader.start()
     for n in range(ROWS):
         with database.write() as conn:
             raw_of(conn).execute("INSERT INTO word VALUES (?, ?)", (n, "x" * 3000))
         time.sleep(0.001)
     length = (folder / "x.sqlite-wal").stat().st_size
     over.set()
-    for one in readers:
-        one.join()
+    for reader in readers:
+        reader.join()
     with database.read() as conn:
         assert conn.exec_driver_sql("SELECT count(*) FROM word").scalar_one() == ROWS
     database.close()

@@ -60,10 +60,10 @@ class Report:
 def correct_text(text: str) -> str:
     """Return a line with its confused words set right, capitals kept."""
 
-    def right(found: re.Match[str]) -> str:
-        word = found[0]
-        meant = CONFUSED.get(word.lower(), word)
-        return meant.capitalize() if word.istitle() else meant
+    def right(match: re.Match[str]) -> str:
+        word = match[0]
+        right_word = CONFUSED.get(word.lower(), word)
+        return right_word.capitalize() if word.istitle() else right_word
 
     return WORD.sub(right, text)
 
@@ -88,8 +88,8 @@ async def work(client: Client, folder_id: str | None = None, pages: int = MOST_P
                     }
                 )
         for start in range(0, len(wrong), LINES_AT_ONCE):
-            told = await call(client, "correct_lines", corrections=wrong[start : start + LINES_AT_ONCE])
-            done.steps.append(told["audit_id"])
+            answer = await call(client, "correct_lines", corrections=wrong[start : start + LINES_AT_ONCE])
+            done.steps.append(answer["audit_id"])
         if wrong:
             done.changed_pages.append(page["id"])
             done.lines += len(wrong)
@@ -104,12 +104,12 @@ async def list_items(client: Client, tool: str, arguments: dict[str, Any]) -> As
     """Yield the items of a list, page by page."""
     cursor: dict[str, Any] = {}
     while True:
-        told = await call(client, tool, **arguments, **cursor)
-        for item in told["items"]:
+        answer = await call(client, tool, **arguments, **cursor)
+        for item in answer["items"]:
             yield item
-        if "next_cursor" not in told:
+        if "next_cursor" not in answer:
             return
-        cursor = {"cursor": told["next_cursor"]}
+        cursor = {"cursor": answer["next_cursor"]}
 
 
 async def call(client: Client, tool: str, **arguments: Any) -> Any:
@@ -127,14 +127,14 @@ def main() -> None:
     options.add_argument("--library", required=True, help="the project, by path or name")
     options.add_argument("--folder", help="the folder or group; default: the top of the project")
     options.add_argument("--pages", type=int, default=MOST_PAGES, help="how many pages at most")
-    given = options.parse_args()
+    options_given = options.parse_args()
     server = StdioServerParameters(
-        command="armarium", args=["--library", given.library, "mcp", "--name", "agent of rules"]
+        command="armarium", args=["--library", options_given.library, "mcp", "--name", "agent of rules"]
     )
 
     async def run() -> Report:
         async with Client(server) as client:
-            return await work(client, given.folder, given.pages)
+            return await work(client, options_given.folder, options_given.pages)
 
     done = asyncio.run(run())
     print(done.summary)

@@ -76,29 +76,29 @@ def install() -> None:
     """Install what the sources need, as locked, unless it is there."""
     lock = WEB / "package-lock.json"
     noted = INSTALLED.with_name(".armarium-lock")
-    wanted = hashlib.sha256(lock.read_bytes()).hexdigest()
-    if INSTALLED.is_file() and noted.is_file() and noted.read_text() == wanted:
+    digest = hashlib.sha256(lock.read_bytes()).hexdigest()
+    if INSTALLED.is_file() and noted.is_file() and noted.read_text() == digest:
         return
     if npm("ci", "--no-audit", "--no-fund", "--fetch-retries=1", quiet=True) != 0:
         raise NotBuilt(
             "the packages of the web application could not be installed; npm's message is above. Most often npm reaches "
             "no registry here."
         )
-    noted.write_text(wanted)
+    noted.write_text(digest)
 
 
 def build() -> bool:
     """Build the application; return whether there was anything to do. Raises NotBuilt."""
     if is_current():
         return False
-    wanted = fingerprint()
+    digest = fingerprint()
     install()
     if npm("run", "build", quiet=True) != 0 or not (APP / "index.html").is_file():
         raise NotBuilt("the web application could not be built; the message of its build is above.")
     for path in list(APP.rglob("*")):
         if path.suffix in PACKED:
             Path(f"{path}.gz").write_bytes(gzip.compress(path.read_bytes(), 9, mtime=0))
-    BUILT_FROM.write_text(wanted)
+    BUILT_FROM.write_text(digest)
     return True
 
 

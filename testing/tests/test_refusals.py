@@ -57,7 +57,7 @@ def refusing_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     (tmp_path / name / "inner" / "__init__.py").touch()
     (tmp_path / name / "inner" / "asking.py").write_text(SOURCE)
     monkeypatch.syspath_prepend(str(tmp_path))
-    for one in [one for one in sys.modules if one.partition(".")[0] == name]:
+    for one in [module for module in sys.modules if module.partition(".")[0] == name]:
         monkeypatch.delitem(sys.modules, one)
     return name
 

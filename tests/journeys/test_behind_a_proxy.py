@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -26,6 +27,15 @@ ENGINE = """
 from armarium.web.app import create_app
 from armarium.web.serving import serve
 serve(app=create_app(plugins=[]), on_ready=lambda card: print(card.base_url, flush=True))
+"""
+
+
+COMMAND = f"""
+import socket
+look_up = socket.getaddrinfo
+socket.getaddrinfo = lambda host, *more, **named: look_up("127.0.0.1" if host == "{NAME}" else host, *more, **named)
+from armarium_cli import main
+main()
 """
 
 
@@ -175,3 +185,29 @@ def test_large_bodies_reach_the_engine_and_metrics_stay_inside(
     own = {"Authorization": f"Bearer {OWNER_TOKEN}"}
     told = httpx.get(f"http://127.0.0.1:{proxy[1]}/api/metrics", headers=own).text
     assert re.search(r"^armarium_requests_total\{.*/api/pair.code", told, re.MULTILINE)
+
+
+def test_commands_ask_an_engine_elsewhere(proxy: tuple[str, int], tmp_path: Path) -> None:
+    public, port = proxy
+    own = {"Authorization": f"Bearer {OWNER_TOKEN}"}
+
+    def ask(way: str, body: Any) -> Any:
+        return httpx.post(f"http://127.0.0.1:{port}/api/{way}", headers=own, json=body).json()
+
+    def run(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
+        given = {**os.environ, "ARMARIUM_URL": public, "ARMARIUM_TOKEN": token, **more}
+        command = [sys.executable, "-c", COMMAND, *words, "--json"]
+        return subprocess.run(command, env=given, cwd=tmp_path, capture_output=True, text=True)
+
+    place = str(tmp_path / "There.library")
+    ask("actions/invoke", {"name": "library.create", "params": {"path": place}})
+    token = ask("tokens", {"name": "desk", "role": "viewer"})["token"]
+    newest = max(tmp_path.parent.glob("proxy*/fullchain.pem"), key=lambda chain: chain.stat().st_mtime)
+    trusted = {"SSL_CERT_FILE": str(newest)}
+    # What lies in the folder of the command is no project of that engine.
+    (tmp_path / "Here.library").mkdir()
+    listed = run("projects", **trusted)
+    assert place in [library["path"] for library in json.loads(listed.stdout)["libraries"]], listed.stderr
+    steps = run("history", "--library", place, **trusted)
+    assert len(json.loads(steps.stdout)["items"]) == 1
+    assert "certificate" in run("projects").stderr

@@ -66,7 +66,11 @@ def test_a_line_is_corrected_exported_undone_and_redone(
     body = [line.text for region in page.regions if region.kind != "header" for line in region.lines]
     assert [line for line in text().split("\n") if line] == body
 
-    line = next(one for one in segments(ask, document) if one["kind"] == "line" and one["text"] == body[0])
+    line = next(
+        segment
+        for segment in segments(ask, document)
+        if segment["kind"] == "line" and segment["text"] == body[0]
+    )
     written = ask(
         "POST", f"/api/segments/{line['id']}/correct", json={"text": "Sepan cuantos esta carta vieren"}
     )
@@ -98,7 +102,7 @@ def test_an_export_is_read_back_the_same(
     ask("POST", upload, files={"file": ("page.xml", page_xml(page), "application/xml")})
     first = ask("GET", f"/api/documents/{document}/export/pagexml")["content"]
     ask("POST", upload, files={"file": ("again.xml", first.encode(), "application/xml")})
-    lines = [[one["text"] for one in segments(ask, document, found["id"]) if one["kind"] == "line"]
+    lines = [[segment["text"] for segment in segments(ask, document, found["id"]) if segment["kind"] == "line"]
              for found in passes(ask, document)]  # fmt: skip
     assert len(lines) == 2
     assert sorted(lines[0]) == sorted(lines[1]) == sorted(line.text for line in page.lines)

@@ -22,6 +22,7 @@ from armarium.projects.doctor import examine
 from armarium.projects.libraries import Library
 from armarium.store.tables import rules_of
 from armarium_testing.digest import differences, table_digests
+from armarium_testing.examples import example_of
 
 CORE = ("library", "snapshot", "job", "background", "token", "device", "settings", "runtime", "workers")
 NOT_HERE = frozenset({"document.empty_trash", "document.transfer", "document.transfer_out"})
@@ -34,14 +35,15 @@ def fill(engine: Engine, library: Library, folder: Path) -> set[str]:
     """
     ran = set()
     for number, found in enumerate(engine.actions.all()):
-        if found.example is None or found.scope != "library" or found.name in NOT_HERE:
+        example = example_of(engine, found)
+        if example is None or found.scope != "library" or found.name in NOT_HERE:
             continue
         if found.name.split(".")[0] in CORE:
             continue
         place = folder / str(number)
         place.mkdir()
         try:
-            params = found.example(Example(engine, library, LOCAL_OWNER, place))
+            params = dict(example(Example(engine, library, LOCAL_OWNER, place)))
             engine.run(library, found.name, params, LOCAL_OWNER)
         except ServiceError:
             # An example is made for a new project; a refusal in a fuller one does not matter here.
@@ -191,9 +193,9 @@ def test_records_of_every_family_are_written(engine: Engine, library: Library, t
     for name, count in again.items():
         table = polars.read_parquet(bundle / f"{name}.parquet")
         assert table.height == count
-        written = [one for one in records if one["record_type"] == name]
+        written = [record for record in records if record["record_type"] == name]
         if written and "id" in table.columns:
-            assert set(table["id"]) == {one["id"] for one in written}
+            assert set(table["id"]) == {item["id"] for item in written}
     engine.run(
         library,
         "export.eleventy",

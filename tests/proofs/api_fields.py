@@ -39,9 +39,9 @@ class Fields:
                         self.bodies[label] = media.get("schema", {})
                 # The parameter that names a project has tests of its own.
                 self.queries[label] = {
-                    one["name"]: one.get("schema", {})
-                    for one in operation.get("parameters", ())
-                    if one["in"] == "query" and one["name"] != "library"
+                    parameter["name"]: parameter.get("schema", {})
+                    for parameter in operation.get("parameters", ())
+                    if parameter["in"] == "query" and parameter["name"] != "library"
                 }
 
     def all(self, operation: str) -> set[Path]:
@@ -52,12 +52,12 @@ class Fields:
     def _paths(self, schema: Mapping[str, Any], above: Path) -> Iterator[Path]:
         if len(above) >= DEEPEST:
             return
-        for one in self._branches(schema):
-            for name, inner in one.get("properties", {}).items():
+        for branch in self._branches(schema):
+            for name, inner in branch.get("properties", {}).items():
                 yield (*above, name)
                 yield from self._paths(inner, (*above, name))
-            if isinstance(one.get("items"), Mapping):
-                yield from self._paths(one["items"], above)
+            if isinstance(branch.get("items"), Mapping):
+                yield from self._paths(branch["items"], above)
 
     def _branches(self, schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         """Return the schemas that *schema* may stand for, with references resolved and without null."""
@@ -65,7 +65,7 @@ class Fields:
             return self._branches(self._schemas[schema["$ref"].rpartition("/")[2]])
         inner = [one for word in ("anyOf", "oneOf", "allOf") for one in schema.get(word, ())]
         found = [branch for one in inner for branch in self._branches(one)] or [schema]
-        return [one for one in found if one.get("type") != "null"]
+        return [item for item in found if item.get("type") != "null"]
 
     def fill(self, operation: str, body: Any, known: Known, chance: Random) -> Any:
         """Fill in some of the fields that *body* leaves out, at every depth."""

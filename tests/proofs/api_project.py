@@ -26,7 +26,8 @@ from armarium.projects.libraries import Library
 from armarium.settings import Settings
 from armarium.web.app import create_app
 from armarium.web.routing import routes_of
-from armarium_formats.actions.samples import SAMPLE_METS, SAMPLE_PAGE
+from armarium_testing.examples import example_of
+from armarium_testing.sample_files import SAMPLE_METS, SAMPLE_PAGE
 
 TOKEN = "an-owner-token-for-tests-only-0123456789"
 RENEW = 2000
@@ -120,11 +121,11 @@ class ApiProject:
                 params = self.params(found.name)
                 begins = found.result is not None and "job_id" in found.result.model_fields
                 if (found.undoable or begins) and found.scope == "library":
-                    made = self.engine.run(self.library, found.name, params, LOCAL_OWNER)
+                    result = self.engine.run(self.library, found.name, params, LOCAL_OWNER)
                     self.use_up(found.name)
                     if found.name == "project.start":
                         # While it runs a second start is refused, and the jobs of other examples would be part of it.
-                        self.take_back(made.audit_id)
+                        self.take_back(result.audit_id)
             except (ServiceError, FileExistsError):
                 # A runtime and the key of a prototype can be created only once.
                 self.use_up(found.name)
@@ -180,12 +181,12 @@ class ApiProject:
             }
             for n in range(4)
         ]
-        taken = do("segment.take_lines", rendition_id=frame, name="p", provider="test", lines=lines)
-        readings = [{"segment_id": segment, "text": "Dear Sir"} for segment in taken["segment_ids"]]
-        do("reading.take", pass_id=taken["pass_id"], provider="test", readings=readings)
+        result = do("segment.take_lines", rendition_id=frame, name="p", provider="test", lines=lines)
+        readings = [{"segment_id": segment, "text": "Dear Sir"} for segment in result["segment_ids"]]
+        do("reading.take", pass_id=result["pass_id"], provider="test", readings=readings)
         do(
             "reading_order.create",
-            pass_id=taken["pass_id"],
+            pass_id=result["pass_id"],
             name="As written",
             kind="as-written",
             seed_from_pass=True,
@@ -198,9 +199,10 @@ class ApiProject:
             folder = self.corner / f"example-{self.prepared}"
             folder.mkdir()
             found = self.engine.actions.get(action)
-            assert found.example is not None
+            example = example_of(self.engine, found)
+            assert example is not None
             self._make_room(action)
-            self.spent[action] = found.example(Example(self.engine, self.library, LOCAL_OWNER, folder))
+            self.spent[action] = dict(example(Example(self.engine, self.library, LOCAL_OWNER, folder)))
         return dict(self.spent[action])
 
     def _end_runs(self, library: Library) -> None:
@@ -331,15 +333,15 @@ def _relations_by_name(app: Any, engine: Engine) -> Iterator[str]:
     of the table called `thing`, or of one whose name ends so.
     """
     given = set(re.findall(r"(\w+_id)\b", " ".join((*RELATIONS, *ENGINE_RELATIONS))))
-    operations = (one for methods in app.openapi()["paths"].values() for one in methods.values())
-    asked = {parameter["name"] for one in operations for parameter in one.get("parameters", ())}
+    operations = (method for methods in app.openapi()["paths"].values() for method in methods.values())
+    asked = {parameter["name"] for operation in operations for parameter in operation.get("parameters", ())}
     tables = [
         table
         for plugin in engine.plugins.loaded
         if plugin.metadata is not None
         for table in plugin.metadata.tables.values()
     ]
-    for name in sorted(one for one in asked - given if one.endswith("_id")):
+    for name in sorted(item for item in asked - given if item.endswith("_id")):
         noun = name.removesuffix("_id")
         for table in tables:
             column = next((key for key in (name, "id") if key in table.c and table.c[key].primary_key), None)

@@ -186,7 +186,7 @@ class Tally:
 
     def never_met(self, operations: set[str]) -> set[str]:
         """Return the operations that never answered 2xx or 3xx."""
-        return {one for one in operations if not self.was_answered(one)}
+        return {operation for operation in operations if not self.was_answered(operation)}
 
     def was_answered(self, operation: str) -> bool:
         """Return whether an operation answered 2xx or 3xx."""

@@ -18,6 +18,7 @@ from armarium.api import Engine, Library, RecipeJob, ServiceError, raw_of
 from armarium.jobs.queue import NewJob, enqueue
 from armarium.principals import LOCAL_OWNER
 from armarium_reading.api import READERS
+from armarium_testing.examples import example_of
 from armarium_testing.model_provider import Answer
 from armarium_testing.truthful_provider import TruthfulProvider
 
@@ -46,7 +47,9 @@ class Provider(TruthfulProvider):
         form = json.dumps(asked["body"].get("response_format", {}))
         if '"signs"' in form:
             ids = re.findall(r"[0-9a-f]{32}", form)
-            return Answer(json.dumps({"signs": [{"id": one, "is_a": "cross"} for one in dict.fromkeys(ids)]}))
+            return Answer(
+                json.dumps({"signs": [{"id": fromkey, "is_a": "cross"} for fromkey in dict.fromkeys(ids)]})
+            )
         if "response_format" not in asked["body"] and "image_url" not in json.dumps(asked["body"]):
             return Answer("It is addressed to nobody.")
         return super().next_answer(asked)
@@ -96,10 +99,11 @@ class World:
 
     def counting(self, segment: str) -> str | None:
         """The text that counts in a line, as its page of readings tells it."""
-        told = self.client.get(f"/api/segments/{segment}/readings").json()
-        chosen = told["counting"].get("transcription") or {}
+        answer = self.client.get(f"/api/segments/{segment}/readings").json()
+        chosen = answer["counting"].get("transcription") or {}
         return next(
-            (one["content"] for one in told["items"] if one["id"] == chosen.get("representation_id")), None
+            (item["content"] for item in answer["items"] if item["id"] == chosen.get("representation_id")),
+            None,
         )
 
     # The machine.
@@ -111,8 +115,9 @@ class World:
         for job in self.jobs():
             folder = self.folder / job.id
             folder.mkdir(parents=True)
-            assert job.example is not None
-            ground = dict(job.example(Example(self.engine, self.library, LOCAL_OWNER, folder)))
+            example = example_of(self.engine, job)
+            assert example is not None
+            ground = dict(example(Example(self.engine, self.library, LOCAL_OWNER, folder)))
             self.engine.jobs.run_until_idle(self.library)
             self.grounds[job.id] = (
                 str(ground["page_id"]),
@@ -198,8 +203,8 @@ class World:
         self.facts.append(Fact(words, look, None))
 
     def _pick(self, chance: random.Random, statement: str, *given: Any) -> tuple[Any, ...] | None:
-        found = self.rows(statement, *given)
-        return chance.choice(found) if found else None
+        rows = self.rows(statement, *given)
+        return chance.choice(rows) if rows else None
 
     def _reading(self, chance: random.Random) -> tuple[Any, ...] | None:
         return self._pick(
@@ -294,14 +299,14 @@ class World:
             ((before,),) = self.rows(f"SELECT {column} FROM entity WHERE id = ?", entity)
             self.do("entity.update", entity_id=entity, **{column: []})
             key = "uri" if column == "authority_links" else "as_written"
-            gone = {one[key] for one in json.loads(before)}
+            gone = {load[key] for load in json.loads(before)}
             self._keep(
                 f"took away {column}",
                 lambda: [
-                    one[key]
+                    load[key]
                     for ((values,),) in [self.rows(f"SELECT {column} FROM entity WHERE id = ?", entity)]
-                    for one in json.loads(values)
-                    if one[key] in gone
+                    for load in json.loads(values)
+                    if load[key] in gone
                 ],
             )
 
@@ -383,14 +388,16 @@ class World:
 
     def _newest(self) -> dict[str, Any]:
         (head, *_) = self.client.get("/api/find-documents/proposals").json()["items"]
-        found: dict[str, Any] = self.client.get(f"/api/find-documents/proposals/{head['id']}").json()
-        return found
+        answer: dict[str, Any] = self.client.get(f"/api/find-documents/proposals/{head['id']}").json()
+        return answer
 
     def _read_judged(self) -> tuple[set[frozenset[str]], set[frozenset[str]]]:
         """The documents that a person set, and those that a person rejected, each as its pages."""
         documents = self._newest()["documents"]
-        rejected = {frozenset(one["page_ids"]) for one in documents if one["state"] == "rejected"}
-        set_by = {frozenset(one["page_ids"]) for one in documents if one["adjusted_by"]}
+        rejected = {
+            frozenset(document["page_ids"]) for document in documents if document["state"] == "rejected"
+        }
+        set_by = {frozenset(document["page_ids"]) for document in documents if document["adjusted_by"]}
         return set_by - rejected, rejected
 
     def _find_contradictions(self) -> list[Any]:
@@ -406,7 +413,7 @@ class World:
             if kind == "group":
                 groups.setdefault(parent, set()).add(page)
         made = [frozenset(pages) for pages in groups.values()]
-        stand = [frozenset(one["page_ids"]) for one in documents if one["state"] != "rejected"]
+        stand = [frozenset(document["page_ids"]) for document in documents if document["state"] != "rejected"]
         return [
             sorted(one)
             for one in {*made, *stand}

@@ -114,8 +114,8 @@ def seeds(driver: FormatDriver, longest: int = 60_000, most: int = 24) -> list[b
             if path.stat().st_size <= longest and driver.sniff(data := path.read_bytes()) >= 0.1
         ]
         found += known[:: max(1, len(known) // most)][:most]
-    found += [one for name, samples in SEEDS.items() if name != driver.name for one in samples[:1]]
-    return [one for one in found if one] + [
+    found += [sample for name, samples in SEEDS.items() if name != driver.name for sample in samples[:1]]
+    return [item for item in found if item] + [
         data for data in (*NOT_IT.values(), *HOSTILE_XML.values()) if 0 < len(data) < 5000
     ]
 

@@ -55,9 +55,9 @@ def _work(engine: Engine, library: Library, folder: Path, say: Say) -> None:
         juan = conn.exec_driver_sql("SELECT id FROM entity WHERE canonical_name = 'Juan Garcia'").scalar_one()
 
     def run(name: str, params: dict[str, Any]) -> dict[str, Any]:
-        found = engine.run(library, name, params, LOCAL_OWNER)
+        result = engine.run(library, name, params, LOCAL_OWNER)
         say(name)
-        return {**(found.result or {}), "step": found.audit_id}
+        return {**(result.result or {}), "step": result.audit_id}
 
     # A job finds names on all pages.
     job = engine.recipe_jobs["find-names-tag-words"]
@@ -108,7 +108,7 @@ def _check(engine: Engine, library: Library, folder: Path, said: list[str]) -> l
     if states - {"done"}:
         wrong.append(f"jobs are {sorted(states)}")
     # The texts of pages, the index and the names agree with the rows.
-    wrong += [one["what"] for one in examine(engine, library.path, files=False)["findings"]]
+    wrong += [finding["what"] for finding in examine(engine, library.path, files=False)["findings"]]
     return wrong
 
 

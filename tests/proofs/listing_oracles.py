@@ -308,7 +308,7 @@ LISTINGS = (
             ),
             "segment_id": Filter(
                 lambda ground: ground.ids["segment"],
-                lambda row, value: value in [one["segment_id"] for one in row["targets"]],
+                lambda row, value: value in [target["segment_id"] for target in row["targets"]],
             ),
         },
         paged=True,
@@ -513,7 +513,7 @@ class Cases:
         found = [listing.identity(row) for row in rows]
         wanted = self.expect_ids(listing, home, query)
         if found != wanted[offset : offset + limit]:
-            extra = [one for one in found if one not in wanted]
+            extra = [item for item in found if item not in wanted]
             return f"{len(extra)} extra of {len(found)} rows, {len(wanted)} wanted: {said}"
         if listing.paged and listing.key == "items" and answer.json()["total"] != len(wanted):
             return f"total is not {len(wanted)}: {said}"
@@ -524,7 +524,7 @@ class Cases:
         rows = self.whole(listing, home)
         if listing.path.endswith("run-history"):
             known_ids = {row[0] for row in self.ground.rows("SELECT id FROM document")}
-            return [one for one in dict.fromkeys(query.get("ids", [])) if one in known_ids]
+            return [fromkey for fromkey in dict.fromkeys(query.get("ids", [])) if fromkey in known_ids]
         for name, one in listing.filters.items():
             if name in query:
                 rows = [row for row in rows if one.keeps(row, query[name])]

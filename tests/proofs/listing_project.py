@@ -116,7 +116,7 @@ class ListingProject:
                 }
                 for n in range(9)
             ]
-            taken = self.run(
+            result = self.run(
                 "segment.take_lines",
                 {
                     "document_id": self.page,
@@ -126,9 +126,9 @@ class ListingProject:
                     "lines": lines,
                 },
             )
-            self.passes.append(taken["pass_id"])
-            segments += taken["segment_ids"]
-            readings = [{"segment_id": one, "text": "words"} for one in taken["segment_ids"]]
+            self.passes.append(result["pass_id"])
+            segments += result["segment_ids"]
+            readings = [{"segment_id": segment_id, "text": "words"} for segment_id in result["segment_ids"]]
             self.run(
                 "reading.take",
                 {"document_id": self.page, "pass_id": self.passes[-1], "provider": "t", "readings": readings},

@@ -1,6 +1,7 @@
 """Listings whose rows other tests compare with an oracle, or that leave no rows out."""
 
 ELSEWHERE = {
+    "/api/iiif/manifests/changed": "takes no parameter; proved in plugins/iiif/tests/test_iiif_collections.py",
     "/api/recipes/project/bakeoffs": "takes no parameter; proved in plugins/recipes/tests/test_bakeoffs.py",
     "/api/recipes/project/runs": "takes no parameter; proved in plugins/recipes/tests/test_start.py",
     "/api/recipes/project/champions": "takes no parameter; proved in plugins/recipes/tests/test_champions.py",

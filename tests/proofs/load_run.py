@@ -123,7 +123,7 @@ def prepare_project(engine: ServedEngine, clients: int) -> dict[str, Any]:
             }
             for n in range(LINES + 1)
         ]
-        lines = [one["id"] for one in make("segment.create_many", segments=shapes)["items"]]
+        lines = [item["id"] for item in make("segment.create_many", segments=shapes)["items"]]
         for line in lines:
             make("representation.create", segment_id=line, text="Sepan quantos esta carta vieren")
         contested.append(lines.pop())
@@ -310,12 +310,12 @@ def run_load(
                 program = Path(__file__).with_name("load_clients.py")
                 clients_of_plans.append(subprocess.Popen([sys.executable, program, path], stdout=out))
         began, worked, loop = time.monotonic(), engine.cpu_seconds(), engine.loop_times()
-        while any(one.poll() is None for one in clients_of_plans):
+        while any(client.poll() is None for client in clients_of_plans):
             time.sleep(0.5)
             memory.append((time.monotonic() - began, engine.memory()))
         worked = engine.cpu_seconds() - worked
         ran, waited = engine.loop_times()
-        assert all(one.returncode == 0 for one in clients_of_plans)
+        assert all(client.returncode == 0 for client in clients_of_plans)
         importing.enough.set()
         importing.join(120)
         if importing.error is not None:

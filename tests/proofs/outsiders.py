@@ -71,7 +71,7 @@ class Outsider:
         self.fields = Fields(worlds.document)
         engine = client.app_engine
         library = engine.libraries.get(worlds.path)
-        self.words = [one for words in worlds.withheld.words.values() for one in words]
+        self.words = [word for words in worlds.withheld.words.values() for word in words]
         self.open: list[list[dict[str, Any]]] = []
         self.hidden: list[list[dict[str, Any]]] = []
         with library.db.read_all() as conn:
@@ -108,8 +108,8 @@ class Outsider:
         )
 
     def _of(self, label: str, path: str, operation: Mapping[str, Any], each: int) -> Iterator[ReadRequest]:
-        taken = [one for one in operation.get("parameters", ()) if one["name"] != "library"]
-        queries = {one["name"]: one for one in taken if one["in"] == "query"}
+        taken = [parameter for parameter in operation.get("parameters", ()) if parameter["name"] != "library"]
+        queries = {item["name"]: item for item in taken if item["in"] == "query"}
         method = label.partition(" ")[0]
         self.words = self.worlds.withheld.words_about(path)
         rounds: list[str | None] = [None] * each + [name for name in queries for _ in range(min(each, 2))]
@@ -124,13 +124,13 @@ class Outsider:
                 value = self._value(name, {"type": "string"}, scene) if value is None else value
                 address = re.sub(rf"\{{{name}(:path)?\}}", lambda _: quote(str(value), safe=""), address)  # noqa: B023
             given = []
-            for name, one in queries.items():
+            for name, query in queries.items():
                 if (
-                    one.get("required")
+                    query.get("required")
                     or name == alone
                     or (alone is None and number and self.chance.random() < 0.3)
                 ):
-                    value = self._value(name, one.get("schema", {}), scene)
+                    value = self._value(name, query.get("schema", {}), scene)
                     given += [(name, _text(each)) for each in (value if isinstance(value, list) else [value])]
             given = [(name, value) for name, value in given if value is not None]
             only = [name for name in ONE_OF.get(path, ()) if name in dict(given)]
@@ -166,7 +166,7 @@ class Outsider:
                 return [meant] if isinstance(value, list) else meant
             if name.endswith("_id") or (name in VALUES and not (isinstance(value, str) and value in TEXTS)):
                 return self.chance.choice(VALUES[name]) if name in VALUES else None
-            if isinstance(value, str) and any(value == one[: len(value)] for one in TEXTS):
+            if isinstance(value, str) and any(value == text[: len(value)] for text in TEXTS):
                 return self._word()
             if isinstance(value, list):
                 return [choose(one, name) for one in value]
@@ -201,11 +201,11 @@ class Outsider:
         """Yield *each* invocations of every action of the registry with values generated from its description, and one
         with those of its example where the project still has them.
         """
-        for one in actions:
-            schema = {**one["params"], "properties": one["params"].get("properties", {})}
+        for action in actions:
+            schema = {**action["params"], "properties": action["params"].get("properties", {})}
             self.fields._schemas = {**self.fields._schemas, **schema.get("$defs", {})}
-            example = self.worlds.ground.spent.get(one["name"])
-            self.words = self.worlds.withheld.words_about(one["name"])
+            example = self.worlds.ground.spent.get(action["name"])
+            self.words = self.worlds.withheld.words_about(action["name"])
             for number in range(-1 if example is not None else 0, each):
                 choose = self._choose_value(self._scene(self.hidden if number % 3 == 2 else self.open))
                 params = (
@@ -215,9 +215,9 @@ class Outsider:
                 )
                 for name in {"output_path", "folder"} & schema["properties"].keys():
                     if name in params or name in schema.get("required", ()):
-                        params = {**params, name: str(self.worlds.out / f"{one['name']}{number}")}
-                body = orjson.dumps({"name": one["name"], "params": params})
-                yield ReadRequest("post", "/api/actions/invoke", one["name"], body)
+                        params = {**params, name: str(self.worlds.out / f"{action['name']}{number}")}
+                body = orjson.dumps({"name": action["name"], "params": params})
+                yield ReadRequest("post", "/api/actions/invoke", action["name"], body)
 
 
 def _inline_references(schema: Any) -> Any:
@@ -227,7 +227,20 @@ def _inline_references(schema: Any) -> Any:
     return [_inline_references(one) for one in schema] if isinstance(schema, list) else schema
 
 
-def differences_after(worlds: TwoWorlds, seed: int, each: int) -> tuple[list[str], Counter[int]]:
+Part = tuple[int, int]
+"""Which of how many parts of all routes, or of all actions, is asked: they are divided by their names."""
+ALL: Part = (0, 1)
+
+
+def is_in(part: Part, name: str) -> bool:
+    number, parts = part
+    # What remains of the hash decides who asks (`differences`).
+    return crc32(name.encode()) // 3 % parts == number
+
+
+def differences_after(
+    worlds: TwoWorlds, seed: int, each: int, part: Part = ALL
+) -> tuple[list[str], Counter[int]]:
     """Let the bound agent invoke the same actions in both projects and run the jobs to their end; return what differs in
     the answers, the events and the streams of runs that it hears, the files that are written and the lists of what
     happened, and how often each status was met.
@@ -240,7 +253,11 @@ def differences_after(worlds: TwoWorlds, seed: int, each: int) -> tuple[list[str
         with worlds.serving() as client:
             if not turn:
                 actions = client.get("/api/actions/registry", headers=_headers(token)).json()["items"]
-                here = [one for one in actions if one["scope"] == "library"]
+                here = [
+                    action
+                    for action in actions
+                    if action["scope"] == "library" and is_in(part, action["name"])
+                ]
                 asked = list(Outsider(worlds, client, seed).invocations(here, each))
             heard.append([])
             after = client.app_engine.events.seq
@@ -277,13 +294,26 @@ def _aftermath(worlds: TwoWorlds, client: Any, token: str, after: int) -> Iterat
     streams = [f"{STREAMS[1].format(thread_id=run)}?after=0" for run in followed]
     for path in (*WHAT_HAPPENED, *streams):
         status, kind, body = ask_as(client, ReadRequest("get", path, path), token)
-        said = worlds.without_new(f"{path}: {status} {kind} ".encode() + body)
         # Jobs run side by side: what they note has no order, and one that waits already is not queued again. How often
         # those about withheld pages did something is the number of rows that are left out, not their content.
-        said = AT_ONCE.sub("", said)
-        yield from (f"{path.partition('?')[0][:32]} {part}" for part in re.split(r"(?<=[}[]),?(?={)", said))
+        for told in _events_by_page(body) if path in streams else [body]:
+            said = AT_ONCE.sub("", worlds.without_new(f"{path}: {status} {kind}\n".encode() + told))
+            yield from (
+                f"{path.partition('?')[0][:32]} {part}" for part in re.split(r"(?<=[}[]),?(?={)", said)
+            )
     for file in sorted(one for one in worlds.out.rglob("*") if one.is_file()):
         yield f"{file}\n{worlds.without_new(_read_as_text(file))}"
+
+
+def _events_by_page(stream: bytes) -> list[bytes]:
+    """Return the events of a run in as many parts as they are about pages (or nodes, or the run as a whole), each in its
+    order: which page comes next while several are worked on beside each other is told by nothing.
+    """
+    parts: dict[bytes, list[bytes]] = defaultdict(list)
+    for event in stream.split(b"\n\n"):
+        about = re.findall(rb'"document_id":"([^"]+)"', event) or re.findall(rb'"node_id":"([^"]+)"', event)
+        parts[about[-1] if about else b""].append(event)
+    return [b"\n\n".join(part) for part in parts.values()]
 
 
 def _with_its_file(client: Any, token: str, answer: bytes) -> bytes:
@@ -338,7 +368,9 @@ def ask_as(client: Any, asked: ReadRequest, token: str) -> tuple[int, str, bytes
     )
 
 
-def differences(worlds: TwoWorlds, seed: int, each: int, only: str = "") -> tuple[list[str], dict[str, int]]:
+def differences(
+    worlds: TwoWorlds, seed: int, each: int, only: str = "", part: Part = ALL
+) -> tuple[list[str], dict[str, int]]:
     """Ask both projects the same; return the requests that they answer differently, and how many answered 200 by route.
 
     *only* restricts them to paths that begin with it. Each route is asked by every caller, or by one of them in turn when
@@ -352,9 +384,10 @@ def differences(worlds: TwoWorlds, seed: int, each: int, only: str = "") -> tupl
             if not turn:
                 asked = {
                     who: [
-                        one
-                        for one in Outsider(worlds, client, seed + number).requests(each, only)
-                        if each > 1 or crc32(one.label.encode()) % len(worlds.callers) == number
+                        request
+                        for request in Outsider(worlds, client, seed + number).requests(each, only)
+                        if is_in(part, request.label)
+                        if each > 1 or crc32(request.label.encode()) % len(worlds.callers) == number
                     ]
                     for number, who in enumerate(worlds.callers)
                 }

@@ -120,10 +120,10 @@ class World:
     def lay(self) -> None:
         """Restore `inside` to its initial state; projects in it stay."""
         self.inside.mkdir(exist_ok=True)
-        for one in self.inside.iterdir():
-            if one.suffix == ".library" and not one.is_symlink():
+        for entry in self.inside.iterdir():
+            if entry.suffix == ".library" and not entry.is_symlink():
                 continue
-            shutil.rmtree(one) if one.is_dir() and not one.is_symlink() else one.unlink()
+            shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
         box = self.inside / "box"
         (box / "page").mkdir(parents=True)
         (box / "deep" / "deeper").mkdir(parents=True)

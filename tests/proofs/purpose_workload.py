@@ -93,7 +93,7 @@ def _vectors_are_whole(library: Library) -> list[str]:
     with library.db.read() as conn:
         pages = set(conn.exec_driver_sql("SELECT id FROM document WHERE file_type = 'image'").scalars())
     wrong = [] if kept is not None and set(kept.documents) == pages else ["pages are without vectors"]
-    left = [one.name for one in folder_of(library).parent.iterdir() if one != folder_of(library)]
+    left = [entry.name for entry in folder_of(library).parent.iterdir() if entry != folder_of(library)]
     return wrong + [f"half-made vectors lie about: {left}" for _ in left[:1]]
 
 
@@ -117,9 +117,9 @@ def purpose_workload(purpose: str) -> Workload:
             layers=["output"],
         )
         recipe = assemble(engine, library, answers).recipe.model_dump(mode="json")
-        for one in recipe["steps"]:
-            if one["job"] in ("export", "publish"):
-                one["settings"]["folder"] = str(folder / one["job"])
+        for step in recipe["steps"]:
+            if step["job"] in ("export", "publish"):
+                step["settings"]["folder"] = str(folder / step["job"])
         _do(
             engine,
             library,
@@ -127,9 +127,9 @@ def purpose_workload(purpose: str) -> Workload:
             {"answers": answers.model_dump(mode="json"), "recipe": recipe},
         )
         eyes = next(
-            one.id
-            for one in cards_here(engine, library)
-            if one.provider == PROVIDER and "read-a-line" in one.jobs
+            card.id
+            for card in cards_here(engine, library)
+            if card.provider == PROVIDER and "read-a-line" in card.jobs
         )
         _do(engine, library, "project.use_candidate", {"step": "read", "card": eyes})
         (folder.parent / "before.json").write_text(json.dumps(_counts(library)))
@@ -155,12 +155,12 @@ def purpose_workload(purpose: str) -> Workload:
             return ["the run that was started is lost"] if "started" in said else []
         wrong = [] if len(runs) == 1 else [f"{len(runs)} runs are there"]
         ((job_id, state, cards), *_) = runs
-        states = {one["id"]: one.get("state") for one in json.loads(cards)}
+        states = {load["id"]: load.get("state") for load in json.loads(cards)}
         if state != "done" or set(states.values()) != {"done"}:
             wrong.append(f"the run is {state}: {states}")
         if (made := _counts(library)) != whole:
             wrong.append(f"it made {made} and not {whole}")
-        if "make-a-vector" in {one["job"] for one in json.loads(cards)}:
+        if "make-a-vector" in {load["job"] for load in json.loads(cards)}:
             wrong += _vectors_are_whole(library)
         if whole == before:
             wrong.append("a whole run made nothing")

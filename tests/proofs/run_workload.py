@@ -15,8 +15,8 @@ from armarium.engine import Engine
 from armarium.errors import Conflict
 from armarium.principals import LOCAL_OWNER
 from armarium.projects.libraries import Library
-from armarium_layout.actions.samples import lined_page
 from armarium_testing.faults import Say, Workload
+from armarium_testing.sample_layouts import lined_page
 
 PAGES = 5
 GRAPH = {

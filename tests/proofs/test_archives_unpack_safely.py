@@ -227,9 +227,9 @@ def faults(folder: Path, number: int, seed: int) -> list[str]:
         if not ground.world.is_untouched():
             wrong.append("outside is not as it was")
         wrong += [
-            f"the canary {one[:8]} is in the project"
-            for one in ground.world.canaries
-            if ground.library.objects.has(one)
+            f"the canary {canary[:8]} is in the project"
+            for canary in ground.world.canaries
+            if ground.library.objects.has(canary)
         ]
     finally:
         seen.outside = None

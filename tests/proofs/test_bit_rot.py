@@ -61,7 +61,7 @@ def flipped_files(engine: Engine, library: Library, flips: int, chance: random.R
         path = library.objects.path(digest)
         where = (chance.randrange(path.stat().st_size), chance.randrange(8))
         flip(path, *where)
-        found = [one["what"] for one in examine(engine, library.path)["findings"]]
+        found = [finding["what"] for finding in examine(engine, library.path)["findings"]]
         missed += found != [f"The file {digest[:12]}… no longer has the content it was stored with."]
         flip(path, *where)
     return missed
@@ -95,8 +95,8 @@ def _use_package(engine: Engine, place: Path) -> str:
     try:
         found = examine(engine, place)
         library = engine.libraries.get(place)
-        made = engine.run(library, "shelf.create", {"name": "after"}, LOCAL_OWNER)
-        engine.undo(library, [made.audit_id], LOCAL_OWNER)
+        result = engine.run(library, "shelf.create", {"name": "after"}, LOCAL_OWNER)
+        engine.undo(library, [result.audit_id], LOCAL_OWNER)
         with library.db.read() as conn:
             conn.exec_driver_sql(
                 "SELECT count(*), max(title) FROM shelf_book JOIN shelf ON shelf.id = shelf_id"

@@ -227,7 +227,7 @@ def measure_refusal(tmp_path: Path, name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "name", [one if one in OFTEN else pytest.param(one, marks=pytest.mark.slow) for one in BOMBS]
+    "name", [bomb if bomb in OFTEN else pytest.param(bomb, marks=pytest.mark.slow) for bomb in BOMBS]
 )
 def test_a_bomb_is_refused_with_a_sentence(tmp_path: Path, name: str) -> None:
     found = measure_refusal(tmp_path, name)

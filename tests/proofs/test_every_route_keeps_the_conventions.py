@@ -102,9 +102,9 @@ def test_every_write_carries_its_audit_row(examiner: Examiner) -> None:
             if reply.json().get("code") not in ("offline", "already_here"):
                 faults.append(f"{method} {path}: {reply.status_code} {reply.text[:300]}")
             continue
-        said = reply.json()
-        if not said.get("audit_id") or said["audit_id"] != reply.headers.get("x-service-audit-id"):
-            faults.append(f"{method} {path}: no audit_id in {str(said)[:200]} or another in its header")
+        answer = reply.json()
+        if not answer.get("audit_id") or answer["audit_id"] != reply.headers.get("x-service-audit-id"):
+            faults.append(f"{method} {path}: no audit_id in {str(answer)[:200]} or another in its header")
     assert not faults, "\n".join(faults)
     # Most of the writing operations were really called, and wrote.
     assert carried > 0.8 * sum(method != "GET" for method, _, _ in examiner.operations()), carried
@@ -192,14 +192,14 @@ def test_an_unknown_field_is_refused_and_named(examiner: Examiner) -> None:
 
 def test_a_viewer_reads_and_writes_nothing(examiner: Examiner) -> None:
     run = examiner.ground.engine.run
-    made = run(None, "token.create", {"name": "reader", "role": "viewer"}, LOCAL_OWNER).result
+    result = run(None, "token.create", {"name": "reader", "role": "viewer"}, LOCAL_OWNER).result
     elsewhere = run(
         None,
         "token.create",
         {"name": "stranger", "role": "editor", "libraries": ["/tmp/Other.library"]},
         LOCAL_OWNER,
     ).result
-    assert made is not None
+    assert result is not None
     assert elsewhere is not None
     faults = []
     for method, path, places, body in examiner.writes():
@@ -208,7 +208,7 @@ def test_a_viewer_reads_and_writes_nothing(examiner: Examiner) -> None:
             or f"{method} {path}" in ENGINE_WIDE
         ):
             continue
-        reply = examiner.ask(method, fill_path(path, places), json=body, token=made["token"])
+        reply = examiner.ask(method, fill_path(path, places), json=body, token=result["token"])
         if reply.status_code != 403:
             faults.append(f"{method} {path} by a viewer: {reply.status_code} {reply.text[:200]}")
         reply = examiner.ask(method, fill_path(path, places), json=body, token=elsewhere["token"])

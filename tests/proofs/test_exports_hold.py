@@ -31,11 +31,11 @@ def faults(name: str, numbers: range) -> tuple[list[str], int]:
     """
     reader, found, read = DRIVERS[name], [], 0
     # Nearly every mutation of another format's file would be refused and prove nothing here.
-    files = [one for one in seeds(reader) if pages_of(reader, one)]
+    files = [seed for seed in seeds(reader) if pages_of(reader, seed)]
     for number in numbers:
         for page in pages_of(reader, mutate(files, name, number)):
             read += 1
-            for writer in (one for one in DRIVERS.values() if one.writes):
+            for writer in (driver for driver in DRIVERS.values() if driver.writes):
                 try:
                     problems = writer.validate(writer.write(page, NOW).content)
                 except Exception as fault:

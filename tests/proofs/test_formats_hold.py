@@ -44,7 +44,7 @@ def fuzz(name: str, first: int, count: int, seconds: float = SECONDS) -> list[di
 
 
 def faults(found: list[dict[str, Any]]) -> list[str]:
-    return [f"{one['driver']} {one['wrong']} (input {one['number']})" for one in found if "wrong" in one]
+    return [f"{item['driver']} {item['wrong']} (input {item['number']})" for item in found if "wrong" in item]
 
 
 @pytest.mark.slow
@@ -62,7 +62,7 @@ def test_a_driver_holds_under_a_million_broken_files(name: str) -> None:
         parts = several.map(lambda first: fuzz(name, first, min(share, FULL - first)), range(0, FULL, share))
         found = [one for part in parts for one in part]
     assert faults(found) == []
-    assert sum(one.get("inputs", 0) for one in found) == FULL
+    assert sum(item.get("inputs", 0) for item in found) == FULL
 
 
 def test_an_input_is_made_again_by_its_number() -> None:

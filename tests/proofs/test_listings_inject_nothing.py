@@ -65,13 +65,15 @@ def summarise(found: list[str]) -> str:
 def test_every_listing_has_an_oracle(ground: ListingProject) -> None:
     """A route whose answer contains a list, and that takes a parameter besides paging, must be among those tested here."""
     document = ground.client.get("/openapi.json").json()
-    listed = {one.path.split("{")[0] + one.path.count("{") * "{}" for one in LISTINGS}
+    listed = {listing.path.split("{")[0] + listing.path.count("{") * "{}" for listing in LISTINGS}
     missing = []
     for path, operations in document["paths"].items():
         operation = operations.get("get")
         if operation is None or path in ELSEWHERE:
             continue
-        taken = {one["name"] for one in operation.get("parameters", []) if one["in"] == "query"} - {
+        taken = {
+            parameter["name"] for parameter in operation.get("parameters", []) if parameter["in"] == "query"
+        } - {
             "library",
             "limit",
             "offset",
@@ -81,7 +83,7 @@ def test_every_listing_has_an_oracle(ground: ListingProject) -> None:
         content = operation["responses"].get("200", {}).get("content", {}).get("application/json", {})
         if not taken or not _holds_a_list(document, content.get("schema", {})):
             continue
-        oracle = next((one for one in LISTINGS if one.path == path), None)
+        oracle = next((listing for listing in LISTINGS if listing.path == path), None)
         if oracle is None:
             missing.append(f"{path} has no oracle in listing_oracles.py")
         elif unknown := taken - set(oracle.filters) - set(oracle.orders):

@@ -56,7 +56,7 @@ def test_page_text_and_tokens_stay_out_of_logs_and_audit(
     with page.read() as conn:
         document_id, rendition_id = conn.exec_driver_sql("SELECT document_id, id FROM rendition").one()
     line = {"key": "1", "rect": [0.1, 0.1, 0.5, 0.2], "kind": "line"}
-    taken = engine.run(
+    result = engine.run(
         library,
         "segment.take_lines",
         {
@@ -68,8 +68,8 @@ def test_page_text_and_tokens_stay_out_of_logs_and_audit(
         },
         LOCAL_OWNER,
     ).result
-    assert taken is not None
-    segment = taken["segment_ids"][0]
+    assert result is not None
+    segment = result["segment_ids"][0]
     answer = client.post(f"/api/segments/{segment}/correct", json={"text": WORDS}, headers=owner)
     assert answer.status_code == 200
     client.get(

@@ -6,7 +6,11 @@ import copy
 import importlib.util
 import random
 import sys
+from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,18 +21,17 @@ from starlette.testclient import TestClient
 
 from armarium.engine import Engine
 from armarium.errors import ServiceError
+from armarium.plugin import Plugin
 from armarium.principals import LOCAL_OWNER
 from armarium.projects.doctor import examine
 from armarium.projects.libraries import Library
 from armarium.web.app import create_app
 from armarium_agents.plugin import armarium_plugin as agents
-from armarium_documents.plugin import armarium_plugin as documents
-from armarium_source_model.plugin import armarium_plugin as source_model
 from armarium_testing.digest import differences, table_digests
 from armarium_testing.fixtures import OWNER_TOKEN
-from armarium_testing.histories import Histories
+from armarium_testing.histories import World
 from armarium_testing.merges import ThreeVersions, read_rows
-from armarium_testing.shelf import shelf_plugin
+from armarium_testing.scribbles import carried_tables, scribble_plugin
 from checkout import ROOT
 
 
@@ -47,172 +50,235 @@ def _load(folder: Path, name: str) -> ModuleType:
     return module
 
 
-def _documents(engine: Engine, library: Library) -> Any:
-    return _load(ROOT / "tests" / "proofs", "test_documents_come_back").Moves(engine, library)
-
-
-def _lines(engine: Engine, library: Library) -> Any:
-    module = _load(ROOT / "plugins" / "source_model" / "tests", "test_undo_histories")
-    return module.Moves(module.Desk(engine, library))
-
-
 def _client(app: Any, library: Library) -> TestClient:
     """Return a client of the owner in one project."""
     headers = {"Authorization": f"Bearer {OWNER_TOKEN}", "X-Service-Library-Path": quote(str(library.path))}
     return TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 50000), headers=headers)
 
 
-def _knowledge(engine: Engine, library: Library) -> Any:
-    module = _load(ROOT / "plugins" / "knowledge" / "tests", "test_knowledge_histories")
-    app = create_app(engine=engine, jobs=False)
-    moves = module.Moves(module.Desk(engine, library, _client(app, library)))
-    moves.laws = module.LAWS
-    return moves
+HISTORIES = {
+    "documents": ("tests/proofs", "test_documents_come_back"),
+    "source_model": ("plugins/source_model/tests", "test_undo_histories"),
+    "work": ("tests/proofs", "test_work_comes_back"),
+    "knowledge": ("plugins/knowledge/tests", "test_knowledge_histories"),
+    "paleography": ("plugins/paleography/tests", "test_paleography_histories"),
+    "georeference": ("plugins/georeference/tests", "test_georeference_histories"),
+}
+"""Where the random histories of the families are whose moves are made here, all in one project."""
 
 
-class _Shelf:
-    """The moves of the sample family, whose rows are deleted and not only hidden; on a few shelves that exist already."""
+class FamilyMoves:
+    """The random moves of the families, in whichever copy of the project is meant; for each pair those of two, so that both
+    sides meet.
+    """
 
-    def __init__(self, engine: Engine, library: Library) -> None:
-        self.library = library
-        for number in range(3):
-            made = engine.run(library, "shelf.create", {"name": f"shelf {number}"}, LOCAL_OWNER).result or {}
-            books = {"shelf_id": made["id"], "titles": ["a", "b"]}
-            engine.run(library, "shelf.add_many", books, LOCAL_OWNER)
+    def __init__(self, engine: Engine, project: Library, families: tuple[str, ...]) -> None:
+        client = _client(create_app(engine=engine, jobs=False), project)
+        self._moves: list[Any] = []
+        self._chosen = self._moves
+        for family in families:
+            module = _load(ROOT / HISTORIES[family][0], HISTORIES[family][1])
+            if family in ("documents", "work"):
+                self._moves.append(module.Moves(engine, project))
+            elif family == "source_model":
+                self._moves.append(module.Moves(module.Desk(engine, project)))
+            elif family == "knowledge":
+                self._moves.append(module.Moves(module.Desk(engine, project, client)))
+            else:
+                make = module.PaleographyProject if family == "paleography" else module.MapProject
+                self._moves.append(module.RandomSteps(make(engine, project, client)))
 
-    def all(self) -> list[Any]:
-        return list(_load(ROOT / "tests" / "proofs", "test_undo_is_exact").MOVES)
+    def begin_pair(self, chance: random.Random) -> None:
+        self._chosen = chance.sample(self._moves, 2)
+
+    def choose(self, library: Library, chance: random.Random) -> Any:
+        """Return an action and its parameters, or something false where there is nothing to work on."""
+        moves = copy.copy(chance.choice(self._chosen))
+        for holder in ("desk", "project"):
+            if hasattr(moves, holder):
+                there = copy.copy(getattr(moves, holder))
+                there.library = library
+                if isinstance(getattr(there, "client", None), TestClient):
+                    there.client = _client(there.client.app, library)
+                setattr(moves, holder, there)
+        moves.library = library
+        return chance.choice(moves.all())(chance, World({}))
 
 
-def _on(moves: Any, library: Library) -> Any:
-    """Return the same moves on another copy of the project."""
-    there = copy.copy(moves)
-    if hasattr(there, "desk"):
-        there.desk = copy.copy(there.desk)
-        there.desk.library = library
-        if hasattr(there.desk, "client"):
-            there.desk.client = _client(there.desk.client.app, library)
-    else:
-        there.library = library
-    return there
+class Scribbles:
+    """Random writes to every table: each pair to some of them, in turn, so that both sides meet."""
+
+    def __init__(self, engine: Engine, project: Library) -> None:
+        engine.run(project, "scribble.write", {"seed": 0, "rows": 4}, LOCAL_OWNER)
+        self.written = {table.name: 0 for table in carried_tables(project)}
+        self.tables: list[str] = []
+
+    def begin_pair(self, chance: random.Random) -> None:
+        self.tables = sorted(self.written, key=lambda one: (self.written[one], chance.random()))[:12]
+        self.written |= {table: self.written[table] + 1 for table in self.tables}
+
+    def choose(self, library: Library, chance: random.Random) -> Any:
+        return "scribble.write", {"seed": chance.randrange(10**9), "rows": 10, "tables": self.tables}
+
+
+WAYS: tuple[Any, ...] = ("refuse", "keep_ours", "take_theirs")
 
 
 class Pairs:
-    """A project, and a branch of it for each pair of histories."""
+    """A project, and branches of it; each pair of histories goes on in a branch and the project, from where the last ended."""
 
-    def __init__(
-        self, engine: Engine, folder: Path, make: Callable[[Engine, Library], Any], seed: int
-    ) -> None:
-        self.engine, self.seed, self.random = engine, seed, random.Random(seed)
-        place = folder / f"{seed}.library"
-        engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
-        self.project = engine.libraries.get(place)
-        self.moves = make(engine, self.project)
-        self.ended: dict[str, int] = {}
+    def __init__(self, engine: Engine, project: Library, moves: FamilyMoves | Scribbles, seed: int) -> None:
+        self.engine, self.project, self.moves = engine, project, moves
+        self.seed, self.random = seed, random.Random(seed)
+        self.ended: Counter[str] = Counter()
+        self.pairs = 0
+        self.chosen_by_merges = self.merges_kept = False
 
-    def prove(self, pairs: int, steps: int) -> None:
-        """Make a branch, write a random history on either side, merge in every way, and compare."""
-        for number in range(pairs):
-            where = f"seed {self.seed}, pair {number}"
-            made = (
-                self.engine.run(self.project, "branches.create", {"name": f"B{number}"}, LOCAL_OWNER).result
-                or {}
-            )
-            branch = self.engine.libraries.open_only(made["library_path"])
-            base = read_rows(branch)
-            for library in (branch, self.project):
-                moves, seed = _on(self.moves, library), self.random.randrange(10**9)
-                laws = getattr(moves, "laws", ())
-                Histories(self.engine, library, moves.all(), seed=seed, laws=laws).run(
-                    3, steps=self.random.randrange(2, steps + 1)
-                )
-            versions = ThreeVersions(branch.schema, base, read_rows(branch), read_rows(self.project))
-            for decided in ("refuse", "keep_ours", "take_theirs"):
-                self._merge(where, str(made["id"]), versions, decided)
-            self.engine.run(self.project, "branches.delete", {"branch_id": made["id"]}, LOCAL_OWNER)
+    def prove(self, branches: int, pairs: int, steps: int, *, every_way: bool = True) -> None:
+        """Write random histories on either side, merge, and compare; *pairs* times from the same base or, for a share of them,
+        from what a merge left; in every way or in one of them.
+        """
+        for number in range(branches):
+            given = {"name": f"B{number}"}
+            result = self.engine.run(self.project, "branches.create", given, LOCAL_OWNER).result or {}
+            branch = self.engine.libraries.open_only(result["library_path"])
+            begin = partial(ThreeVersions, branch.schema, read_rows(branch))
+            self.chosen_by_merges = self.merges_kept = False
+            for pair in range(pairs):
+                self.moves.begin_pair(self.random)
+                for library in (branch, self.project):
+                    self._work(library, self.random.randrange(1, steps + 1))
+                where = f"seed {self.seed}, branch {number}, pair {pair}"
+                if not self.merges_kept and self.random.random() < 0.3:
+                    other_way = begin(read_rows(self.project), read_rows(branch))
+                    self._merge(where, branch, {}, other_way, self.random.choice(WAYS))
+                versions = begin(read_rows(branch), read_rows(self.project))
+                ways = WAYS
+                if not every_way:
+                    ways = WAYS[:1] * bool(versions.conflicts) + (self.random.choice(WAYS[1:]),)
+                given = {"branch_id": str(result["id"])}
+                for decided in ways:
+                    self._merge(where, self.project, given, versions, decided)
+                self.pairs += 1
+                if self.random.random() < 0.5 and self._merge(
+                    where, self.project, given, versions, ways[-1], keep=True
+                ):
+                    begin = partial(versions.go_on, read_rows(self.project))
+            # Where work waits, it stays.
+            with suppress(ServiceError):
+                self.engine.run(self.project, "branches.delete", {"branch_id": result["id"]}, LOCAL_OWNER)
 
-    def _merge(self, where: str, branch_id: str, versions: ThreeVersions, decided: Any) -> None:
-        before = table_digests(self.project.db, self.project.schema)
+    def _work(self, library: Library, steps: int) -> None:
+        done: list[str] = []
+        for _ in range(steps):
+            undone = [self.random.choice(done)] if done and self.random.random() < 0.2 else None
+            chosen = undone or self.moves.choose(library, self.random)
+            # Some of it is refused, as it should be: nothing to undo, rows changed since, what a law forbids.
+            with suppress(ServiceError):
+                if undone:
+                    done += self.engine.undo(library, undone, LOCAL_OWNER)["audit_ids"]
+                elif chosen:
+                    done.append(self.engine.run(library, *chosen, LOCAL_OWNER).audit_id)
+
+    def _merge(
+        self,
+        where: str,
+        into: Library,
+        given: dict[str, str],
+        versions: ThreeVersions,
+        decided: Any,
+        *,
+        keep: bool = False,
+    ) -> bool:
+        """Merge, compare, and undo it or *keep* it; return whether it was carried out."""
+        where = f"{where}, {decided} {'' if given else 'into the branch'}{' to go on' if keep else ''}"
+        before = table_digests(into.db, into.schema)
+        action = "branches.merge" if given else "branches.update"
         try:
-            outcome = self.engine.run(
-                self.project, "branches.merge", {"branch_id": branch_id, "on_conflict": decided}, LOCAL_OWNER
-            )
+            outcome = self.engine.run(into, action, {**given, "on_conflict": decided}, LOCAL_OWNER)
         except ServiceError as refusal:
-            assert differences(before, table_digests(self.project.db, self.project.schema)) == [], where
-            self.ended[str(refusal.code)] = self.ended.get(str(refusal.code), 0) + 1
+            assert differences(before, table_digests(into.db, into.schema)) == [], where
+            self.ended[str(refusal.code)] += 1
+            left = versions.merge(decided)
             expected = {
-                "merge_conflict": decided == "refuse" and bool(versions.conflicts),
+                "merge_conflict": left is None,
                 "nothing_to_merge": not versions.changed,
+                "still_referenced": left is not None and versions.is_torn(left),
             }
             if not expected.get(str(refusal.code), refusal.status < 500):
-                raise AssertionError(f"{where}, {decided}: {refusal.detail}") from refusal
-            return
-        left, found = versions.merge(decided), read_rows(self.project)
+                raise AssertionError(f"{where}: {refusal.detail}") from refusal
+            return False
+        left, found = versions.merge(decided), read_rows(into)
         assert left is not None, f"{where}: merged, although both changed {list(versions.conflicts)[:3]}"
-        if decided == "take_theirs" and "rival" in versions.conflicts.values():
-            # A reading that was taken is chosen as well, by the action that does that.
+        chosen = decided == "take_theirs" and "rival" in versions.conflicts.values()
+        if chosen or self.chosen_by_merges:
+            # A reading that was taken is chosen as well, by the action that does that, until it is corrected.
             for rows in (left, found):
                 for place in [place for place in rows if place[0] == "reading_choice"]:
                     del rows[place]
         wrong = [p for p in left.keys() | found.keys() if left.get(p) != found.get(p)]
         told = [(p, versions.conflicts.get(p), left.get(p), found.get(p)) for p in wrong[:2]]
-        assert not wrong, f"{where}, {decided}: {told}"
-        self.ended[f"merged, {decided}"] = self.ended.get(f"merged, {decided}", 0) + 1
-        self.engine.undo(self.project, [outcome.audit_id], LOCAL_OWNER)
-        assert differences(before, table_digests(self.project.db, self.project.schema)) == [], where
+        assert not wrong, f"{where}: {told}"
+        self.ended[f"merged, {decided}"] += 1
+        if keep:
+            self.ended["went on"] += 1
+            self.chosen_by_merges |= chosen
+            self.merges_kept = True
+            return True
+        self.engine.undo(into, [outcome.audit_id], LOCAL_OWNER)
+        assert differences(before, table_digests(into.db, into.schema)) == [], where
+        return True
 
 
-def prove(
-    make_engine: Callable[..., Engine],
-    folder: Path,
-    make: Callable[[Engine, Library], Any],
-    seeds: range,
-    pairs: int,
-    steps: int = 40,
-    *,
-    shelf: bool = False,
-) -> dict[str, int]:
-    ended: dict[str, int] = {}
-    for seed in seeds:
-        plugins = [documents(), source_model(), agents(), shelf_plugin()] if shelf else None
-        engine = make_engine(plugins=plugins, state=f"state-{seed}")
-        found = Pairs(engine, folder, make, seed)
-        found.prove(pairs, steps)
-        assert examine(engine, found.project.path)["findings"] == []
-        for how, count in found.ended.items():
-            ended[how] = ended.get(how, 0) + count
-    return ended
+def tables_alone() -> list[Plugin]:
+    """Return the tables of every family without its actions: none could follow steps that write what it never would."""
+    found = [point.load().armarium_plugin() for point in entry_points(group="armarium.plugins")]
+    bare = [
+        Plugin(
+            item.name, item.summary, prefixes=item.prefixes, metadata=item.metadata, hookspecs=item.hookspecs
+        )
+        for item in found
+        if item.metadata is not None and item.name != "agents"
+    ]
+    return [*bare, agents(), scribble_plugin()]
 
 
-def test_deletions_meet_edits_as_three_versions_demand(
+def start(engine: Engine, folder: Path, seed: int, *, tables: bool) -> Pairs:
+    """Begin a project whose histories are those of all families, or with *tables*, random writes to every table."""
+    place = folder / f"{seed}.library"
+    engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
+    project = engine.libraries.get(place)
+    moves = Scribbles(engine, project) if tables else FamilyMoves(engine, project, tuple(HISTORIES))
+    return Pairs(engine, project, moves, seed)
+
+
+def test_rows_of_every_table_merge_as_three_versions_demand(
     make_engine: Callable[..., Engine], tmp_path: Path
 ) -> None:
-    ended = prove(make_engine, tmp_path, _Shelf, range(4), 5, 12, shelf=True)
-    assert ended["merged, keep_ours"] > 0, ended
-    assert ended.get("merge_conflict", 0) > 0, ended
+    pairs = start(make_engine(plugins=tables_alone()), tmp_path, 1, tables=True)
+    pairs.prove(2, 3, 4)
+    assert pairs.ended["merged, keep_ours"] > 0, pairs.ended
+    assert pairs.ended["merge_conflict"] > 0, pairs.ended
 
 
-@pytest.mark.parametrize("make", [_documents, _lines, _knowledge])
-def test_random_histories_of_both_sides_merge_as_three_versions_demand(
-    make_engine: Callable[..., Engine], tmp_path: Path, make: Callable[[Engine, Library], Any]
+def test_random_histories_of_all_families_merge_as_three_versions_demand(
+    make_engine: Callable[..., Engine], tmp_path: Path
 ) -> None:
-    ended = prove(make_engine, tmp_path, make, range(5, 6 if make is _knowledge else 7), 2)
-    assert ended["merged, keep_ours"] > 0, ended
-    assert ended.get("merge_conflict", 0) > 0, ended
+    pairs = start(make_engine(), tmp_path, 5, tables=False)
+    pairs.prove(2, 3, 20)
+    assert pairs.ended["merged, keep_ours"] > 0, pairs.ended
+    assert pairs.ended["merged, take_theirs"] > 0, pairs.ended
+    assert examine(pairs.engine, pairs.project.path)["findings"] == []
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(0)
-def test_ten_thousand_deletions_and_edits_merge_as_three_versions_demand(
-    make_engine: Callable[..., Engine], tmp_path: Path
+@pytest.mark.parametrize("tables", [True, False])
+def test_thousands_of_pairs_of_histories_merge_as_three_versions_demand(
+    make_engine: Callable[..., Engine], tmp_path: Path, tables: bool
 ) -> None:
-    prove(make_engine, tmp_path, _Shelf, range(100, 200), 100, 12, shelf=True)
-
-
-@pytest.mark.soak
-@pytest.mark.timeout(0)
-@pytest.mark.parametrize("make", [_documents, _lines, _knowledge])
-def test_ten_thousand_pairs_of_histories_merge_as_three_versions_demand(
-    make_engine: Callable[..., Engine], tmp_path: Path, make: Callable[[Engine, Library], Any]
-) -> None:
-    prove(make_engine, tmp_path, make, range(100, 150), 100)
+    engine = make_engine(plugins=tables_alone() if tables else None)
+    for seed in range(100, 200):
+        pairs = start(engine, tmp_path, seed, tables=tables)
+        pairs.prove(5, 10, 6, every_way=False)
+        engine.libraries.release(pairs.project.path)

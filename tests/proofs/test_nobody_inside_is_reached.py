@@ -257,7 +257,7 @@ def test_manifests_and_pictures_are_fetched_by_that_gate(
     """The routes that fetch, with the addresses that a manifest names: they use the same gate and answer alike."""
     import orjson
 
-    from armarium_iiif import downloads, jobs
+    from armarium_iiif import downloads, jobs, publisher
 
     chance = random.Random(7)
     observed.chance = chance
@@ -265,9 +265,10 @@ def test_manifests_and_pictures_are_fetched_by_that_gate(
         monkeypatch.setattr(
             module, "gate", lambda engine: Egress(local_only=False, resolver=observed.resolve)
         )
+    for module in (publisher, downloads):
         monkeypatch.setattr(module, "SECONDS", 2.0)
     monkeypatch.setattr(jobs, "PAUSE_SECONDS", 0)
-    monkeypatch.setattr(jobs, "MAX_BYTES", 200_000)
+    monkeypatch.setattr(publisher, "MAX_BYTES", 200_000)
     monkeypatch.setattr(downloads, "MAX_IMAGE_BYTES", 200_000)
     for _ in range(40):
         observed.server.inward = address(chance)
@@ -304,7 +305,7 @@ def test_manifests_and_pictures_are_fetched_by_that_gate(
         pages = client.get(
             "/api/documents", params={"parent_id": sent.json()["document_id"], "limit": 1000}
         ).json()
-        ids = [one["id"] for one in pages["items"]]
+        ids = [item["id"] for item in pages["items"]]
         observed.server.inward = "http://169.254.169.254/latest/meta-data"
         client.post("/api/iiif/images/fetch", json={"document_ids": ids})
         engine.jobs.run_until_idle(library, 60)

@@ -73,9 +73,9 @@ class CheckedPaths:
     def token(self, **more: Any) -> str:
         """Make an agent's token, as the owner does."""
         body = {"name": "agent", "role": "editor", **more}
-        made = self.client.post("/api/tokens", json=body)
-        assert made.status_code == 200, made.text
-        return str(made.json()["token"])
+        response = self.client.post("/api/tokens", json=body)
+        assert response.status_code == 200, response.text
+        return str(response.json()["token"])
 
     def object(self, library: Library) -> Path:
         return next(path for path in library.objects.root.glob("??/*") if path.is_file())
@@ -266,7 +266,7 @@ def calls(ground: CheckedPaths, formats: frozenset[str]) -> dict[str, Callable[[
 
 def test_the_search_for_path_parameters_finds_them(ground: CheckedPaths) -> None:
     """This tests the search itself: if it found nothing, all other tests would pass."""
-    found = {one.partition(" (")[0] for one in calls(ground, MATERIAL)}
+    found = {call.partition(" (")[0] for call in calls(ground, MATERIAL)}
     assert {
         *("document.import", "ingest.files", "library.set", "token.create", "token.update", "sandbox.grant"),
         *("reading.find_lines", "reading.read_lines", "reading.read_pages", "strange.look"),
@@ -279,7 +279,7 @@ def test_the_search_for_path_parameters_finds_them(ground: CheckedPaths) -> None
         *("patch /api/library/settings", "patch /api/tokens/{token_id}", "post /api/strange/later"),
         *("get /api/strange/plain path", "get /api/strange/inner/plain path"),
     } <= found
-    packages = {one.partition(" (")[0] for one in calls(ground, frozenset({"package-path"}))}
+    packages = {call.partition(" (")[0] for call in calls(ground, frozenset({"package-path"}))}
     assert {
         *("library.create", "library.open", "library.release", "library.unregister", "document.transfer"),
         *(
@@ -332,7 +332,7 @@ def test_a_token_reaches_beneath_its_folders_and_nowhere_else(ground: CheckedPat
             for place in (inside, inside.parent):
                 answer = call(token, str(place))
                 if (answer.json().get("code") == "path_not_allowed") is (token is granted) and not any(
-                    one in name for one in owners
+                    owner in name for owner in owners
                 ):
                     wrong.append(f"{name}: {place}: {answer.status_code} {answer.text[:200]}")
                 if answer.status_code in (200, 409) and token is granted:
@@ -482,8 +482,8 @@ def test_a_linked_picture_is_read_only_where_it_was_linked(ground: CheckedPaths)
     """The project keeps a link to a picture left in place: what replaces the picture later is not served."""
     victim = ground.granted / "left.png"
     victim.write_bytes(picture(33))
-    made = ground.client.post("/api/ingest/files", json={"paths": [str(victim)], "link": True})
-    document = made.json()["documents"][0]["id"]
+    response = ground.client.post("/api/ingest/files", json={"paths": [str(victim)], "link": True})
+    document = response.json()["documents"][0]["id"]
     (rendition,) = ground.client.get(f"/api/documents/{document}/renditions").json()["items"]
     content = f"/api/documents/{document}/renditions/{rendition['id']}/content"
     assert ground.client.get(content).content == picture(33)
@@ -512,7 +512,7 @@ def test_names_inside_files_reach_only_what_came_with_them(ground: CheckedPaths)
         before = {path: path.stat().st_atime_ns for path in (target,)}
         paths = [str(path) for path in sorted(box.iterdir())]
         answer = ground.client.post("/api/ingest/files", json={"paths": paths}).json()
-        assert {one["name"] for one in answer["documents"]} == {"own.png"}, answer
+        assert {document["name"] for document in answer["documents"]} == {"own.png"}, answer
         assert before == {path: path.stat().st_atime_ns for path in (target,)}
 
 
@@ -542,7 +542,7 @@ def test_every_parameter_named_like_a_path_declares_its_kind(ground: CheckedPath
                 found = [] if kind == "multipart/form-data" else undeclared_paths(schema)
                 if found:
                     bodies[f"{method} {route}"] = found
-            asked = {one["name"]: one["schema"] for one in operation.get("parameters", [])}
+            asked = {parameter["name"]: parameter["schema"] for parameter in operation.get("parameters", [])}
             if found := undeclared_paths({"properties": asked}):
                 bodies[f"{method} {route} (parameters)"] = found
     assert bodies == GIVEN_ON

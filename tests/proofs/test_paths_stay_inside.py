@@ -244,15 +244,15 @@ def test_every_place_that_takes_a_path_is_proved(engine: Engine, client: TestCli
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             where = f"{method.upper()} {path}"
-            for one in operation.get("parameters", []):
-                found.setdefault(one["name"], where)
+            for parameter in operation.get("parameters", []):
+                found.setdefault(parameter["name"], where)
             for content in operation.get("requestBody", {}).get("content", {}).values():
                 for name in fields(content["schema"], document["components"]["schemas"]):
                     found.setdefault(name, where)
-    for one in engine.actions.describe():
-        schema = one["params_schema"] if "params_schema" in one else one["params"]
+    for parameter in engine.actions.describe():
+        schema = parameter["params_schema"] if "params_schema" in parameter else parameter["params"]
         for name in fields(schema, schema.get("$defs", {})):
-            found.setdefault(name, one["name"])
+            found.setdefault(name, parameter["name"])
     new = {name: where for name, where in found.items() if _SOUNDS.search(name)}
     new = {name: where for name, where in new.items() if name not in KNOWN | set(OF_ROWS)}
     assert new == {}, "say in TAKERS how these are proved, or in OF_ROWS why they are no paths"
@@ -260,22 +260,23 @@ def test_every_place_that_takes_a_path_is_proved(engine: Engine, client: TestCli
 
 
 OWN_DOORS = {
-    "core/src/armarium/cli/work.py": "the door itself",
+    "cli/src/armarium_cli/work.py": "the door itself",
     "plugins/documents/src/armarium_documents/cli/exports.py": "write_exports: each place is asked of the door first",
-    "core/src/armarium/cli/tree.py": "its note lies in the engine's own folder",
+    "cli/src/armarium_cli/scaffold.py": "a new family is written into an empty folder only",
+    "cli/src/armarium_cli/tree.py": "its note lies in the engine's own folder",
     "plugins/source_model/src/armarium_source_model/cli/editing.py": "what the editor opens is a new temporary file",
 }
 """Functions of commands that write files, and why they never write under a name that a caller gives."""
 
 
 def test_commands_write_files_only_through_the_checked_functions() -> None:
-    """They use `write_file` or `write_exports`, which are tested in core/tests/cli/test_written_files.py."""
+    """They use `write_file` or `write_exports`, which are tested in cli/tests/test_written_files.py."""
     root = Path(__file__).parents[2]
     # Writing to the null device writes nowhere.
     writes = re.compile(r"write_bytes\(|write_text\(|open\((?!os\.devnull)[^)]*[\"'][wxa]")
     found = [
         f"{path.relative_to(root)}: {line.strip()}"
-        for path in [*root.glob("plugins/*/src/*/cli*"), *root.glob("core/src/armarium/cli")]
+        for path in [*root.glob("plugins/*/src/*/cli*"), *root.glob("cli/src/armarium_cli")]
         for file in ([path] if path.is_file() else path.rglob("*.py"))
         if file.relative_to(root).as_posix() not in OWN_DOORS
         for line in file.read_text(encoding="utf-8").splitlines()
@@ -354,9 +355,9 @@ def faults(folder: Path, number: int, seed: int) -> list[str]:
 def _find_leaks(ground: ConfinedEngine) -> list[str]:
     """Return whether anything from outside is in the project, or anything outside has changed."""
     wrong = [
-        f"the canary {one[:8]} is in the project"
-        for one in ground.world.canaries
-        if ground.library.objects.has(one)
+        f"the canary {canary[:8]} is in the project"
+        for canary in ground.world.canaries
+        if ground.library.objects.has(canary)
     ]
     with ground.library.db.read() as conn:
         raw = raw_of(conn)

@@ -194,11 +194,11 @@ def _only_the_parent(monkeypatch: pytest.MonkeyPatch) -> None:
     from armarium.history.locks import Locks, node_locked
 
     def refuse(self: Any, raw: Any, ids: Any) -> None:
-        for one in ids:
+        for identity in ids:
             found = raw.execute(
                 "SELECT p.id, p.name FROM document d JOIN document p ON p.id IN (d.id, d.parent_id)"
                 " WHERE d.id = ? AND p.is_locked",
-                (one,),
+                (identity,),
             ).fetchone()
             if found:
                 raise node_locked(*found[::-1])

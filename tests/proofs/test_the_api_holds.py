@@ -169,12 +169,14 @@ class ApiRun:
     def fields_never_met(self) -> dict[str, list[str]]:
         """Return the fields that were in no successful request, by operation."""
         fields = self._asker.fields
-        left = {one: fields.all(one) - self.tally.fields[one] for one in self.operations}
+        left = {
+            operation: fields.all(operation) - self.tally.fields[operation] for operation in self.operations
+        }
         return {one: sorted(map(".".join, missed)) for one, missed in sorted(left.items()) if missed}
 
     def fields_met(self) -> float:
         """Return the fraction of all fields that were in a successful request."""
-        known = sum(len(self._asker.fields.all(one)) for one in self.operations)
+        known = sum(len(self._asker.fields.all(operation)) for operation in self.operations)
         return 1 - sum(map(len, self.fields_never_met().values())) / max(known, 1)
 
     def describe(self) -> str:

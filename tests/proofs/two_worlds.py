@@ -88,8 +88,8 @@ class WithheldMaterial:
         if there are none.
         """
         parts = {part[:4] for part in re.findall("[a-z]{3,}", label)}
-        near = [one for table, words in self.words.items() if table[:4] in parts for one in words]
-        return near or [one for words in self.words.values() for one in words]
+        near = [word for table, words in self.words.items() if table[:4] in parts for word in words]
+        return near or [word for words in self.words.values() for word in words]
 
 
 class TwoWorlds:
@@ -108,8 +108,8 @@ class TwoWorlds:
             restricted = self._restrict(ground)
             self.callers = dict(self._callers(ground))
             look = {"name": "a program", "role": "viewer", "libraries": [str(ground.path)]}
-            made = ground.engine.run(None, "token.create", look, LOCAL_OWNER).result or {}
-            self.token_in_addresses = str(made["token"])
+            result = ground.engine.run(None, "token.create", look, LOCAL_OWNER).result or {}
+            self.token_in_addresses = str(result["token"])
         finally:
             ground.engine.close()
         self.path = ground.path
@@ -224,8 +224,8 @@ class TwoWorlds:
             given = {"name": f"a {role}", "role": role, "libraries": bound}
             if role == "editor":
                 given["folders"] = [str(out)]
-            made = ground.engine.run(None, "token.create", given, LOCAL_OWNER).result or {}
-            yield ("a viewer" if role == "viewer" else "a bound agent"), str(made["token"])
+            result = ground.engine.run(None, "token.create", given, LOCAL_OWNER).result or {}
+            yield ("a viewer" if role == "viewer" else "a bound agent"), str(result["token"])
         code = ground.engine.run(None, "pair.code", {"role": "editor"}, LOCAL_OWNER).result or {}
         paired = ground.engine.run(None, "pair.device", {"code": code["code"]}, LOCAL_OWNER).result or {}
         yield "a paired device", str(paired["device_token"])
@@ -241,9 +241,9 @@ class TwoWorlds:
             raw.execute("SELECT id, alias_target_id FROM document WHERE alias_target_id IS NOT NULL")
         )
         raw.close()
-        nodes = {one for one in parents if restricted & set(_above(parents, one))}
+        nodes = {parent for parent in parents if restricted & set(_above(parents, parent))}
         nodes |= {one for one, target in aliases.items() if target in nodes}
-        nodes |= {one for one in parents if nodes & set(_above(parents, one))}
+        nodes |= {parent for parent in parents if nodes & set(_above(parents, parent))}
         found = WithheldMaterial(nodes, set(nodes))
         open_nodes = parents.keys() - nodes
         many = MANY | {name for name, table in self.tables.items() if rules_of(table).names_many}
@@ -296,7 +296,7 @@ class TwoWorlds:
                 (*changed.values(), *cell.key),
             )
         for name, columns in FREE.items():
-            sets = ", ".join(f"{one} = {one} || ' otherwise'" for one in columns)
+            sets = ", ".join(f"{column} = {column} || ' otherwise'" for column in columns)
             raw.execute(f'UPDATE "{name}" SET {sets}')
         self._chain_anew(raw)
         for _, statement in guards:

@@ -60,7 +60,7 @@ class CaseProject:
     def bring_case(self, name: str, *, status: int | None = None) -> dict[str, Any]:
         """Import the files of a case except its README."""
         return self.bring(
-            *sorted(one for one in (CASES / name).iterdir() if one.name != "README"), status=status
+            *sorted(entry for entry in (CASES / name).iterdir() if entry.name != "README"), status=status
         )
 
     def bring_folder(self, folder: Path) -> list[dict[str, Any]]:
@@ -68,51 +68,51 @@ class CaseProject:
         started = self.ask("POST", "/api/documents/import", json={"folder": str(folder)})
         self.work()
         job = self.ask("GET", f"/api/activity/jobs/{started['job_id']}")
-        return [job, *(self.ask("GET", f"/api/activity/jobs/{one['id']}") for one in job["children"])]
+        return [job, *(self.ask("GET", f"/api/activity/jobs/{child['id']}") for child in job["children"])]
 
     def documents(self, parent: str | None = None) -> list[dict[str, Any]]:
         """Return the documents below one, depth first in the order of siblings."""
         query = {"parent_id": parent} if parent else {}
-        found = self.ask("GET", "/api/documents", params=query)["items"]
-        return list(itertools.chain.from_iterable([one, *self.documents(one["id"])] for one in found))
+        answer = self.ask("GET", "/api/documents", params=query)["items"]
+        return list(itertools.chain.from_iterable([item, *self.documents(item["id"])] for item in answer))
 
     def names(self) -> list[str]:
         """Return the names of pages and files, in order."""
-        return [one["name"] for one in self.documents() if one["doc_type"] != "folder"]
+        return [document["name"] for document in self.documents() if document["doc_type"] != "folder"]
 
     def page(self, name: str | None = None) -> str:
         """Return the id of the page of that name, or of the only one."""
         (found,) = [
-            one["id"]
-            for one in self.documents()
-            if one["name"] == name or (name is None and one["doc_type"] != "folder")
+            document["id"]
+            for document in self.documents()
+            if document["name"] == name or (name is None and document["doc_type"] != "folder")
         ]
         return str(found)
 
     def sizes(self) -> Iterator[tuple[int, int]]:
         """Yield width and height of each page's picture, in order."""
-        for one in self.documents():
-            if one["doc_type"] in ("file", "page"):
-                for picture in self.ask("GET", f"/api/documents/{one['id']}/renditions")["items"][:1]:
+        for document in self.documents():
+            if document["doc_type"] in ("file", "page"):
+                for picture in self.ask("GET", f"/api/documents/{document['id']}/renditions")["items"][:1]:
                     if picture["pixel_width"]:
                         yield picture["pixel_width"], picture["pixel_height"]
 
     def lines(self, page: str) -> list[dict[str, Any]]:
-        found = self.ask("GET", f"/api/segments/document/{page}")["segments"]
-        return [one for one in found if one["kind"] == "line"]
+        answer = self.ask("GET", f"/api/segments/document/{page}")["segments"]
+        return [item for item in answer if item["kind"] == "line"]
 
     def text(self, page: str) -> str:
         return str(self.ask("GET", f"/api/segments/document/{page}/text")["text"])
 
     def correct(self, page: str, old: str, new: str) -> None:
         """Correct the one line that reads *old*."""
-        (line,) = [one["id"] for one in self.lines(page) if one["text"] == old]
+        (line,) = [line["id"] for line in self.lines(page) if line["text"] == old]
         self.ask("POST", f"/api/segments/{line}/correct", json={"text": new})
 
     def export(self, page: str, form: str) -> tuple[str, dict[str, int]]:
         """Return what is written of a page, and how many of what it could not carry."""
         answer = self.ask("GET", f"/api/documents/{page}/export/{form}")
-        return str(answer["content"]), {one["what"]: one["count"] for one in answer["losses"]}
+        return str(answer["content"]), {loss["what"]: loss["count"] for loss in answer["losses"]}
 
     def finds(self, query: str) -> bool:
         self.work()
@@ -120,8 +120,8 @@ class CaseProject:
         return bool(answer["results"])
 
     def entity(self, name: str, kind: str = "person") -> str:
-        made = self.ask("POST", "/api/entities", json={"canonical_name": name, "entity_type": kind})
-        return str(made["id"])
+        answer = self.ask("POST", "/api/entities", json={"canonical_name": name, "entity_type": kind})
+        return str(answer["id"])
 
     def run_step(self, tool: str, page: str, **settings: Any) -> dict[str, Any]:
         """Run one step of recipes on a page, as a workflow; return how its job ended."""
@@ -129,8 +129,8 @@ class CaseProject:
         nodes = [{key: node[key] for key in ("id", "tool", "config")} for node in flow["nodes"]]
         nodes[1]["config"] = settings
         fields = {"name": tool, "nodes": nodes, "edges": flow["edges"]}
-        made = self.ask("POST", "/api/workflows", json=fields)
-        run = self.ask("POST", f"/api/workflows/{made['id']}/execute", json={"scope_ids": [page]})
+        answer = self.ask("POST", "/api/workflows", json=fields)
+        run = self.ask("POST", f"/api/workflows/{answer['id']}/execute", json={"scope_ids": [page]})
         self.work()
         told: dict[str, Any] = self.ask("GET", f"/api/workflow-execution/threads/{run['thread_id']}")
         return told

@@ -46,8 +46,8 @@ def test_a_georeference_annotation_of_a_smaller_picture(case: CaseProject) -> No
     folder = CASES / "georef-annotation-other-size"
     case.bring(folder / "map.jpg")
     page = case.page("map.jpg")
-    made = case.ask("POST", "/api/segments/passes", json={"document_id": page, "name": "map"})
-    url = f"/api/georeference/passes/{made['id']}"
+    answer = case.ask("POST", "/api/segments/passes", json={"document_id": page, "name": "map"})
+    url = f"/api/georeference/passes/{answer['id']}"
     case.ask("POST", f"{url}/annotation", json={"annotation": json.loads((folder / "a.json").read_text())})
     first = case.ask("GET", f"{url}/control-points")["items"][0]
     assert (round(first["x"], 4), round(first["y"], 4)) == (0.05, 0.0667)
@@ -76,7 +76,7 @@ def test_labels_of_all_shapes(case: CaseProject) -> None:
 
 def test_right_to_left_manifest(case: CaseProject) -> None:
     send_manifest(case, "iiif-right-to-left")
-    assert [one["direction"] for one in case.documents() if one["name"] == "Book"] == ["rtl"]
+    assert [document["direction"] for document in case.documents() if document["name"] == "Book"] == ["rtl"]
 
 
 def test_a_transcription_in_the_manifest_becomes_lines(case: CaseProject) -> None:
@@ -120,7 +120,7 @@ def test_points_of_qgis_become_control_points(case: CaseProject) -> None:
     (made,) = case.bring_case("qgis-points")["passes"]
     url = f"/api/georeference/passes/{made['pass_id']}"
     points = case.ask("GET", f"{url}/control-points")["items"]
-    assert [(one["enabled"], round(one["lon"], 4), round(one["lat"], 4)) for one in points] == [
+    assert [(point["enabled"], round(point["lon"], 4), round(point["lat"], 4)) for point in points] == [
         (True, -77.1, -12.0),
         (True, -77.0, -12.0),
         (True, -77.0, -12.08),
@@ -132,7 +132,7 @@ def test_subtitles_are_lines_of_a_recording(case: CaseProject) -> None:
     case.bring_case("subtitles-for-a-recording")
     lines = case.lines(case.page("t.wav"))
     assert [
-        (one["text"], one["metadata"]["start_seconds"], one["metadata"]["end_seconds"]) for one in lines
+        (line["text"], line["metadata"]["start_seconds"], line["metadata"]["end_seconds"]) for line in lines
     ] == [("Good morning", 0.0, 2.5), ("It was raining", 2.5, 4.0)]
 
 
@@ -149,7 +149,7 @@ def test_a_zip_from_a_mac(case: CaseProject) -> None:
 
 def test_a_zip_from_windows(case: CaseProject) -> None:
     case.bring_case("zip-from-windows")
-    there = {one["id"]: one for one in case.documents()}
+    there = {document["id"]: document for document in case.documents()}
     found = next(one for one in there.values() if one["name"] == "b.jpg")
     path: list[str] = []
     while found:
@@ -160,4 +160,4 @@ def test_a_zip_from_windows(case: CaseProject) -> None:
 
 def test_every_case_has_its_test() -> None:
     written = "".join(one.read_text() for one in Path(__file__).parent.glob("test_cases_of_*.py"))
-    assert [one.name for one in CASES.iterdir() if f'"{one.name}"' not in written] == []
+    assert [entry.name for entry in CASES.iterdir() if f'"{entry.name}"' not in written] == []

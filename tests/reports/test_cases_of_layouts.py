@@ -75,7 +75,7 @@ def test_overlapping_tags_are_well_formed_tei(case: CaseProject) -> None:
     (paragraph,) = elements(content, "//t:body//t:p|//t:body//t:ab")
     assert "sold by the reeve in May" in re.sub(r"\s+", " ", "".join(map(str, paragraph.itertext())))
     tags = elements(content, "//t:body//t:del|//t:body//t:unclear")
-    assert ["".join(map(str, one.itertext())) for one in tags] == ["sold by the"]
+    assert ["".join(map(str, tag.itertext())) for tag in tags] == ["sold by the"]
     assert losses["1 editorial fact: the reeve"] == 1
 
 
@@ -97,7 +97,9 @@ def test_markup_of_tei_stays_after_a_correction(case: CaseProject) -> None:
     page = case.page()
     case.correct(page, "schenkt zu Tarma am 1. März", "schenckt zu Tarma am 1. März")
     content, _ = case.export(page, "tei")
-    assert ["".join(map(str, one.itertext())) for one in elements(content, "//t:placeName")] == ["Tarma"]
+    assert ["".join(map(str, element.itertext())) for element in elements(content, "//t:placeName")] == [
+        "Tarma"
+    ]
     (date,) = elements(content, "//t:body//t:date")
     assert ("".join(map(str, date.itertext())), date.get("when")) == ("1. März", "1712-03-01")
     (person,) = elements(content, "//t:persName")
@@ -130,5 +132,8 @@ def test_tags_of_transkribus_move_with_their_words(case: CaseProject) -> None:
 
 def test_vertical_columns_are_read_from_the_right(case: CaseProject) -> None:
     case.bring_case("vertical-columns")
-    told = case.ask("GET", f"/api/segments/document/{case.page()}/text")
-    assert (told["text"], {one["direction"] for one in told["spans"]}) == ("一の行\n二の行\n三の行", {"ttb"})
+    answer = case.ask("GET", f"/api/segments/document/{case.page()}/text")
+    assert (answer["text"], {span["direction"] for span in answer["spans"]}) == (
+        "一の行\n二の行\n三の行",
+        {"ttb"},
+    )

@@ -28,7 +28,9 @@ def dates_read(case: CaseProject, name: str) -> dict[str, list[str | None]]:
         case.ask("POST", "/api/mentions", json={"document_id": page, "entity_id": ids[line], **span})
         start += len(line) + 1
     case.run_step("work-out-dates", page)
-    told = {line: case.ask("GET", f"/api/entities/{one}")["date_values"] for line, one in ids.items()}
+    told = {
+        line: case.ask("GET", f"/api/entities/{identity}")["date_values"] for line, identity in ids.items()
+    }
     return {line: [one[0]["iso_start"], one[0]["iso_end"]] if one else [] for line, one in told.items()}
 
 
@@ -42,7 +44,7 @@ def test_an_authority_list_of_excel_links_every_name(case: CaseProject, name: st
     told = case.run_step("link-to-authorities", page, file=str(CASES / name / "a.csv"))
     assert told["outputs"]["result"]["authority_links"] == 3
     listed = case.ask("GET", "/api/entities")["items"]
-    linked = {one["canonical_name"]: [link["uri"] for link in one["authority_links"]] for one in listed}
+    linked = {item["canonical_name"]: [link["uri"] for link in item["authority_links"]] for item in listed}
     assert linked == {
         "Elsa Lund": ["https://example.org/1"],
         "Tarma": ["https://example.org/2"],
@@ -71,7 +73,7 @@ def test_dates_that_are_read_can_be_stored(case: CaseProject) -> None:
 def test_dual_and_regnal_dates(case: CaseProject) -> None:
     read = [read_date(written) for written in written_lines("dual-dates")]
     right = ["1732-02-11", "1744-01-15", "1700", "1794-10-03", "1511-04-22/1512-04-21"]
-    assert [one and one.edtf for one in read] == right
+    assert [item and item.edtf for item in read] == right
     # What is recorded is the same day in the Gregorian calendar.
     recorded = [[one] for one in right[:-1]] + [["1511-05-02", "1512-05-01"]]
     assert [[one for one in pair if one] for pair in dates_read(case, "dual-dates").values()] == recorded
@@ -79,8 +81,8 @@ def test_dual_and_regnal_dates(case: CaseProject) -> None:
 
 def test_edtf_of_levels_0_and_1_is_taken(case: CaseProject) -> None:
     for written in written_lines("edtf-level-1"):
-        made = case.ask("POST", "/api/documents", json={"name": "Dated", "date_iso": written})
-        assert case.ask("GET", f"/api/documents/{made['id']}")["date_iso"] == written
+        answer = case.ask("POST", "/api/documents", json={"name": "Dated", "date_iso": written})
+        assert case.ask("GET", f"/api/documents/{answer['id']}")["date_iso"] == written
 
 
 def test_a_name_with_another_apostrophe_is_the_same(case: CaseProject) -> None:
@@ -88,8 +90,8 @@ def test_a_name_with_another_apostrophe_is_the_same(case: CaseProject) -> None:
     case.entity("Nora O'Hare")
     page = case.page()
     case.run_step("find-names-tag-words", page)
-    found = case.ask("GET", f"/api/documents/{page}/mentions")["items"]
-    assert sorted(one["text"] for one in found) == ["Nora O'Hare", "Nora O’Hare"]
+    answer = case.ask("GET", f"/api/documents/{page}/mentions")["items"]
+    assert sorted(item["text"] for item in answer) == ["Nora O'Hare", "Nora O’Hare"]
 
 
 def test_the_comma_of_a_heading_is_no_part_of_a_name(case: CaseProject) -> None:

@@ -74,6 +74,7 @@ from armarium.history.belonging import Belonging as Belonging
 from armarium.history.capture import make_permanent as make_permanent
 from armarium.history.capture import purging as purging
 from armarium.history.capture import versions as versions
+from armarium.history.left_out import offer_again as offer_again
 from armarium.history.locks import refuse_locked as refuse_locked
 from armarium.history.merge_plans import MergePlan as MergePlan
 from armarium.history.merge_plans import OnConflict as OnConflict
@@ -95,6 +96,7 @@ from armarium.history.visibility import withheld_pages as withheld_pages
 from armarium.ids import new_id as new_id
 from armarium.ids import now as now
 from armarium.ids import parse_timestamp as parse_timestamp
+from armarium.ids import time_span as time_span
 from armarium.ids import timestamp as timestamp
 from armarium.jobs import models
 from armarium.jobs.activity import read_activity as read_activity
@@ -111,27 +113,32 @@ from armarium.jobs.models import GOING as GOING
 from armarium.jobs.models import JobRow as JobRow
 from armarium.jobs.origin import Origin as Origin
 from armarium.jobs.origin import origin_of as origin_of
+from armarium.jobs.pages import WORKER_GONE as WORKER_GONE
+from armarium.jobs.pages import PageSkipped as PageSkipped
+from armarium.jobs.pages import PageWithheld as PageWithheld
+from armarium.jobs.pages import PageWork as PageWork
+from armarium.jobs.pages import each_page as each_page
+from armarium.jobs.pages import nothing_done as nothing_done
+from armarium.jobs.pages import page_kind as page_kind
 from armarium.jobs.queue import NewJob as NewJob
 from armarium.jobs.queue_view import shown_state as shown_state
 from armarium.jobs.recipe_jobs import LAYERS as LAYERS
-from armarium.jobs.recipe_jobs import PageSkipped as PageSkipped
-from armarium.jobs.recipe_jobs import PageWithheld as PageWithheld
-from armarium.jobs.recipe_jobs import PageWork as PageWork
 from armarium.jobs.recipe_jobs import Placement as Placement
 from armarium.jobs.recipe_jobs import RecipeJob as RecipeJob
 from armarium.jobs.recipe_jobs import RecipeJobs as RecipeJobs
-from armarium.jobs.recipe_jobs import nothing_done as nothing_done
 from armarium.jobs.recipe_jobs import page_job as page_job
-from armarium.jobs.recipe_jobs import page_kind as page_kind
 from armarium.jobs.start_action import QueuedJob as QueuedJob
 from armarium.jobs.start_action import start_action as start_action
 from armarium.jobs.undoing import cancel_with_undo as cancel_with_undo
 from armarium.messages import Message as Message
 from armarium.messages import Sent as Sent
 from armarium.messages import written as written
+from armarium.names import ProperName as ProperName
+from armarium.names import proper_name as proper_name
 from armarium.network.egress import Egress as Egress
 from armarium.network.egress import forget_partial as forget_partial
 from armarium.network.limits import Limits as Limits
+from armarium.network.limits import seconds_to_wait as seconds_to_wait
 from armarium.plugin import Migration as Migration
 from armarium.plugin import Panel as Panel
 from armarium.plugin import Plugin as Plugin
@@ -210,7 +217,10 @@ from armarium.web.past_answers import reading_past as reading_past
 from armarium.web.request_limits import give_up_place as give_up_place
 from armarium.web.stored_files import STORED_FILE as STORED_FILE
 from armarium.web.stored_files import stored_file as stored_file
+from armarium_worker import Sign as Sign
+from armarium_worker import flatten_image as flatten_image
 from armarium_worker import graphemes as graphemes
+from armarium_worker import places_of_signs as places_of_signs
 from armarium_worker import replacing as replacing
 
 steps, jobs, job_holds = audit.audit, models.job, models.job_hold

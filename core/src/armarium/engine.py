@@ -44,6 +44,7 @@ from armarium.runtimes.registry import Runtimes
 from armarium.runtimes.workers import Compute, WorkerPool
 from armarium.settings import Settings
 from armarium.store.database import WRITER_WAIT, Database, raw_of
+from armarium_worker import NO_REPORTS
 
 log = logging.getLogger("armarium.engine")
 
@@ -118,7 +119,10 @@ class Engine:
         return self._state is not None
 
     def start(self, *, jobs: bool = True) -> None:
-        """Open the engine's own database and, unless *jobs* is False, start background work."""
+        """Open the engine's own database and, unless *jobs* is False, start background work. In the environment of this
+        process, libraries are told to report nothing to their makers.
+        """
+        os.environ.update(NO_REPORTS)
         make_private_folder(self.settings.state_dir)
         path = self.settings.state_dir / "engine.sqlite"
         self._state = Database(path, create=True)

@@ -37,6 +37,7 @@ OF_THE_PLACE = frozenset(
         "ROTATE_TOKEN",
         "CORS_ORIGINS",
         "PUBLIC_URL",
+        "OPEN_PROJECT",
         "REST_SECONDS",
         "PLUGIN_TRIALS",
         "PLUGIN_TRIAL_SECONDS",
@@ -77,7 +78,7 @@ def read_card(state_dir: Path) -> Reachable | None:
     """
     try:
         values = json.loads((state_dir / CARD).read_text(encoding="utf-8"))
-        known = {one.name for one in fields(Reachable)}
+        known = {part.name for part in fields(Reachable)}
         return Reachable(**{key: value for key, value in values.items() if key in known})
     except (OSError, ValueError, TypeError, AttributeError):
         return None
@@ -140,19 +141,19 @@ def behaviour(environment: Mapping[str, str]) -> dict[str, str]:
 
 def fingerprint(sources: Iterable[str]) -> str:
     """Return a short text that changes with the software: the interpreter, what is installed, and code used in place."""
-    found = [sys.version, sys.prefix]
+    stamps = [sys.version, sys.prefix]
     # The first entry is the script's folder or the current one, which is not part of the software.
     for folder in filter(None, sys.path):
         with suppress(OSError), os.scandir(folder) as inside:
-            found += [_stamp(one) for one in inside if one.name.endswith((".dist-info", ".egg-info"))]
+            stamps += [_stamp(entry) for entry in inside if entry.name.endswith((".dist-info", ".egg-info"))]
     for folder in sources:
         with suppress(OSError), os.scandir(folder) as inside:
-            found += [_stamp(one) for one in inside if one.name.endswith(".py")]
-    return hashlib.sha256("\n".join(sorted(found)).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+            stamps += [_stamp(entry) for entry in inside if entry.name.endswith(".py")]
+    return hashlib.sha256("\n".join(sorted(stamps)).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def _stamp(one: os.DirEntry[str]) -> str:
-    return f"{one.path} {one.stat().st_mtime_ns}"
+def _stamp(entry: os.DirEntry[str]) -> str:
+    return f"{entry.path} {entry.stat().st_mtime_ns}"
 
 
 def code_in_place() -> tuple[str, ...]:

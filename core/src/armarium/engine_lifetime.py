@@ -72,7 +72,7 @@ class EngineLifetime:
                 "This engine runs inside another program and ends with that one.", code="not_serving"
             )
         # A queue that a person paused does not continue; but the next engine has to open its project all the same.
-        left = [
+        paths = [
             str(library.path) for library in self.engine.libraries.open_now() if self._is_at_work(library)
         ]
         working = self.work()
@@ -80,7 +80,7 @@ class EngineLifetime:
             raise Conflict(f"The engine is at work: {'; '.join(working)}.", code="at_work", work=working)
         self.asked_to_go = True
         self.engine.jobs.rest()
-        return left
+        return paths
 
     def _is_at_work(self, library: Any) -> bool:
         store = self.engine.jobs.store_of(library)
@@ -122,8 +122,8 @@ class EngineLifetime:
             why = "It serves until it is stopped."
         elif working:
             why = f"It is at work: {'; '.join(working)}."
-        elif kept := list(self._kept.values()):
-            why = f"{'; '.join(kept[:3])}{f' and {len(kept) - 3} more' if len(kept) > 3 else ''}."
+        elif reasons := list(self._kept.values()):
+            why = f"{'; '.join(reasons[:3])}{f' and {len(reasons) - 3} more' if len(reasons) > 3 else ''}."
         elif requests:
             why = f"{requests} {'request is' if requests == 1 else 'requests are'} being answered."
         else:

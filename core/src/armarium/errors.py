@@ -61,16 +61,18 @@ class Refusal(Generic[E]):
         """Where it is declared: file and line."""
 
     def __call__(self, *given: object, **named: object) -> E:
-        told = {**dict(zip(self.told, given, strict=False)), **named}
-        if len(given) + len(named) != len(self.told) or len(told) != len(self.told):
+        things = {**dict(zip(self.told, given, strict=False)), **named}
+        if len(given) + len(named) != len(self.told) or len(things) != len(self.told):
             raise TypeError(f"the refusal {self.code} is told {', '.join(self.told) or 'nothing'}")
         # What can be gone through only once is kept; of a mapping the sentence names the keys.
-        told = {name: list(thing) if isinstance(thing, Iterator) else thing for name, thing in told.items()}
+        things = {
+            name: list(thing) if isinstance(thing, Iterator) else thing for name, thing in things.items()
+        }
         words = {
             name: ", ".join(map(str, thing)) or "none" if _is_list(thing) else thing
-            for name, thing in told.items()
+            for name, thing in things.items()
         }
-        fields = {name: told[thing] for name, thing in self._fields.items()}
+        fields = {name: things[thing] for name, thing in self._fields.items()}
         return self.kind(self.sentence.format(**words), code=self.code, **fields)
 
 

@@ -136,7 +136,7 @@ class PictureFont:
     def _parts_of(self, text: str) -> list[tuple[str, str]]:
         """Return the stacked characters by font, in reading order."""
         letters = _letters(text)
-        parts = groupby(zip(self._paths_of(letters), letters, strict=True), key=lambda one: one[0])
+        parts = groupby(zip(self._paths_of(letters), letters, strict=True), key=lambda pair: pair[0])
         return [(path, "".join(letter for _, letter in part)) for path, part in parts]
 
     def _standing(self, text: str) -> tuple[Image.Image, float]:
@@ -200,7 +200,7 @@ class PictureFont:
         paths = self._paths_of(letters)
         runs, run_levels = [], []
         for (level, path), group in groupby(
-            zip(levels, paths, letters, strict=True), key=lambda one: (one[0], one[1])
+            zip(levels, paths, letters, strict=True), key=lambda entry: (entry[0], entry[1])
         ):
             runs.append(_Run(path, tuple(letter for _, _, letter in group), level % 2 == 1))
             run_levels.append(level)
@@ -227,14 +227,14 @@ class PictureFont:
                 and all(_has(before, char) for letter in letters[last:place] for char in letter)
             ):
                 paths[last:place] = [before] * (place - last)
-            for one in range(last, place):
-                if paths[one] not in self._paths:
+            for at in range(last, place):
+                if paths[at] not in self._paths:
                     beside = (
                         path
                         for path in (before, after)
-                        if path and all(_has(path, char) for char in letters[one])
+                        if path and all(_has(path, char) for char in letters[at])
                     )
-                    paths[one] = next(beside, paths[one])
+                    paths[at] = next(beside, paths[at])
             last = place + 1
         return paths
 
@@ -326,10 +326,10 @@ def _bundled_paths() -> tuple[str, ...]:
 def _system_fonts() -> tuple[str, ...]:
     from PIL import ImageFont
 
-    found = []
+    paths = []
     for name in SYSTEM_FONTS:
         try:
-            found.append(str(ImageFont.truetype(name, 10).path))
+            paths.append(str(ImageFont.truetype(name, 10).path))
         except OSError:
             continue
-    return tuple(found)
+    return tuple(paths)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import time
-from datetime import UTC, datetime
+from calendar import isleap, monthrange
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
 _ID = re.compile(r"[0-9a-f]{32}")
+_DAYS = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?", re.ASCII)
 
 
 def new_id() -> str:
@@ -46,3 +48,18 @@ def parse_timestamp(text: str) -> datetime:
         raise ValueError(f"{text!r} is no timestamp")
     moment = datetime.fromisoformat(text)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def time_span(text: str) -> tuple[str, str]:
+    """Return the first and the last millisecond of the year, month, day, second or millisecond that *text* names, as
+    timestamps; ValueError or OverflowError when it names none. It is of UTC unless it says otherwise.
+    """
+    if match := _DAYS.fullmatch(text):
+        year, month, day = match.groups()
+        begins = datetime(int(year), int(month or 1), int(day or 1), tzinfo=UTC)
+        days = 1 if day else monthrange(begins.year, begins.month)[1] if month else 365 + isleap(begins.year)
+        return timestamp(begins), timestamp(begins + timedelta(days=days, milliseconds=-1))
+    if "T" not in text and " " not in text:
+        raise ValueError(f"{text!r} is no timestamp")
+    begins = parse_timestamp(text)
+    return timestamp(begins), timestamp(begins + timedelta(milliseconds=0 if "." in text else 999))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, create_model
 from pydantic.warnings import UnsupportedFieldAttributeWarning
 from pydantic_core import core_schema
+
+from armarium.names import AS_STORED
 
 # FastAPI silences this while it declares its routes; a body's validator is built later, when it is first used.
 warnings.filterwarnings("ignore", "The 'alias' attribute with value", UnsupportedFieldAttributeWarning)
@@ -23,6 +26,11 @@ class Message(BaseModel):
     """
 
     model_config = ConfigDict(defer_build=True)
+
+    @classmethod
+    def from_stored(cls, stored: Mapping[str, Any]) -> Self:
+        """Return what was sent once and is stored; a name that was allowed then and would be refused today is taken as it is."""
+        return cls.model_validate(stored, context=AS_STORED)
 
 
 class Sent(Message):
@@ -59,13 +67,13 @@ def _finite(value: Any) -> Any:
     """Return *value*, any JSON; raises ValueError for a number that JSON does not know, which would be stored as null."""
     waiting = [value]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, float) and not math.isfinite(one):
+        item = waiting.pop()
+        if isinstance(item, float) and not math.isfinite(item):
             raise ValueError("NaN and Infinity are no JSON numbers; send a number, null or a text")
-        if isinstance(one, dict):
-            waiting += one.values()
-        elif isinstance(one, list | tuple):
-            waiting += one
+        if isinstance(item, dict):
+            waiting += item.values()
+        elif isinstance(item, list | tuple):
+            waiting += item
     return value
 
 
@@ -78,18 +86,18 @@ def _plainly(schema: Any) -> Any:
         return [_plainly(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    made = {
+    strict = {
         name: part if name in ("default", "metadata", "serialization", "config") else _plainly(part)
         for name, part in schema.items()
     }
-    kind = made.get("type")
+    kind = strict.get("type")
     if kind == "float":
-        made.setdefault("allow_inf_nan", False)
+        strict.setdefault("allow_inf_nan", False)
     if kind == "any":
         return core_schema.no_info_after_validator_function(_finite, core_schema.any_schema())
     if isinstance(kind, str) and kind in _PLAIN:
-        made.setdefault("strict", True)
-    return made
+        strict.setdefault("strict", True)
+    return strict
 
 
 def plain_fault(words: str) -> str:

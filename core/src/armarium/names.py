@@ -5,7 +5,10 @@ from __future__ import annotations
 import unicodedata
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, ValidationInfo
+
+AS_STORED = "as stored"
+"""The context in which what was stored is parsed: the rules for names are younger than some rows."""
 
 
 def proper_name(text: str) -> str:
@@ -19,8 +22,12 @@ def proper_name(text: str) -> str:
     return name
 
 
-ProperName = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(proper_name)]
+def _name_as_sent(text: str, info: ValidationInfo) -> str:
+    return text if info.context == AS_STORED else proper_name(text)
+
+
+ProperName = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_name_as_sent)]
 """A name that is shown to people."""
 
-ShortName = Annotated[str, Field(min_length=1, max_length=80), AfterValidator(proper_name)]
+ShortName = Annotated[str, Field(min_length=1, max_length=80), AfterValidator(_name_as_sent)]
 """A name that is shown to people in a list: of a device, a kind of thing."""

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import typer
 from sqlalchemy import Table
 from sqlalchemy.exc import DBAPIError
 
@@ -47,7 +46,7 @@ ASKED = ("/api/health", "/api/plugins", "/api/actions/registry")
 def main() -> None:
     """Try what stdin asks for and report the result; leave nothing behind but what the given folder holds."""
     tell_to = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    asked = json.loads(sys.stdin.buffer.read())
+    request = json.loads(sys.stdin.buffer.read())
     # Whatever the plugins print or read is discarded.
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
@@ -57,7 +56,7 @@ def main() -> None:
     def tell(**event: Any) -> None:
         print(json.dumps(event), file=tell_to, flush=True)
 
-    trial = Trial(asked, tell)
+    trial = Trial(request, tell)
     trial.run()
     tell(failed=trial.failed, refused=trial.refused, others=trial.others)
     tell_to.close()
@@ -89,16 +88,18 @@ class Trial:
         """Import everything, then try each plugin together with those that passed: what fails then is its own fault."""
         self._say(None, "while the engine was loaded")
         beside = [self.offers[key] for key in self.asked["beside"] if key in self.offers]
-        wanted = [self.offers[key] for key in self.asked["wanted"] if key in self.offers]
-        for offer in (*beside, *wanted):
+        tried = [self.offers[key] for key in self.asked["wanted"] if key in self.offers]
+        for offer in (*beside, *tried):
             for entry in offer.entries:
                 if (offer.key, unit_of(entry)) not in self.skip:
                     self._import(offer, entry)
-        everybody = [*beside, *wanted]
+        everybody = [*beside, *tried]
         everything = self._registry(everybody)
-        names = {offer.name: offer for offer in wanted}
-        self.refused = [[one.name, one.why] for one in everything.refused if one.distribution in names]
-        self._look_at_others(everything, wanted)
+        names = {offer.name: offer for offer in tried}
+        self.refused = [
+            [refusal.name, refusal.why] for refusal in everything.refused if refusal.distribution in names
+        ]
+        self._look_at_others(everything, tried)
         candidates = [p.name for p in everything.loaded if everything.distributions.get(p.name) in names]
         passed = {name for name in self.homes if name not in candidates}
         for name in candidates:
@@ -117,25 +118,26 @@ class Trial:
         """Import one unit. Only whether this succeeds is of interest: an engine reports other faults."""
         self._say((offer.key, unit_of(entry)), "while it was imported")
         try:
-            found = entry.load()
+            loaded = entry.load()
             if entry.group == COMMANDS:
-                commands_of(found)
+                commands_of(loaded)
             elif entry.group == PLUGINS:
-                plugin_of(found)
+                plugin_of(loaded)
         except BaseException:
             return
 
-    def _look_at_others(self, registry: PluginRegistry, wanted: list[Offer]) -> None:
+    def _look_at_others(self, registry: PluginRegistry, tried: list[Offer]) -> None:
         """Load drivers and commands as an engine and the command line would; a fault of one affects nothing else."""
         drivers = Drivers(registry)
-        for offer in wanted:
+        for offer in tried:
             for entry in offer.entries:
                 if entry.group == PLUGINS or (offer.key, unit_of(entry)) in self.skip:
                     continue
                 self._say((offer.key, unit_of(entry)), "when it was examined")
                 try:
                     if entry.group == COMMANDS:
-                        typer.main.get_command(_with_a_group(commands_of(entry.load())))
+                        # To print the help page, all of them are built.
+                        commands_of(entry.load())(["--help"], standalone_mode=False)
                     else:
                         drivers.load(entry.group, entry.name)
                 except BaseException as error:
@@ -185,12 +187,12 @@ class Trial:
         except BaseException as error:
             yield f"The engine does not start with it: {_words(error)}"
             return
-        found: list[str] = []
+        faults: list[str] = []
         try:
-            asyncio.run(_run_engine(engine, app, (older, new), name, found))
+            asyncio.run(_run_engine(engine, app, (older, new), name, faults))
         except BaseException as error:
-            found.append(f"The engine does not run with it: {_words(error)}")
-        yield from found
+            faults.append(f"The engine does not run with it: {_words(error)}")
+        yield from faults
         # The first is the cause: what fails in one project fails in the next.
         yield from (fault.why for fault in registry.faults[:1])
         shutil.rmtree(folder, ignore_errors=True)
@@ -209,14 +211,14 @@ class Trial:
 
 
 async def _run_engine(
-    engine: Engine, app: Any, places: tuple[Path, Path], name: str, found: list[str]
+    engine: Engine, app: Any, places: tuple[Path, Path], name: str, faults: list[str]
 ) -> None:
     async with engine.running(jobs=False):
-        found += await asyncio.to_thread(lambda: list(_look_over(engine, *places, name)))
+        faults += await asyncio.to_thread(lambda: list(_look_over(engine, *places, name)))
         for path in ASKED:
             status = await _ask(app, path)
             if status != 200:
-                found.append(f"With it the engine answers {path} with {status}.")
+                faults.append(f"With it the engine answers {path} with {status}.")
 
 
 def _look_over(engine: Engine, older: Path, new: Path, name: str) -> Iterator[str]:
@@ -316,14 +318,6 @@ async def _ask(app: Any, path: str) -> int:
     transport = httpx.ASGITransport(app=app, client=("127.0.0.1", 50000))
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8765") as client:
         return (await client.get(path, headers={"Authorization": f"Bearer {TOKEN}"})).status_code
-
-
-def _with_a_group(commands: typer.Typer) -> typer.Typer:
-    """Build the commands of a plugin as the command line does: a group beneath a program."""
-    program = typer.Typer()
-    program.callback()(lambda: None)
-    program.add_typer(commands, name="commands")
-    return program
 
 
 def _settings(state: Path) -> Settings:

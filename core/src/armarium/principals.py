@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 Role = Literal["owner", "editor", "viewer"]
@@ -59,7 +59,7 @@ class Principal:
     @property
     def reader_ids(self) -> frozenset[str]:
         """The ids under which it may be named among the readers of something restricted."""
-        return frozenset(one for one in (self.token_id, self.device_id) if one is not None)
+        return frozenset(identity for identity in (self.token_id, self.device_id) if identity is not None)
 
     @property
     def restates_persons(self) -> bool:
@@ -80,6 +80,11 @@ class Principal:
     def granted_folders(self) -> frozenset[str] | None:
         """The only folders whose files it may name; None for all that the engine may use. Never None for a bound token."""
         return frozenset() if self.folders is None and self.libraries is not None else self.folders
+
+    def with_owner_name(self, owner_name: str | None) -> Principal:
+        """Return the same caller; the person at this machine is called *owner_name* where one is given."""
+        is_here = self.kind == "person" and self.name == LOCAL_OWNER.name
+        return replace(self, name=owner_name) if owner_name and is_here else self
 
     @property
     def provenance_kind(self) -> str:
@@ -113,9 +118,9 @@ def caller() -> Caller | None:
 @contextmanager
 def asking(principal: Principal | None) -> Iterator[Caller | None]:
     """Within the block, whatever is read is read for *principal* (None: for the engine itself)."""
-    found = None if principal is None else Caller(principal)
-    token = _caller.set(found)
+    current = None if principal is None else Caller(principal)
+    token = _caller.set(current)
     try:
-        yield found
+        yield current
     finally:
         _caller.reset(token)

@@ -35,6 +35,8 @@ class Settings(BaseSettings):
     """The address under which a reverse proxy on this machine offers the engine, such as https://archive.example."""
     library_roots: Annotated[list[Path], NoDecode] = Field(default_factory=list)
     """Folders besides home, mounted volumes and the temporary folder that may hold projects (colon separated)."""
+    open_project: Path | None = None
+    """The one project that programs on this machine may look at without a token, at addresses made for them."""
     local_only: bool = False
     """Never use the network, whatever is requested."""
     compute_priority: Literal["fast", "balanced", "background"] | None = None
@@ -70,12 +72,12 @@ class Settings(BaseSettings):
     @field_validator("public_url")
     @classmethod
     def _is_an_origin(cls, value: str | None) -> str | None:
-        found = re.fullmatch(
+        match = re.fullmatch(
             r"(https?://(?:\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::[0-9]{1,5})?)/?", (value or "").lower()
         )
-        if value and found is None:
+        if value and match is None:
             raise ValueError("state scheme and name alone, such as https://archive.example")
-        return found[1] if found else None
+        return match[1] if match else None
 
     @field_validator("cors_origins", mode="before")
     @classmethod

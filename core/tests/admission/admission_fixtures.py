@@ -49,7 +49,7 @@ def settings(home: Path, **more: Any) -> Any:
     return Settings(**given)
 
 
-PROGRAM = [sys.executable, "-c", "from armarium.cli import main; main()"]
+PROGRAM = [sys.executable, "-c", "from armarium_cli import main; main()"]
 
 
 def environment(home: Path, site: Path) -> dict[str, str]:

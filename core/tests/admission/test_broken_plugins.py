@@ -88,7 +88,7 @@ def test_a_broken_plugin_is_refused_by_name_with_its_reason(
 def test_all_our_plugins_and_a_valid_third_party_one_are_loaded_beside_broken_ones(
     many_plugins: ManyPlugins,
 ) -> None:
-    names = {one["name"] for one in many_plugins.found["items"]}
+    names = {item["name"] for item in many_plugins.found["items"]}
     assert names >= OURS | {"loud"}
     assert names <= OURS | {"loud", *OF_THE_ENGINE}
 
@@ -101,11 +101,13 @@ def test_projects_are_created_opened_and_examined_beside_broken_plugins(
     for place in (many_plugins.older, new):
         here = {"X-Service-Library-Path": str(place)}
         listed = many_plugins.client.get("/api/documents", headers=here).json()
-        assert [one["name"] for one in listed["items"]] == ["Sources"]
+        assert [item["name"] for item in listed["items"]] == ["Sources"]
         assert many_plugins.client.get("/api/library/stats", headers=here).status_code == 200
-        made = many_plugins.client.post("/api/documents", headers=here, json={"name": "Box"}).json()
+        answer = many_plugins.client.post("/api/documents", headers=here, json={"name": "Box"}).json()
         assert (
-            many_plugins.client.post(f"/api/actions/audit/{made['audit_id']}/undo", headers=here).status_code
+            many_plugins.client.post(
+                f"/api/actions/audit/{answer['audit_id']}/undo", headers=here
+            ).status_code
             == 200
         )
         assert examine(many_plugins.engine, place)["healthy"]
@@ -154,8 +156,8 @@ def test_every_command_works_with_crashing_plugins_installed_as_wheels(tmp_path:
     """In the program itself: no command imports a plugin that would stop it, and none shows what such a plugin prints."""
     site, mild = tmp_path / "site", {one.name: one for one in MILD}
     wheels = [mild["keyless"], mild["takes-pagexml"], DEADLY[0]]
-    for one in wheels:
-        _installed_wheel(one, tmp_path / "built", site)
+    for wheel in wheels:
+        _installed_wheel(wheel, tmp_path / "built", site)
     others = [mild[name] for name in ("loud", "asks", "deaf", "no-entries", "no-commands", "takes-ls")]
     write_all([*others, *DEADLY[1:]], site)
     older = tmp_path / "Older.library"
@@ -165,7 +167,7 @@ def test_every_command_works_with_crashing_plugins_installed_as_wheels(tmp_path:
     listed = command(tmp_path, site, "--json", "plugins")
     assert listed.returncode == 0, listed.stderr
     found = json.loads(listed.stdout)
-    assert {one["name"] for one in found["items"]} >= OURS | {"loud"}
+    assert {item["name"] for item in found["items"]} >= OURS | {"loud"}
     for broken in (*DEADLY, *wheels, *others):
         if broken.words is not None:
             said = [

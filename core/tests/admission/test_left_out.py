@@ -73,16 +73,20 @@ def tables_of(library: Any) -> set[str]:
 
 def check_the_rest_works(engine: Engine, place: Path) -> None:
     library = engine.libraries.get(place)
-    made = engine.run(library, "shelf.create", {"name": "A"}, LOCAL_OWNER)
-    undone = engine.undo(library, [made.audit_id], LOCAL_OWNER)
+    result = engine.run(library, "shelf.create", {"name": "A"}, LOCAL_OWNER)
+    undone = engine.undo(library, [result.audit_id], LOCAL_OWNER)
     engine.undo(library, undone["audit_ids"], LOCAL_OWNER)
     found = examine(engine, place)
     assert found["healthy"]
-    assert any("The plugin annex does not work in this project" in one["what"] for one in found["findings"])
+    assert any(
+        "The plugin annex does not work in this project" in finding["what"] for finding in found["findings"]
+    )
     with pytest.raises(Conflict, match="annex does not work in this project") as refused:
         engine.run(library, "annex.add", {}, LOCAL_OWNER)
     assert refused.value.code == "plugin_left_out"
-    assert [(one.name, "Letters.library" in one.why) for one in engine.plugins.faults] == [("annex", True)]
+    assert [(fault.name, "Letters.library" in fault.why) for fault in engine.plugins.faults] == [
+        ("annex", True)
+    ]
 
 
 def test_a_migration_that_fails_costs_its_plugin_and_not_the_project(make_engine: Any, project: Path) -> None:
@@ -182,6 +186,6 @@ def test_a_failing_on_create_does_not_prevent_creating_a_project(
     with library.db.read() as conn:
         raw = raw_of(conn)
         assert raw.execute("SELECT name FROM shelf").fetchall() == [("The first",)]
-    assert [one.name for one in engine.plugins.faults] == ["broken"]
+    assert [fault.name for fault in engine.plugins.faults] == ["broken"]
     assert "could not be made in Made.library" in engine.plugins.faults[0].why
     assert engine.verify_audit(library) is None

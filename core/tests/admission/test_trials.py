@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from armarium.cli.program import build
 from armarium.engine import Engine
 from armarium.errors import BadRequest, NotFound
 from armarium.plugin import Plugin
@@ -21,10 +20,12 @@ from armarium.plugins.check import check
 from armarium.plugins.drivers import Drivers
 from armarium.plugins.offers import Offer, find_offers, quietly
 from armarium.plugins.registry import PluginRegistry
-from armarium.plugins.scaffold import write_family
 from armarium.plugins.verdicts import Trials
 from armarium.settings import Settings
 from armarium.store.database import raw_of
+from armarium_cli.program import build
+from armarium_cli.refusals import Refused
+from armarium_cli.scaffold import write_family
 from armarium_testing.broken_plugins import MILD, write_all
 
 from .admission_fixtures import plugins_on_path
@@ -272,7 +273,7 @@ def test_driver_names_go_to_the_groups_family_then_to_ours_and_to_neither_of_two
     assert drivers.names(group) == ["alto", "pagexml"]
     assert drivers.distribution_of(group, "pagexml") == "z-home"
     assert drivers.distribution_of(group, "alto") == "ours"
-    refused = {(one.name, one.distribution): one.why for one in drivers.refusals(group)}
+    refused = {(refusal.name, refusal.distribution): refusal.why for refusal in drivers.refusals(group)}
     assert set(refused) == {("pagexml", "a-thief"), ("alto", "a-thief"), ("both", "one"), ("both", "two")}
     assert "comes with z-home; names are never overwritten" in refused["pagexml", "a-thief"]
     assert "Several provide a format of this name (one, two)" in refused["both", "one"]
@@ -288,15 +289,15 @@ def test_a_family_that_is_written_passes_the_check(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["", "My notes", "1st", "../escape", "x" * 41])
 def test_a_family_with_a_name_that_is_none_is_not_written(tmp_path: Path, name: str) -> None:
-    with pytest.raises(BadRequest, match="cannot be the name of a plugin"):
+    with pytest.raises(Refused, match="cannot be the name of a plugin"):
         write_family(name, tmp_path / "there")
     assert not (tmp_path / "there").exists()
 
 
 def test_the_command_writes_a_family_and_never_over_what_is_there(tmp_path: Path) -> None:
     run = CliRunner().invoke
-    made = run(build(), ["plugins", "--new", "my_notes", str(tmp_path / "here")])
-    assert made.exit_code == 0
+    result = run(build(), ["plugins", "--new", "my_notes", str(tmp_path / "here")])
+    assert result.exit_code == 0
     assert (tmp_path / "here" / "src" / "armarium_my_notes" / "plugin.py").is_file()
     assert run(build(), ["plugins", "--new", "my_notes", str(tmp_path / "here")]).exit_code == 1
 
@@ -307,7 +308,7 @@ def test_the_check_reports_every_fault_and_the_command_exits_with_1(tmp_path: Pa
     ran = CliRunner().invoke(build(), ["--json", "plugins", "--check", str(tmp_path / "site")])
     assert ran.exit_code == 1
     said = json.loads(ran.stdout)
-    assert (said["ok"], [one["name"] for one in said["faults"]]) == (False, ["wrong_lane"])
+    assert (said["ok"], [fault["name"] for fault in said["faults"]]) == (False, ["wrong_lane"])
     assert "lanes are local-model" in said["faults"][0]["why"]
 
 

@@ -37,9 +37,9 @@ def test_a_job_that_has_ended_waits_no_more(chores) -> None:
     job_id = chores.put("chore-items", {"items": 1})
     chores.work()
     assert not ask(chores, is_waiting, "chore-items", states=("waiting", "running"))
-    found = ask(chores, find_job, job_id)
-    assert (found.state, found.done, found.total, found.progress) == ("done", 1, 1, 1.0)
-    assert not found.is_going
+    answer = ask(chores, find_job, job_id)
+    assert (answer.state, answer.done, answer.total, answer.progress) == ("done", 1, 1, 1.0)
+    assert not answer.is_going
     assert [job.id for job in ask(chores, list_jobs, ids=[job_id], states=FINISHED)] == [job_id]
     assert ask(chores, list_jobs, ids=[job_id]) == []
 

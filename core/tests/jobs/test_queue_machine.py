@@ -179,10 +179,10 @@ class QueueMachine(RuleBasedStateMachine):
             flagged = {row[0] for row in conn.exec_driver_sql("SELECT id FROM job WHERE stop = 'cancel'")}
         with self.library.db.write() as conn:
             decisions.recover(conn)
-        for one in bodies:
-            self.interruptions[one] += 1
-            gone = self.interruptions[one] > INTERRUPTIONS_ALLOWED
-            self.state[one] = "cancelled" if one in flagged else "failed" if gone else "waiting"
+        for body in bodies:
+            self.interruptions[body] += 1
+            gone = self.interruptions[body] > INTERRUPTIONS_ALLOWED
+            self.state[body] = "cancelled" if body in flagged else "failed" if gone else "waiting"
         self.look_at_parents()
 
     @rule(target=steps, job_id=jobs, paused=st.booleans())
@@ -232,6 +232,7 @@ class QueueMachine(RuleBasedStateMachine):
                 if self.state[one] in ("failed", "cancelled"):
                     self.state[one] = "waiting"
                     self.interruptions[one] = 0
+                    self.held.discard(one)
         self.look_at_parents()
 
     @rule()

@@ -29,7 +29,7 @@ def pick_titles(chores: Any, *, alone: bool = True) -> list[str]:
         found = choice.pick(runner, store, runner.lanes["cpu"], conn, Changes(), alone=alone)
         conn.exec_driver_sql("UPDATE job SET state = 'waiting', attempts = 0 WHERE state = 'running'")
     store.put_down(found)
-    return [one.claim.title for one in found]
+    return [item.claim.title for item in found]
 
 
 @pytest.fixture
@@ -126,5 +126,5 @@ def test_jobs_picked_up_ahead_are_put_back_when_background_work_is_paused(quick:
     held.set()
     assert runner.wait(quick.library, ids[0], 20) == "done"
     runner.stop()
-    assert [quick.state(one) for one in ids[1:]] == ["waiting"] * 7
-    assert {quick.row(one)["attempts"] for one in ids[1:]} == {0}
+    assert [quick.state(identity) for identity in ids[1:]] == ["waiting"] * 7
+    assert {quick.row(identity)["attempts"] for identity in ids[1:]} == {0}

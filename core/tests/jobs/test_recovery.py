@@ -158,9 +158,9 @@ def test_release_stops_the_work_and_a_later_request_carries_on(chores: Any) -> N
     assert chores.gate.reached.wait(10)
     time.sleep(0.1)
     chores.gate.open.set()
-    told = chores.act("library.release", None, path=str(chores.library.path))
-    assert told["status"] == "released"
-    assert told["jobs_stopped"] >= 1
+    result = chores.act("library.release", None, path=str(chores.library.path))
+    assert result["status"] == "released"
+    assert result["jobs_stopped"] >= 1
     chores.library = chores.engine.libraries.get(chores.library.path)
     chores.work()
     assert chores.notes(running) == [0, 1]

@@ -11,8 +11,8 @@ from armarium.principals import LOCAL_OWNER, Principal
 
 def agent_of(chores: Any, **budget: float) -> Principal:
     """Return an agent with this budget, as the gate would let it in."""
-    made = chores.act("token.create", None, name="reader", budget=budget)
-    principal: Principal = chores.engine.auth.book.find(made["token"]).principal("client", "session", "tcp")
+    result = chores.act("token.create", None, name="reader", budget=budget)
+    principal: Principal = chores.engine.auth.book.find(result["token"]).principal("client", "session", "tcp")
     return principal
 
 

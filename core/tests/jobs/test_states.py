@@ -134,6 +134,14 @@ class TestRunning:
 
 
 class TestFailed:
+    def test_retry_of_what_was_paused_before_it_was_cancelled_goes_on(self, chores: Any) -> None:
+        job_id = chores.put("chore-items", {"items": 1})
+        chores.act("job.pause", job_id=job_id, paused=True)
+        assert chores.act("job.cancel", job_id=job_id)["state"] == "cancelled"
+        assert chores.act("job.retry", job_id=job_id)["state"] == "waiting"
+        chores.work()
+        assert chores.state(job_id) == "done"
+
     def test_retry_clears_attempts_and_carries_on_from_the_checkpoint(self, chores: Any) -> None:
         job_id = begin_gated(chores)
         chores.act("job.cancel", job_id=job_id)
@@ -182,7 +190,9 @@ class TestFailed:
 
     def test_the_same_work_under_two_parents_is_retried_for_each(self, chores: Any) -> None:
         parents = [chores.put("chore-items", {"items": 1}) for _ in range(2)]
-        children = [chores.put("chore-refused", {"items": 1}, parent_id=one, key="page") for one in parents]
+        children = [
+            chores.put("chore-refused", {"items": 1}, parent_id=parent, key="page") for parent in parents
+        ]
         chores.work()
         chores.engine.jobs.stop()
         for child in children:

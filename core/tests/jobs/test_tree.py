@@ -100,7 +100,7 @@ def test_cancel_of_a_parent_reaches_every_child(chores: Any) -> None:
             conn, [NewJob("chore-unknown-yet", {"items": n}, "child") for n in range(3)], parent_id=second
         )
     assert chores.act("job.cancel", job_id=second)["state"] == "cancelled"
-    assert {chores.state(one) for one in ids} == {"cancelled"}
+    assert {chores.state(identity) for identity in ids} == {"cancelled"}
 
 
 def test_a_run_reaches_the_pages_it_handed_in(chores: Any) -> None:
@@ -223,4 +223,4 @@ def test_what_rests_above_the_item_in_progress_is_told_once_that_is_finished(cho
 def told_since(chores: Any, number: int) -> dict[str, str]:
     """Return the state that was last published of each job."""
     events = (one for one in chores.engine.events.since(number) if one.kind == "job")
-    return {one.data["id"]: one.data["state"] for one in events}
+    return {event.data["id"]: event.data["state"] for event in events}

@@ -26,7 +26,9 @@ def _with_routes(**routes: Route) -> Plugin:
     plugin = shelf_plugin()
     return replace(
         plugin,
-        actions=tuple(replace(one, route=routes.get(one.name.partition(".")[2])) for one in plugin.actions),
+        actions=tuple(
+            replace(action, route=routes.get(action.name.partition(".")[2])) for action in plugin.actions
+        ),
     )
 
 
@@ -58,6 +60,17 @@ def test_a_declared_route_is_made_when_it_is_first_asked_for(make_engine: Any, t
     assert not shelves.is_made
     assert ask("GET", "/api/shelves", library=path).status == 405
     assert not shelves.is_made
+    for unknown in ("/api/nowhere", "/api/shelves/1/none", "/nowhere"):
+        assert (ask("GET", unknown).status, ask("HEAD", unknown).status, ask("POST", unknown).status) == (
+            404,
+        ) * 3
+    there = ask("POST", "/api/shelves/")
+    assert (there.status, there.headers["location"].partition("/api")[2]) == (307, "/shelves")
+    assert not any(
+        route.is_made
+        for route in routes_of(app.routes)
+        if isinstance(route, DeferredRoute) and "shelves" in route.path
+    )
     assert ask("POST", "/api/shelves", json={"nome": "A"}, library=path).status == 422
     assert shelves.is_made
     assert shelves.response_model.__name__.endswith("Written")

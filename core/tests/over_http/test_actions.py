@@ -138,6 +138,9 @@ def test_the_log_is_paged_and_filtered(ask: AppClient, project: Library, rename:
     assert total("since=2099-01-01T00:00:00Z") == 0
     assert total("until=2000-01-01T00:00:00%2B02:00") == 0
     assert total("since=2000-01-01") > 0
+    # What a bound states counts to its end: a day, a month, and a second.
+    for stated in (moment[:19] + "Z", moment[:10], moment[:7], moment[:4]):
+        assert total(f"since={stated}&until={stated}&action=library.set") >= 1, stated
 
 
 @pytest.mark.parametrize(
@@ -182,8 +185,10 @@ def test_one_step_lists_its_changes(ask: AppClient, project: Library, rename: Ca
     assert (change(second)["before"]["value"], change(second)["after"]["value"]) == ("one", "two")
     gone = change(cleared)
     assert (gone["op"], gone["before"]["value"], gone["after"]) == ("delete", "two", None)
-    made = ask("PATCH", "/api/library/settings", library=project.path, json={"scripts": []}).json["audit_id"]
-    assert (change(made)["op"], change(made)["before"], change(made)["after"]["value"]) == (
+    answer = ask("PATCH", "/api/library/settings", library=project.path, json={"scripts": []}).json[
+        "audit_id"
+    ]
+    assert (change(answer)["op"], change(answer)["before"], change(answer)["after"]["value"]) == (
         "insert",
         None,
         [],

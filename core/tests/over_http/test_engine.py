@@ -20,10 +20,10 @@ def test_the_root_leads_a_browser_to_the_reference_without_a_token(ask: AppClien
 
 
 def test_the_owner_sees_the_state_of_the_engine(ask: AppClient, project: Library) -> None:
-    said = ask("GET", "/api/engine").json
-    assert (said["pid"], said["mode"], said["stopping"]) == (os.getpid(), "embedded", False)
-    assert said["projects"] == [str(project.path)]
-    assert {one["path"] for one in said["queues"]} <= {None, str(project.path)}
+    answer = ask("GET", "/api/engine").json
+    assert (answer["pid"], answer["mode"], answer["stopping"]) == (os.getpid(), "embedded", False)
+    assert answer["projects"] == [str(project.path)]
+    assert {queue["path"] for queue in answer["queues"]} <= {None, str(project.path)}
 
 
 def test_an_engine_that_does_not_serve_by_itself_is_not_stopped(ask: AppClient) -> None:
@@ -41,6 +41,6 @@ def test_only_an_owner_of_the_whole_engine_sees_and_stops_it(
             reply = ask(method, path, token=token, json={} if method == "POST" else None)
             assert reply.status == 403, (path, reply.json)
     assert not ask.engine.stay.asked_to_go
-    said = ask("POST", "/api/engine/stop", token=device("owner"), json={"only_when_idle": True})
-    assert (said.status, said.json) == (200, {"stopping": True, "in_hand": [], "carry_on": []})
+    answer = ask("POST", "/api/engine/stop", token=device("owner"), json={"only_when_idle": True})
+    assert (answer.status, answer.json) == (200, {"stopping": True, "in_hand": [], "carry_on": []})
     assert ask.engine.stay.asked_to_go

@@ -21,10 +21,10 @@ OWN = {"Origin": "http://127.0.0.1:8765"}
 
 
 def test_a_code_pairs_one_device_once(ask: AppClient) -> None:
-    made = ask("POST", "/api/pair/code", json={"role": "viewer"})
-    code = made.json["code"]
+    answer = ask("POST", "/api/pair/code", json={"role": "viewer"})
+    code = answer.json["code"]
     assert re.fullmatch("[A-Z]{4}-[A-Z]{4}", code)
-    assert (made.json["role"], made.json["libraries"]) == ("viewer", "all")
+    assert (answer.json["role"], answer.json["libraries"]) == ("viewer", "all")
     paired = ask("POST", "/api/pair", token=None, json={"code": f" {code.lower()} ", "device_name": "tablet"})
     assert set(paired.json) == {"device_id", "device_token", "expires_at", "audit_id"}
     assert paired.headers["x-service-audit-id"] == paired.json["audit_id"]
@@ -196,11 +196,11 @@ def test_a_code_for_a_browser_opens_one_session_with_all_that_its_maker_may(
 ) -> None:
     code = browser_code(ask)
     cookie = {"Cookie": cookie_of(ask, token=None, json={"code": code})}
-    said = ask("GET", "/api/auth/session", token=None, headers=cookie).json
-    assert (said["kind"], said["role"], said["libraries"]) == ("session", "owner", "all")
-    assert said["expires_at"]
+    answer = ask("GET", "/api/auth/session", token=None, headers=cookie).json
+    assert (answer["kind"], answer["role"], answer["libraries"]) == ("session", "owner", "all")
+    assert answer["expires_at"]
     (row,) = ask("GET", "/api/tokens").json["items"]
-    assert (row["id"], row["folders"]) == (said["token_id"], None)
+    assert (row["id"], row["folders"]) == (answer["token_id"], None)
     place = {"path": str(tmp_path / "New.library")}
     made = ask("POST", "/api/library", token=None, headers={**cookie, **OWN}, json=place)
     assert made.status == 200, made.body

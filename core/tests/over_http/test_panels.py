@@ -27,7 +27,7 @@ def panel(tmp_path: Path) -> Panel:
     (folder / "panel.js").write_text("document.title = 'Here'")
     (tmp_path / "secret.txt").write_text("not for browsers")
     return Panel(
-        "here", "<b>Here</b>", "page", folder, ("GET /api/library/settings", "GET /api/registry/{name}")
+        "here", "<b>Here</b>", "page", folder, ("GET /api/library/settings", "GET /api/activity/jobs/{job}")
     )
 
 
@@ -46,10 +46,10 @@ def project(ask: AppClient, tmp_path: Path) -> str:
 
 def token_in(ask: AppClient, project: str, secret: str) -> str:
     headers = {"Cookie": f"service_session={secret}", "Origin": "http://127.0.0.1:8765"}
-    made = ask("POST", "/api/panels/seer/here/token", token=None, headers=headers, library=project)
-    assert made.status == 200, made.body
-    assert made.json["routes"] == ["GET /api/library/settings", "GET /api/registry/{name}"]
-    return str(made.json["token"])
+    answer = ask("POST", "/api/panels/seer/here/token", token=None, headers=headers, library=project)
+    assert answer.status == 200, answer.body
+    assert answer.json["routes"] == ["GET /api/library/settings", "GET /api/activity/jobs/{job}"]
+    return str(answer.json["token"])
 
 
 def sign_in(ask: AppClient) -> str:
@@ -95,9 +95,13 @@ def test_its_token_reaches_what_it_declared_in_this_project_alone(
         ("PUT", "/api/library/settings"),
         ("POST", "/api/panels/seer/here/token"),
         ("POST", "/api/actions/invoke"),
+        # It fits what was declared, and is a route of its own.
+        ("GET", "/api/activity/jobs/derivatives"),
     ):
         refused = ask(method, path, token=token, headers=FRAME, library=project)
         assert (refused.status, refused.code) == (403, "undeclared_route"), path
+    unknown = ask("GET", "/api/activity/jobs/none", token=token, headers=FRAME, library=project)
+    assert unknown.status == 404
     other = str(tmp_path / "Q.library")
     ask("POST", "/api/library", json={"path": other, "name": "Q"})
     refused = ask("GET", "/api/library/settings", token=token, headers=FRAME, library=other)
@@ -137,8 +141,8 @@ def test_a_frame_without_a_panels_token_is_refused_as_before(ask: AppClient, pro
 
 def test_a_machine_gets_no_panel_and_an_unknown_one_is_named(ask: AppClient, project: str) -> None:
     assert ask("POST", "/api/panels/seer/none/token", library=project).code == "unknown_panel"
-    made = ask("POST", "/api/actions/invoke", json={"name": "token.create", "params": {"name": "agent"}})
-    agent = made.json["result"]["token"]
+    answer = ask("POST", "/api/actions/invoke", json={"name": "token.create", "params": {"name": "agent"}})
+    agent = answer.json["result"]["token"]
     assert ask("POST", "/api/panels/seer/here/token", token=agent, library=project).code == "person_only"
 
 

@@ -100,10 +100,10 @@ def test_a_held_or_newer_package_is_409(
 
 def test_a_project_is_made_opened_and_listed(ask: AppClient, tmp_path: Path) -> None:
     place = tmp_path / "New.library"
-    made = ask("POST", "/api/library", json={"path": str(place), "name": "New"})
-    assert made.status == 200
-    assert (made.json["created"], made.json["tables_initialized"]) == (True, True)
-    assert made.headers["x-service-audit-id"] == made.json["audit_id"]
+    answer = ask("POST", "/api/library", json={"path": str(place), "name": "New"})
+    assert answer.status == 200
+    assert (answer.json["created"], answer.json["tables_initialized"]) == (True, True)
+    assert answer.headers["x-service-audit-id"] == answer.json["audit_id"]
     again = ask("POST", "/api/library", json={"path": str(place)})
     assert (again.status, again.code) == (409, "already_exists")
     assert ask("POST", "/api/library/open", json={"path": str(tmp_path / "No.library")}).status == 404
@@ -119,8 +119,8 @@ def test_a_new_project_may_be_made_in_the_home_without_knowing_where_that_is(
     ask: AppClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    made = ask("POST", "/api/library", json={"path": "~/Letters.library"})
-    assert (made.status, made.json["path"]) == (200, str(tmp_path / "Letters.library"))
+    answer = ask("POST", "/api/library", json={"path": "~/Letters.library"})
+    assert (answer.status, answer.json["path"]) == (200, str(tmp_path / "Letters.library"))
 
 
 def test_projects_are_resolved_by_path_then_by_name(ask: AppClient, tmp_path: Path) -> None:
@@ -205,12 +205,12 @@ def test_statistics_count_what_is_there(ask: AppClient, project: Library) -> Non
 
 
 def test_a_snapshot_is_taken_and_listed(ask: AppClient, project: Library) -> None:
-    taken = ask("POST", "/api/snapshots", library=project.path, json={"reason": "before the move"})
-    assert taken.status == 200
+    answer = ask("POST", "/api/snapshots", library=project.path, json={"reason": "before the move"})
+    assert answer.status == 200
     (listed,) = ask("GET", "/api/snapshots", library=project.path).json["items"]
-    assert (listed["id"], listed["reason"]) == (taken.json["id"], "before the move")
+    assert (listed["id"], listed["reason"]) == (answer.json["id"], "before the move")
     assert ask("POST", "/api/snapshots", library=project.path).status == 200
-    undo = ask("POST", f"/api/actions/audit/{taken.json['audit_id']}/undo", library=project.path)
+    undo = ask("POST", f"/api/actions/audit/{answer.json['audit_id']}/undo", library=project.path)
     assert undo.json["reason"] == "not-undoable"
 
 
@@ -240,8 +240,8 @@ def test_compute_is_read_by_all_and_set_within_the_machine(
         "default",
     )
     monkeypatch.setattr(compute, "gpu_name", lambda: "A Test GPU")
-    found = ask("GET", "/api/settings/compute").json["effective"]
-    assert (found["device"], found["device_name"]) == ("gpu", "A Test GPU")
+    answer = ask("GET", "/api/settings/compute").json["effective"]
+    assert (answer["device"], answer["device_name"]) == ("gpu", "A Test GPU")
     assert ask("POST", f"/api/actions/audit/{done.json['audit_id']}/undo").status == 200
     assert ask("GET", "/api/settings/compute").json["priority"] == "balanced"
 

@@ -58,11 +58,11 @@ def test_the_application_is_answered_to_anybody_here_and_may_load_only_itself(as
 
 
 def test_a_file_named_by_its_content_is_kept_for_ever(ask: AppClient) -> None:
-    found = ask("GET", "/assets/main-3f2a.js", token=None)
-    assert (found.status, found.body) == (200, SCRIPT)
-    assert found.headers["content-type"].startswith("text/javascript")
-    assert "immutable" in found.headers["cache-control"]
-    again = ask("GET", "/assets/main-3f2a.js", token=None, headers={"If-None-Match": found.headers["etag"]})
+    answer = ask("GET", "/assets/main-3f2a.js", token=None)
+    assert (answer.status, answer.body) == (200, SCRIPT)
+    assert answer.headers["content-type"].startswith("text/javascript")
+    assert "immutable" in answer.headers["cache-control"]
+    again = ask("GET", "/assets/main-3f2a.js", token=None, headers={"If-None-Match": answer.headers["etag"]})
     assert (again.status, again.body) == (304, b"")
 
 
@@ -77,9 +77,9 @@ def test_a_packed_copy_is_sent_to_those_who_take_it(ask: AppClient) -> None:
 
 @pytest.mark.parametrize("name", ["nothing.js", "../secret.txt", "..%2f..%2fsecret.txt", ".."])
 def test_what_is_no_file_of_the_application_is_not_found(ask: AppClient, name: str) -> None:
-    found = ask("GET", f"/assets/{name}", token=None)
-    assert found.status == 404
-    assert b"not for browsers" not in found.body
+    answer = ask("GET", f"/assets/{name}", token=None)
+    assert answer.status == 404
+    assert b"not for browsers" not in answer.body
 
 
 def test_only_the_files_are_open_and_only_to_be_read(ask: AppClient) -> None:

@@ -151,9 +151,9 @@ def test_a_revoked_token_is_refused_at_once_and_for_good(ask: AppClient, device:
 
 
 def test_an_agent_is_a_machine_for_ninety_days(ask: AppClient, core_engine: Engine) -> None:
-    made = ask("POST", "/api/tokens", json={"name": "night reader", "role": "viewer"})
-    assert made.headers["cache-control"] == "no-store"
-    token = made.json["token"]
+    answer = ask("POST", "/api/tokens", json={"name": "night reader", "role": "viewer"})
+    assert answer.headers["cache-control"] == "no-store"
+    token = answer.json["token"]
     reply = ask("POST", "/api/actions/invoke", token=token, json={"name": "compute.set", "params": {}})
     assert reply.json["code"] == "owner_only"
     principal = core_engine.auth.book.find(token).principal(None, None, "tcp")
@@ -269,8 +269,8 @@ def test_a_bound_token_undoes_no_step_of_the_engine(
 def test_only_the_owner_undoes_steps_on_the_registry(
     ask: AppClient, project: Library, device: Callable[..., str], tmp_path: Path
 ) -> None:
-    made = ask("POST", "/api/library", json={"path": str(tmp_path / "New.library")}).json["audit_id"]
-    undo = f"/api/actions/audit/{made}/undo"
+    answer = ask("POST", "/api/library", json={"path": str(tmp_path / "New.library")}).json["audit_id"]
+    undo = f"/api/actions/audit/{answer}/undo"
     for token, code in (
         (device("owner", [str(project.path)]), "library_access_denied"),
         (device("viewer"), "library_access_denied"),
@@ -434,35 +434,35 @@ def test_a_session_has_the_folders_of_the_token_it_came_from(
     auth = core_engine.auth
     parent = auth.book.find(device("editor"))
     caller = parent.principal(None, None, "tcp")
-    made = core_engine.run(None, "token.session", {}, caller).result
-    assert made is not None
-    assert auth.book.find(made["session_token"]).folders == frozenset()
+    result = core_engine.run(None, "token.session", {}, caller).result
+    assert result is not None
+    assert auth.book.find(result["session_token"]).folders == frozenset()
     granted = {"token_id": parent.id, "folders": [str(tmp_path)]}
     core_engine.run(None, "token.update", granted, LOCAL_OWNER)
-    assert auth.book.find(made["session_token"]).folders == {str(tmp_path.resolve())}
+    assert auth.book.find(result["session_token"]).folders == {str(tmp_path.resolve())}
     with pytest.raises(Conflict, match="folders of the token it came from"):
-        core_engine.run(None, "token.update", {**granted, "token_id": made["token_id"]}, LOCAL_OWNER)
+        core_engine.run(None, "token.update", {**granted, "token_id": result["token_id"]}, LOCAL_OWNER)
     owners = core_engine.run(None, "token.session", {}, LOCAL_OWNER).result
     assert owners is not None
     assert auth.book.find(owners["session_token"]).folders is None
 
 
 def test_an_agent_has_a_model_and_a_budget_that_the_owner_sets(ask: AppClient) -> None:
-    made = ask(
+    answer = ask(
         "POST", "/api/tokens", json={"name": "reader", "model": "tiny-7b", "budget": {"writes": 2}}
     ).json
-    assert (made["model"], made["writes_to"], made["spent"]["writes"]) == ("tiny-7b", "branch", 0)
-    mine = ask("GET", "/api/auth/session", token=made["token"]).json
+    assert (answer["model"], answer["writes_to"], answer["spent"]["writes"]) == ("tiny-7b", "branch", 0)
+    mine = ask("GET", "/api/auth/session", token=answer["token"]).json
     assert mine["budget"] == {"calls": None, "writes": 2, "pages": None, "minutes": None, "cost_usd": None}
     changed = ask(
-        "PATCH", f"/api/tokens/{made['id']}", json={"writes_to": "project", "budget": {"calls": 9}}
+        "PATCH", f"/api/tokens/{answer['id']}", json={"writes_to": "project", "budget": {"calls": 9}}
     ).json
     assert (changed["writes_to"], changed["budget"]["calls"], changed["budget"]["writes"]) == (
         "project",
         9,
         None,
     )
-    lifted = ask("PATCH", f"/api/tokens/{made['id']}", json={"budget": None}).json
+    lifted = ask("PATCH", f"/api/tokens/{answer['id']}", json={"budget": None}).json
     assert lifted["budget"] is None
     assert lifted["model"] == "tiny-7b"
     for wrong in ({"writes": -1}, {"writes": 1.5}, {"steps": 3}, {"cost_usd": "ten"}):
@@ -479,12 +479,12 @@ def test_a_device_has_no_budget(ask: AppClient) -> None:
 
 
 def test_a_budget_of_requests_is_refused_in_a_sentence_when_it_is_used_up(ask: AppClient) -> None:
-    made = ask("POST", "/api/tokens", json={"name": "reader", "budget": {"calls": 2}}).json
-    said = [ask("GET", "/api/registry", token=made["token"]) for _ in range(4)]
-    assert [one.status for one in said] == [200, 200, 403, 403]
+    answer = ask("POST", "/api/tokens", json={"name": "reader", "budget": {"calls": 2}}).json
+    said = [ask("GET", "/api/registry", token=answer["token"]) for _ in range(4)]
+    assert [item.status for item in said] == [200, 200, 403, 403]
     assert said[-1].json["detail"] == (
         "The budget of the agent “reader” is used up: 2 of 2 requests. The owner can raise it: "
-        f"armarium token budget {made['id']}."
+        f"armarium token budget {answer['id']}."
     )
     assert (said[-1].json["code"], said[-1].json["budget"]) == ("budget_used_up", "calls")
 
@@ -503,7 +503,9 @@ def test_what_an_agent_has_used_is_known_after_a_restart(
 
 
 def test_an_agent_is_shown_among_the_clients_by_the_name_of_its_token(ask: AppClient) -> None:
-    made = ask("POST", "/api/tokens", json={"name": "reader", "model": "tiny-7b"}).json
-    ask("GET", "/api/registry", token=made["token"], headers={"X-Service-Client": "Notebook 2"})
-    (shown,) = [one for one in ask("GET", "/api/clients").json["clients"] if one["agent"] == "reader"]
+    answer = ask("POST", "/api/tokens", json={"name": "reader", "model": "tiny-7b"}).json
+    ask("GET", "/api/registry", token=answer["token"], headers={"X-Service-Client": "Notebook 2"})
+    (shown,) = [
+        client for client in ask("GET", "/api/clients").json["clients"] if client["agent"] == "reader"
+    ]
     assert shown["client"] == "Notebook 2 (tiny-7b)"

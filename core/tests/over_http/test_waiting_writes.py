@@ -31,8 +31,8 @@ def test_reads_are_answered_while_a_hundred_writes_wait(ask: AppClient, project:
                 await asyncio.wait_for(ask.later("GET", "/api/library/settings", library=project.path), 30)
                 for _ in range(20)
             ]
-            assert not any(one.done() for one in writes)
-        return [one.status for one in reads], [one.status for one in await asyncio.gather(*writes)]
+            assert not any(write.done() for write in writes)
+        return [read.status for read in reads], [one.status for one in await asyncio.gather(*writes)]
 
     assert asyncio.run(go()) == ([200] * 20, [200] * 100)
 

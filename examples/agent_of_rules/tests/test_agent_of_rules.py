@@ -82,7 +82,7 @@ def make_pages(engine: Engine, library: Library, folder: Path) -> tuple[str, dic
             " ".join(MISREAD.get(word, word) if number % 4 == 0 else word for word in line)
             for number, line in enumerate(lines)
         ]
-        misread += sum(one != " ".join(line) for one, line in zip(read, lines, strict=True))
+        misread += sum(reading != " ".join(line) for reading, line in zip(read, lines, strict=True))
         page = sample_page(example, read, reader="pretend")
         example.run("document.move", {"ids": [page.document_id], "parent_id": box})
         truth[page.document_id] = [" ".join(line) for line in lines]
@@ -137,11 +137,11 @@ def test_twelve_pages_are_corrected_on_a_branch_that_a_person_looks_through_and_
     (branch,) = ask(engine, library, "/api/branches")["items"]
     assert (branch["made_for"], branch["summary"]) == ("agent of rules", done.summary)
     assert texts(engine.libraries.open_only(branch["library_path"]), truth) == truth
-    found = ask(engine, library, f"/api/branches/{branch['id']}/changes")
-    assert (found["pages"], found["lines"]) == (len(done.changed_pages), misread)
-    assert (found["clean"], found["conflict"]) == (found["total"], 0)
-    assert found["kinds"] == {"readings": len(done.changed_pages)}
-    rows = [row for group in found["items"] for row in group["rows"]]
+    changes = ask(engine, library, f"/api/branches/{branch['id']}/changes")
+    assert (changes["pages"], changes["lines"]) == (len(done.changed_pages), misread)
+    assert (changes["clean"], changes["conflict"]) == (changes["total"], 0)
+    assert changes["kinds"] == {"readings": len(done.changed_pages)}
+    rows = [row for group in changes["items"] for row in group["rows"]]
     assert {maker["name"] for row in rows for maker in row["theirs_by"]} == {"agent of rules"}
     words = [word["text"] for row in rows for word in row["words"] or () if word["change"] == "removed"]
     assert set(" ".join(words).split()) <= set(MISREAD.values())

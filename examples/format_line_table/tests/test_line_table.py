@@ -55,8 +55,8 @@ def test_it_obeys_the_contract() -> None:
 
 
 def test_the_manual_shows_this_very_class() -> None:
-    shown = blocks("python")[0].strip()
-    assert shown in MODULE.read_text()
+    code = blocks("python")[0].strip()
+    assert code in MODULE.read_text()
 
 
 def test_every_block_of_the_manual_runs() -> None:
@@ -70,8 +70,8 @@ _ASK = """
 from armarium.engine import Engine
 from armarium.principals import LOCAL_OWNER
 from armarium.settings import Settings
-from armarium_formats.actions.samples import SAMPLE_PAGE
-from armarium_formats.queries.exchange import export as export_page
+from armarium_testing.sample_files import SAMPLE_PAGE
+from armarium_formats.queries.exchange import export_page
 from pathlib import Path
 import sys
 place = Path(sys.argv[1])

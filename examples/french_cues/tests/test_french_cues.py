@@ -64,12 +64,12 @@ def test_rows_of_a_language_make_its_documents_known(
     ours: list[Plugin] = [documents(), source_model(), reading(), finding()]
     without = find(make_engine(plugins=ours), tmp_path / "Without.library")
     assert "no cue of any language matched" in without["words"]
-    assert [one["confidence"] for one in without["documents"]] == [None]
-    found = find(make_engine(plugins=[*ours, french_cues]), tmp_path / "With.library")
-    assert found["words"] == "Ended with 1 proposal."
-    assert [(one["kind"], len(one["page_ids"])) for one in found["documents"]] == [
+    assert [document["confidence"] for document in without["documents"]] == [None]
+    with_rows = find(make_engine(plugins=[*ours, french_cues]), tmp_path / "With.library")
+    assert with_rows["words"] == "Ended with 1 proposal."
+    assert [(document["kind"], len(document["page_ids"])) for document in with_rows["documents"]] == [
         ("Testament", 2),
         ("Testament", 1),
     ]
     # -2 (start) + 3 (will heading) + 2 (done at) = 3.
-    assert found["documents"][1]["confidence"] == pytest.approx(0.952574, abs=1e-6)
+    assert with_rows["documents"][1]["confidence"] == pytest.approx(0.952574, abs=1e-6)

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from armarium.api import Engine, Library
-from armarium.cli.declared import SESSIONS
 from armarium.principals import LOCAL_OWNER
+from armarium_cli.declared import SESSIONS
 from armarium_documents.plugin import armarium_plugin as documents_plugin
 from armarium_testing.conformance import exercise_plugin
 from armarium_testing.fixtures import http_client
@@ -142,9 +142,9 @@ def test_its_command_lists_the_visits_of_a_document(
     def session() -> Iterator[Questions]:
         yield Questions()
 
-    monkeypatch.setattr("armarium.cli.output.wants_json", lambda: False)
+    monkeypatch.setattr("armarium_cli.output.wants_json", lambda: False)
     monkeypatch.setitem(SESSIONS, "project", session)
     cli.visits(document=letter)
-    told = capsys.readouterr().out
-    assert "looked for the seal" in told
-    assert "1 visit." in told
+    output = capsys.readouterr().out
+    assert "looked for the seal" in output
+    assert "1 visit." in output

@@ -20,13 +20,13 @@ def levels(letters: Sequence[str]) -> list[int]:
     edge = "R" if base else "L"
     resolved = _weak(kinds, edge)
     _neutral(resolved, edge)
-    found = [_level(kind, base) for kind in resolved]
+    levels_of_kinds = [_level(kind, base) for kind in resolved]
     # L1: blanks at the end of the line get the line's own level.
     for place in reversed(range(len(kinds))):
         if kinds[place] not in ("WS", "S", "B"):
             break
-        found[place] = base
-    return found
+        levels_of_kinds[place] = base
+    return levels_of_kinds
 
 
 def visual_order(run_levels: Sequence[int]) -> list[int]:
@@ -59,58 +59,60 @@ def _level(kind: str, base: int) -> int:
 
 def _weak(kinds: Sequence[str], edge: str) -> list[str]:
     """Apply W2 to W7: the types of numbers and the characters around them."""
-    found = list(kinds)
+    weak = list(kinds)
     strong = edge
     for place, kind in enumerate(kinds):
         if kind in _STRONG:
             strong = kind
         elif kind == "EN" and strong == "AL":
-            found[place] = "AN"
-    found = [_STRONG.get(kind, kind) for kind in found]
-    for place in range(1, len(found) - 1):
-        before, after = found[place - 1], found[place + 1]
+            weak[place] = "AN"
+    weak = [_STRONG.get(kind, kind) for kind in weak]
+    for place in range(1, len(weak) - 1):
+        before, after = weak[place - 1], weak[place + 1]
         if before == after and (
-            (found[place] == "ES" and before == "EN") or (found[place] == "CS" and before in ("EN", "AN"))
+            (weak[place] == "ES" and before == "EN") or (weak[place] == "CS" and before in ("EN", "AN"))
         ):
-            found[place] = before
-    _terminators(found)
+            weak[place] = before
+    _terminators(weak)
     strong = edge
-    for place, kind in enumerate(found):
+    for place, kind in enumerate(weak):
         if kind in ("L", "R"):
             strong = kind
         elif kind == "EN" and strong == "L":
-            found[place] = "L"
+            weak[place] = "L"
         elif kind in ("ES", "ET", "CS"):
-            found[place] = "ON"
-    return found
+            weak[place] = "ON"
+    return weak
 
 
-def _terminators(found: list[str]) -> None:
+def _terminators(kinds_so_far: list[str]) -> None:
     """Apply W5: characters such as % and £ next to a European number belong to it."""
     place = 0
-    while place < len(found):
+    while place < len(kinds_so_far):
         end = place
-        while end < len(found) and found[end] == "ET":
+        while end < len(kinds_so_far) and kinds_so_far[end] == "ET":
             end += 1
         if end > place:
-            beside = (place and found[place - 1] == "EN") or (end < len(found) and found[end] == "EN")
+            beside = (place and kinds_so_far[place - 1] == "EN") or (
+                end < len(kinds_so_far) and kinds_so_far[end] == "EN"
+            )
             if beside:
-                found[place:end] = ["EN"] * (end - place)
+                kinds_so_far[place:end] = ["EN"] * (end - place)
         place = max(end, place + 1)
 
 
-def _neutral(found: list[str], edge: str) -> None:
+def _neutral(kinds_so_far: list[str], edge: str) -> None:
     """Apply N1 and N2: neutral characters take the direction of their neighbours if these agree, else that of
     the line.
     """
     strong = {"L": "L", "R": "R", "EN": "R", "AN": "R"}
     place = 0
-    while place < len(found):
+    while place < len(kinds_so_far):
         end = place
-        while end < len(found) and found[end] not in strong:
+        while end < len(kinds_so_far) and kinds_so_far[end] not in strong:
             end += 1
         if end > place:
-            before = strong[found[place - 1]] if place else edge
-            after = strong[found[end]] if end < len(found) else edge
-            found[place:end] = [before if before == after else edge] * (end - place)
+            before = strong[kinds_so_far[place - 1]] if place else edge
+            after = strong[kinds_so_far[end]] if end < len(kinds_so_far) else edge
+            kinds_so_far[place:end] = [before if before == after else edge] * (end - place)
         place = max(end, place + 1)

@@ -115,8 +115,8 @@ def bundled_fonts() -> tuple[BundledFont, ...]:
     Latin, Greek and Cyrillic come first, then a font for each script, then Chinese, Japanese and Korean, then
     symbols.
     """
-    there = list(installed_fonts(FOLDERS))
-    ours = [*there, *(font for font in packaged_fonts(SPARE) if not _is_spared(font, there))]
+    fonts_here = list(installed_fonts(FOLDERS))
+    ours = [*fonts_here, *(font for font in packaged_fonts(SPARE) if not _is_spared(font, fonts_here))]
     latin = [font for font in ours if "Latn" in font.scripts]
     symbols = [font for font in ours if font.scripts[0].startswith("Z")]
     others = [font for font in ours if font not in latin and font not in symbols]
@@ -125,10 +125,10 @@ def bundled_fonts() -> tuple[BundledFont, ...]:
     )
 
 
-def _is_spared(font: BundledFont, there: Iterable[BundledFont]) -> bool:
+def _is_spared(font: BundledFont, fonts_here: Iterable[BundledFont]) -> bool:
     """Whether the machine has a font, or for its scripts others; of symbols no font has all."""
-    families = {font.family for font in there}
-    scripts = {script for font in there for script in font.scripts if not script.startswith("Z")}
+    families = {font.family for font in fonts_here}
+    scripts = {script for font in fonts_here for script in font.scripts if not script.startswith("Z")}
     return font.family in families or scripts.issuperset(font.scripts)
 
 
@@ -138,8 +138,8 @@ def fonts_for(letters: Iterable[str]) -> tuple[BundledFont, ...]:
     first = (
         next((font for font in fonts if has_letters(str(font.path), letter)), None) for letter in set(letters)
     )
-    found = {font.order: font for font in first if font is not None}
-    return tuple(found[order] for order in sorted(found))
+    first_fonts = {font.order: font for font in first if font is not None}
+    return tuple(first_fonts[order] for order in sorted(first_fonts))
 
 
 def pen_font() -> BundledFont | None:
@@ -174,11 +174,11 @@ def installed_fonts(folders: Iterable[Path]) -> Iterator[BundledFont]:
             yield _font(family, tuple(scripts.split(",")), here[file], OFL, licence)
 
 
-def _files(folders: Iterable[Path], wanted: set[str]) -> dict[str, Path]:
+def _files(folders: Iterable[Path], names_wanted: set[str]) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for folder in folders:
         for at, _, files in os.walk(folder):
-            for file in wanted.intersection(files):
+            for file in names_wanted.intersection(files):
                 found.setdefault(file, Path(at) / file)
     return found
 
@@ -197,7 +197,12 @@ def _font_by_metadata(package: FontPackage, root: Path) -> BundledFont | None:
     about = json.loads((root / "metadata.json").read_text(encoding="utf-8"))
     upright = [file for file in about["files"] if file["style"] == "normal"]
     chosen = min(
-        upright, key=lambda one: (not one["variable"], abs((one["weight"] or 400) - 400)), default=None
+        upright,
+        key=lambda file: (
+            not file["variable"],
+            abs((file["weight"] or 400) - 400),
+        ),
+        default=None,
     )
     if chosen is None or not (root / chosen["path"]).is_file() or not (root / "LICENSE").is_file():
         return None

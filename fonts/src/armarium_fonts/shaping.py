@@ -41,8 +41,8 @@ _COPYRIGHT, _LICENCE, _ADDRESS = 0, 13, 14
 def licence_in(path: str) -> str | None:
     """Return the copyright and licence that a font states, if that is the SIL Open Font License; None otherwise."""
     face = _face(path)
-    stated = [face.get_name(entry) or "" for entry in (_COPYRIGHT, _LICENCE, _ADDRESS)]
-    return "\n\n".join(stated) + "\n" if "SIL Open Font License" in stated[1] else None
+    texts = [face.get_name(entry) or "" for entry in (_COPYRIGHT, _LICENCE, _ADDRESS)]
+    return "\n\n".join(texts) + "\n" if "SIL Open Font License" in texts[1] else None
 
 
 @dataclass(frozen=True)

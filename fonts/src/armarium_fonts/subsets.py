@@ -46,19 +46,19 @@ def part_of(font: BundledFont, letters: Iterable[str], *, named: bool = False) -
     import uharfbuzz
 
     face = uharfbuzz.Face(uharfbuzz.Blob.from_file_path(str(font.path)))
-    wanted = uharfbuzz.SubsetInput()
-    wanted.sets(uharfbuzz.SubsetInputSets.UNICODE).set({ord(letter) for letter in letters})
-    names = wanted.sets(uharfbuzz.SubsetInputSets.NAME_ID)
+    subset_input = uharfbuzz.SubsetInput()
+    subset_input.sets(uharfbuzz.SubsetInputSets.UNICODE).set({ord(letter) for letter in letters})
+    names = subset_input.sets(uharfbuzz.SubsetInputSets.NAME_ID)
     names.clear()
     names.update(_NOTICES | _FAMILY if named and not _reserves_a_name(font, face) else _NOTICES)
-    wanted.pin_all_axes_to_default(face)
-    return bytes(wanted.subset(face).blob.data)
+    subset_input.pin_all_axes_to_default(face)
+    return bytes(subset_input.subset(face).blob.data)
 
 
 def _reserves_a_name(font: BundledFont, face: Any) -> bool:
     """Whether the copyright of a font or the head of its licence reserves a name that the font has (SIL OFL, 3)."""
-    said = f"{face.get_name(0) or ''}\n{font.licence_text.partition('PREAMBLE')[0]}"
-    reserved = " ".join(re.findall(r"Reserved Font Names?\b([^\n]*)", said, re.IGNORECASE))
+    naming_text = f"{face.get_name(0) or ''}\n{font.licence_text.partition('PREAMBLE')[0]}"
+    reserved = " ".join(re.findall(r"Reserved Font Names?\b([^\n]*)", naming_text, re.IGNORECASE))
     return bool(_words(reserved) & _words(font.family))
 
 

@@ -25,9 +25,9 @@ class Pair:
         self.engine, self.project = engine, library
         self.page = sample_page(Example(engine, library, LOCAL_OWNER, folder))
         self.first = sample_reading(Example(engine, library, LOCAL_OWNER, folder), self.page, "Deer Sir")
-        made = self.run(library, "branches.create", {"name": "Corrections"})
-        self.id: str = made["id"]
-        self.path = Path(made["library_path"])
+        result = self.run(library, "branches.create", {"name": "Corrections"})
+        self.id: str = result["id"]
+        self.path = Path(result["library_path"])
 
     @property
     def branch(self) -> Library:

@@ -47,10 +47,10 @@ def test_a_branch_is_a_copy_that_works_as_a_project_and_is_not_listed(pair: Pair
 def test_a_token_without_folders_reaches_the_branches_of_known_projects_only(
     pair: Pair, client: Any, tmp_path: Path
 ) -> None:
-    told = client.post("/api/tokens", json={"name": "an agent", "role": "editor"}).json()
+    answer = client.post("/api/tokens", json={"name": "an agent", "role": "editor"}).json()
 
     def ask(place: Path) -> int:
-        there = {"Authorization": f"Bearer {told['token']}", "X-Service-Library-Path": quote(str(place))}
+        there = {"Authorization": f"Bearer {answer['token']}", "X-Service-Library-Path": quote(str(place))}
         return int(client.get("/api/documents", headers=there).status_code)
 
     assert ask(pair.path) == 200
@@ -59,6 +59,10 @@ def test_a_token_without_folders_reaches_the_branches_of_known_projects_only(
 
 def test_changes_are_grouped_by_page_and_kind_with_old_and_new_words(pair: Pair) -> None:
     pair.correct(pair.branch, "Dear Sir")
+    # What a package is called, and when its snapshots are taken, concerns it alone.
+    pair.engine.run(
+        pair.branch, "library.set", {"name": "Mine", "snapshot_interval_seconds": 60}, LOCAL_OWNER
+    )
     found = pair.changes()
     (group,) = found["items"]
     assert (group["kind"], group["document_id"], group["status"]) == (
@@ -125,8 +129,8 @@ def test_readings_in_conflict_are_refused_kept_both_or_decided(pair: Pair) -> No
     (group,) = pair.changes()["items"]
     (row,) = group["rows"]
     assert (group["status"], row["why"]) == ("conflict", "rival")
-    assert [one["name"] for one in row["theirs_by"]] == ["colleague"]
-    assert [one["name"] for one in row["ours_by"]] == ["owner"]
+    assert [its["name"] for its in row["theirs_by"]] == ["colleague"]
+    assert [mine["name"] for mine in row["ours_by"]] == ["owner"]
     texts = next(value for value in row["values"] if value["column"] == "content")
     assert (texts["theirs"], texts["ours"]) == ("Dear Sir", "Dear Sire")
     before = pair.state()
@@ -290,10 +294,10 @@ def test_a_tampered_branch_and_one_of_another_project_are_refused(
     assert refused.value.code == "branch_damaged"
     engine.run(None, "library.create", {"path": str(tmp_path / "Second.library")}, LOCAL_OWNER)
     second = engine.libraries.get(tmp_path / "Second.library")
-    made = engine.run(second, "branches.create", {"name": "Its own"}, LOCAL_OWNER).result or {}
+    result = engine.run(second, "branches.create", {"name": "Its own"}, LOCAL_OWNER).result or {}
     engine.libraries.release(pair.path)
     shutil.rmtree(pair.path)
-    shutil.copytree(made["library_path"], pair.path)
+    shutil.copytree(result["library_path"], pair.path)
     card = json.loads((pair.path / "library.json").read_text())
     card["branch"]["id"] = pair.id
     (pair.path / "library.json").write_text(json.dumps(card))
@@ -339,14 +343,27 @@ def test_emptying_the_trash_leaves_a_branch_its_files(pair: Pair, tmp_path: Path
     document_id = sample_picture(
         Example(pair.engine, pair.project, LOCAL_OWNER, tmp_path), Image.new("L", (8, 8))
     )
-    made = pair.run(pair.project, "branches.create", {"name": "Second"})
-    branch = pair.engine.libraries.open_only(made["library_path"])
+    result = pair.run(pair.project, "branches.create", {"name": "Second"})
+    branch = pair.engine.libraries.open_only(result["library_path"])
     digests = set(branch.objects.digests())
     assert digests
     pair.run(pair.project, "document.delete", {"ids": [document_id]})
     pair.run(pair.project, "document.empty_trash", {})
     assert set(branch.objects.digests()) == digests
     assert examine(pair.engine, branch.path)["findings"] == []
+
+
+def test_a_page_that_was_removed_for_good_does_not_come_back_bare(pair: Pair) -> None:
+    pair.run(pair.branch, "document.update", {"document_id": pair.page.document_id, "name": "f. 1 recto"})
+    pair.run(pair.project, "document.delete", {"ids": [pair.page.document_id]})
+    pair.run(pair.project, "document.empty_trash", {})
+    before = pair.state()
+    with pytest.raises(Conflict) as refused:
+        pair.merge(on_conflict="take_theirs")
+    assert "removed for good" in refused.value.detail
+    assert differences(before, pair.state()) == []
+    pair.merge(on_conflict="keep_ours")
+    assert pair.changes()["total"] == 0
 
 
 def test_a_locked_page_is_not_merged_by_an_editor(pair: Pair) -> None:
@@ -413,7 +430,7 @@ def test_why_a_withheld_page_was_turned_down_is_told_to_nobody_who_may_not_see_i
     for who in (LOCAL_OWNER, editor):
         with asking(who), pair.project.db.read() as conn:
             found = read_branch(conn, pair.engine, pair.project, pair.id)["rejected"]
-            told[who.name] = [(one["document_id"], one["reason"]) for one in found]
+            told[who.name] = [(item["document_id"], item["reason"]) for item in found]
     assert told["editor"] == [(other, "tree")]
     assert sorted(told["owner"]) == sorted([(other, "tree"), (pair.page.document_id, "readings")])
 
@@ -432,7 +449,7 @@ def test_two_merges_at_once_write_once(pair: Pair) -> None:
     pair.correct(pair.branch, "Dear Sir")
     with ThreadPoolExecutor(4) as pool:
         futures = [pool.submit(pair.merge) for _ in range(4)]
-    refused = [one.exception() for one in futures if one.exception() is not None]
+    refused = [future.exception() for future in futures if future.exception() is not None]
     assert len(refused) == 3
     assert {one.code for one in refused if isinstance(one, Conflict)} == {"nothing_to_merge"}
     with pair.project.db.read() as conn:
@@ -449,9 +466,9 @@ def test_two_merges_at_once_write_once(pair: Pair) -> None:
 
 def test_part_of_a_branch_is_merged_and_what_it_rests_on_is_named(pair: Pair) -> None:
     page = pair.run(pair.branch, "document.create", {"name": "New", "doc_type": "page"})["id"]
-    made = pair.run(pair.branch, "segment.pass_create", {"document_id": page, "name": "Hand"})
+    result = pair.run(pair.branch, "segment.pass_create", {"document_id": page, "name": "Hand"})
     groups = {group["kind"]: group["id"] for group in pair.changes()["items"]}
-    assert made
+    assert result
     with pytest.raises(Conflict) as refused:
         pair.merge(groups=[groups["shapes"]])
     assert refused.value.code == "needs_groups"
@@ -502,8 +519,8 @@ def test_what_is_withheld_is_not_in_the_branch_of_whoever_may_not_see_it(pair: P
     withheld = {"target_kind": "document", "target_id": secret, "restricted": True}
     pair.run(pair.project, "rights.set", withheld)
     editor = dataclasses.replace(LOCAL_OWNER, role="editor", name="editor", token_id="t1")
-    made = pair.run(pair.project, "branches.create", {"name": "In part"}, editor)
-    place = Path(made["library_path"])
+    result = pair.run(pair.project, "branches.create", {"name": "In part"}, editor)
+    place = Path(result["library_path"])
     stored = b"".join(path.read_bytes() for path in place.glob("library.sqlite*"))
     assert b"Unsayable" not in stored
     assert secret.encode() not in stored
@@ -513,7 +530,7 @@ def test_what_is_withheld_is_not_in_the_branch_of_whoever_may_not_see_it(pair: P
     assert not branch.objects.has(digests[secret])
     assert examine(pair.engine, place)["findings"] == []
     pair.correct(branch, "Dear Sir", who=editor)
-    pair.id = made["id"]
+    pair.id = result["id"]
     (group,) = pair.changes()["items"]
     assert group["status"] == "clean"
     pair.merge()
@@ -521,3 +538,14 @@ def test_what_is_withheld_is_not_in_the_branch_of_whoever_may_not_see_it(pair: P
     with pytest.raises(Conflict) as refused:
         pair.run(branch, "branches.update", {})
     assert refused.value.code == "partial_branch"
+
+
+def test_a_project_and_its_branch_keep_their_own_names_and_plans_of_snapshots(pair: Pair) -> None:
+    pair.run(pair.branch, "library.set", {"name": "Ana's"})
+    pair.run(pair.project, "library.set", {"name": "Letters of 1832", "snapshot_interval_seconds": 3600})
+    assert pair.changes()["total"] == pair.changes(incoming=True)["total"] == 0
+    pair.run(pair.branch, "library.set", {"trainer": "kraken"})
+    pair.merge()
+    told = [one.settings() for one in (pair.project, pair.branch)]
+    assert [item["name"] for item in told] == ["Letters of 1832", "Ana's"]
+    assert [item["trainer"] for item in told] == ["kraken"] * 2

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from branch_pair import OTHER, Pair
 
-from armarium.api import Conflict, Engine, Invalid
+from armarium.api import Conflict, Engine, Invalid, raw_of
+from armarium.principals import LOCAL_OWNER
 
 
 def _pack_to(pair: Pair, folder: Path, pictures: str = "no") -> Path:
@@ -22,7 +23,9 @@ def _pack_to(pair: Pair, folder: Path, pictures: str = "no") -> Path:
 def test_a_branch_goes_as_a_file_to_another_machine_and_comes_back(
     pair: Pair, make_engine: Callable[..., Engine], tmp_path: Path
 ) -> None:
-    """The colleague unpacks it, works with an engine of his own, and packs it again."""
+    """The colleague unpacks it, works with an engine of her own, and packs it again: made by her, accepted by the owner."""
+    result = pair.run(pair.project, "branches.create", {"name": "Sent", "made_for": "Ana"})
+    pair.id, pair.path = result["id"], Path(result["library_path"])
     sent = _pack_to(pair, tmp_path)
     away = tmp_path / "away"
     with zipfile.ZipFile(sent) as archive:
@@ -36,13 +39,21 @@ def test_a_branch_goes_as_a_file_to_another_machine_and_comes_back(
     other = make_engine(plugins=[documents(), source_model(), rights(), agents()], state="other")
     copy = other.libraries.get(place)
     text = {"segment_id": pair.page.segment_ids[0], "text": "Dear Sir"}
-    other.run(copy, "representation.create", text, OTHER)
+    reading = (other.run(copy, "representation.create", text, LOCAL_OWNER).result or {})["id"]
     other.run(copy, "branches.pack", {"path": str(tmp_path / "back.zip")}, OTHER)
     pair.run(pair.project, "branches.take", {"path": str(tmp_path / "back.zip")})
     (group,) = pair.changes()["items"]
-    assert group["rows"][0]["theirs_by"][0]["name"] == "colleague"
-    pair.merge()
+    assert group["rows"][0]["theirs_by"][0]["name"] == "Ana"
+    merged = pair.merge()
     assert "Dear Sir" in pair.counting(pair.project)
+    with pair.project.db.read() as conn:
+        who = "SELECT created_by FROM content_representation WHERE id = ?"
+        assert raw_of(conn).execute(who, (reading,)).fetchone() == ("Ana",)
+        accepted = "SELECT actor_name FROM audit WHERE id = ?"
+        assert raw_of(conn).execute(accepted, (merged["audit_id"],)).fetchone() == ("owner",)
+    # What the owner does in it here is the owner's.
+    pair.correct(pair.branch, "Dear Sirs")
+    assert pair.changes()["items"][0]["rows"][0]["theirs_by"][0]["name"] == "owner"
 
 
 def test_taking_a_file_loses_no_work_of_this_machine(pair: Pair, tmp_path: Path) -> None:
@@ -52,6 +63,23 @@ def test_taking_a_file_loses_no_work_of_this_machine(pair: Pair, tmp_path: Path)
         pair.run(pair.project, "branches.take", {"path": str(sent)})
     assert refused.value.code == "branch_diverged"
     assert pair.changes()["total"] == 1
+
+
+def test_a_file_taken_into_a_renamed_project_lies_with_the_branches_of_its_new_name(
+    pair: Pair, tmp_path: Path
+) -> None:
+    """Only the project's folder was renamed: its branches still lie in the folder of the old name."""
+    sent = _pack_to(pair, tmp_path)
+    engine, place, before = pair.engine, pair.project.path, pair.path
+    engine.libraries.release(before)
+    engine.libraries.release(place)
+    pair.project = engine.libraries.get(place.rename(place.with_name("Renamed.library")))
+    pair.path = Path(pair.run(pair.project, "branches.take", {"path": str(sent)})["library_path"])
+    assert pair.path.parent.name == "Renamed.branches"
+    assert not before.exists()
+    pair.correct(engine.libraries.get(pair.path), "Dear Sir")
+    pair.merge()
+    assert "Dear Sir" in pair.counting(pair.project)
 
 
 def test_what_is_no_branch_or_was_changed_by_hand_is_not_taken(pair: Pair, tmp_path: Path) -> None:
@@ -103,8 +131,8 @@ def test_reduced_pictures_are_looked_at_where_the_originals_are_not_and_replace_
 
     example = Example(pair.engine, pair.project, LOCAL_OWNER, tmp_path)
     page = sample_picture(example, Image.new("RGB", (2400, 1200), "teal"), "Wide.png")
-    made = pair.run(pair.project, "branches.create", {"name": "Small"})
-    pair.id, pair.path = made["id"], Path(made["library_path"])
+    result = pair.run(pair.project, "branches.create", {"name": "Small"})
+    pair.id, pair.path = result["id"], Path(result["library_path"])
     with pair.project.db.read() as conn:
         original = page_image(pair.project, conn, page)
     with zipfile.ZipFile(_pack_to(pair, tmp_path, "reduced")) as archive:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from PIL import Image
 from armarium.api import NotFound, raw_of
 from armarium.principals import LOCAL_OWNER
 from armarium.projects.doctor import examine
-from armarium_agents.branches.queries import list_branches, read_branch
+from armarium_agents.branches.queries import list_branches, list_changes, read_branch
 from armarium_testing.digest import differences
 
 
@@ -35,9 +36,9 @@ def test_a_branch_of_a_folder_holds_that_folder_alone_and_brings_only_that_back(
         pair.run(pair.project, "document.move", {"ids": [page], "parent_id": place})
     with pytest.raises(NotFound):
         pair.run(pair.project, "branches.create", {"name": "None", "scope": ["nowhere"]})
-    made = pair.run(pair.project, "branches.create", {"name": "Part", "scope": [inside]})
-    pair.id, pair.path = made["id"], Path(made["library_path"])
-    assert made["scope"] == [inside]
+    result = pair.run(pair.project, "branches.create", {"name": "Part", "scope": [inside]})
+    pair.id, pair.path = result["id"], Path(result["library_path"])
+    assert result["scope"] == [inside]
     stored = b"".join(path.read_bytes() for path in pair.path.glob("library.sqlite*"))
     assert taken.encode() in stored
     assert left.encode() not in stored
@@ -72,8 +73,8 @@ def test_what_a_branch_is_called_and_brings_is_told_to_whom_it_concerns(pair: Pa
         dataclasses.replace(mine, kind="person", token_kind="device", token_id="t3"),
         who("viewer", "person", "t4"),
     )
-    made = pair.run(pair.project, "branches.create", {"name": "Unsayable"}, mine)
-    pair.run(pair.project, "branches.propose", {"branch_id": made["id"], "summary": "Unsaid"}, mine)
+    result = pair.run(pair.project, "branches.create", {"name": "Unsayable"}, mine)
+    pair.run(pair.project, "branches.propose", {"branch_id": result["id"], "summary": "Unsaid"}, mine)
 
     def tell(asks: Principal) -> dict[str, tuple[str, str | None]]:
         with asking(asks), pair.project.db.read() as conn:
@@ -81,17 +82,26 @@ def test_what_a_branch_is_called_and_brings_is_told_to_whom_it_concerns(pair: Pa
             for one in items:
                 details = read_branch(conn, pair.engine, pair.project, one["id"])
                 assert {**one, "rejected": []} == details
-        return {one["id"]: (one["name"], one["summary"]) for one in items}
+        return {item["id"]: (item["name"], item["summary"]) for item in items}
 
     whole = ("Unsayable", "Unsaid")
-    unnamed = (f"Branch {made['id'][-8:]}", None)
-    shown = [(tell(one)[made["id"]]) for one in (LOCAL_OWNER, person, mine, other, viewer)]
-    assert shown == [whole, whole, whole, unnamed, whole]
+    unnamed = (f"Branch {result['id'][-8:]}", None)
+    shown = [tell(one).get(result["id"]) for one in (LOCAL_OWNER, person, mine, other, viewer)]
+    assert shown == [whole, whole, whole, unnamed, None]
+    assert tell(viewer) == {}
+    for one, may_look in ((person, True), (mine, True), (other, False), (viewer, False)):
+        with (
+            asking(one),
+            pair.project.db.read() as conn,
+            nullcontext() if may_look else pytest.raises(NotFound),
+        ):
+            page = {"limit": 50, "offset": 0}
+            list_changes(conn, pair.engine, pair.project, one, result["id"], **page)
     withheld = {"target_kind": "document", "target_id": pair.page.document_id, "restricted": True}
     pair.run(pair.project, "rights.set", withheld)
-    assert [set(tell(one)) for one in (person, mine, other)] == [set(), {made["id"]}, set()]
+    assert [set(tell(one)) for one in (person, mine, other)] == [set(), {result["id"]}, set()]
     with asking(other), pair.project.db.read() as conn, pytest.raises(NotFound):
-        read_branch(conn, pair.engine, pair.project, made["id"])
+        read_branch(conn, pair.engine, pair.project, result["id"])
     with pair.project.db.read() as conn:
         logged = raw_of(conn).execute("SELECT group_concat(params) FROM audit").fetchone()[0]
     assert "Unsa" not in logged

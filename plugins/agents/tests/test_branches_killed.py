@@ -22,14 +22,14 @@ def test_branches_killed_at_random(tmp_path: Path) -> None:
 @needs_compiler
 @pytest.mark.slow
 def test_branches_killed_at_writes_syncs_and_renames(tmp_path: Path) -> None:
-    report = strike("branch_workload:BRANCH", tmp_path, "--every", "61", env=HERE)
+    report = strike("branch_workload:BRANCH", tmp_path, "--every", "113", env=HERE)
     assert report["faults"] == []
 
 
 @needs_compiler
 @pytest.mark.slow
 def test_branches_on_a_disk_that_fails(tmp_path: Path) -> None:
-    report = strike("branch_workload:BRANCH", tmp_path, "--errors", "401", env=HERE)
+    report = strike("branch_workload:BRANCH", tmp_path, "--errors", "601", env=HERE)
     assert report["faults"] == []
     assert report["refused_in_words"] > 0
 

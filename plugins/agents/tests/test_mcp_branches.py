@@ -12,13 +12,15 @@ from mcp import Client
 from armarium.api import Library
 from armarium.web.app import create_app
 from armarium_agents.mcp.sessions import Sessions
+from armarium_source_model.api import sample_page
+from armarium_testing.digest import differences, table_digests
 
 GROUP = ("make_group", {"name": "Found", "kind": "folder"})
 
 
 def branches(place: Place) -> list[Library]:
     listed = place.do_read("/api/branches")["items"]
-    return [place.engine.libraries.open_only(one["library_path"]) for one in listed]
+    return [place.engine.libraries.open_only(item["library_path"]) for item in listed]
 
 
 def folders(library: Library) -> list[str]:
@@ -38,7 +40,7 @@ def test_the_first_write_opens_a_branch_and_the_session_works_and_reads_there(
     before, made, after, _ = agent.call_all(
         listed, GROUP, listed, ("make_group", {"name": "Two", "kind": "folder"})
     )
-    names = [{one["name"] for one in told.json["items"]} for told in (before, after)]
+    names = [{item["name"] for item in told.json["items"]} for told in (before, after)]
     assert names[1] - names[0] == {"Found"}
     (branch,) = branches(place)
     assert folders(place.library) == []
@@ -51,7 +53,7 @@ def test_two_first_writes_at_once_open_one_branch(place: Place) -> None:
         return await asyncio.gather(*(client.call_tool(*GROUP) for _ in range(3)))
 
     told = place.agent(writes_to="branch").run(script)
-    assert not any(one.is_error for one in told)
+    assert not any(item.is_error for item in told)
     (branch,) = branches(place)
     assert folders(branch) == ["Found"] * 3
 
@@ -68,6 +70,34 @@ def test_a_token_that_writes_to_the_project_opens_none(place: Place) -> None:
     assert not place.agent(writes_to="project").call(GROUP[0], **GROUP[1]).is_error
     assert branches(place) == []
     assert folders(place.library) == ["Found"]
+
+
+def test_a_session_on_a_branch_changes_neither_its_project_nor_the_engine_from_there(place: Place) -> None:
+    project = str(place.library.path)
+    page = sample_page(place.example).document_id
+    before = table_digests(place.library.db, place.library.schema)
+    agent = place.agent(writes_to="branch")
+    moved = {"source_library": project, "items": [page], "mode": "move"}
+    made, *refused = agent.call_all(
+        GROUP,
+        *(
+            ("call_operation", {"name": name, "arguments": arguments})
+            for name, arguments in (
+                ("library.release", {"path": project}),
+                ("library.unregister", {"path": project}),
+                ("background.pause", {}),
+                ("document.transfer", moved),
+            )
+        ),
+    )
+    assert not made.is_error
+    assert all("writes to its branch alone" in one.text for one in refused[:3])
+    assert "Transfer copies into it instead" in refused[3].text
+    (branch,) = place.do_read("/api/branches")["items"]
+    assert branch["id"]
+    after = table_digests(place.library.db, place.library.schema)
+    assert differences(before, after) == ["branch"]
+    assert place.engine.libraries.open_at(project) is place.library
 
 
 def test_an_agent_proposes_its_branch_and_can_neither_merge_it_nor_delete_it(place: Place) -> None:
@@ -106,7 +136,7 @@ def test_an_agent_that_the_engine_forgot_goes_on_with_its_open_branch_until_that
     assert len(branches(place)) == 2
     begin(GROUP, ("propose_branch", {"summary": "Folders"}))
     begin(GROUP)
-    assert [len(folders(one)) for one in branches(place)] == [3, 1, 1]
+    assert [len(folders(branch)) for branch in branches(place)] == [3, 1, 1]
     (*_, last) = place.do_read("/api/branches")["items"]
     place.do("branches.merge", {"branch_id": last["id"]})
     begin(GROUP)
@@ -117,7 +147,7 @@ def test_a_new_session_of_an_engine_that_knows_the_old_one_opens_a_branch_of_its
     agent = place.agent(writes_to="branch")
     for _ in range(2):
         assert not agent.call(GROUP[0], **GROUP[1]).is_error
-    assert [folders(one) for one in branches(place)] == [["Found"], ["Found"]]
+    assert [folders(branch) for branch in branches(place)] == [["Found"], ["Found"]]
 
 
 def test_a_session_that_wrote_nothing_has_nothing_to_propose(place: Place) -> None:

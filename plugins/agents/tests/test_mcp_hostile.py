@@ -100,7 +100,7 @@ def test_no_arguments_of_a_tool_break_it(place: Place, name: str) -> None:
     ids = (page.document_id, page.segment_ids[0], page.reading_ids[0])
     cases = samples(SCHEMAS[name], EXAMPLES)
     # Some that reach something: what looks like an id is one.
-    cases += [_fill(one, SCHEMAS[name], ids[number % 3]) for number, one in enumerate(cases)]
+    cases += [_fill(case, SCHEMAS[name], ids[number % 3]) for number, case in enumerate(cases)]
 
     async def script(client: Client) -> None:
         for arguments in cases:

@@ -26,7 +26,7 @@ def talk(
     """Start the command in the machine's folder, do what *script* says, and end it."""
     params = StdioServerParameters(
         command=sys.executable,
-        args=["-c", "from armarium.cli import main; main()", *options],
+        args=["-c", "from armarium_cli import main; main()", *options],
         env={**os.environ, **env},
         cwd=str(machine.home),
     )
@@ -66,7 +66,7 @@ def test_the_agent_is_a_machine_with_a_token_that_ends_with_the_connection(read_
     assert step["actor"] == {"kind": "machine", "name": "copyist"}
     assert step["client"].endswith("(tiny-7b)")
     tokens = read_pages.succeed("token", "list", "--json").json["items"]
-    (token,) = [one for one in tokens if one["name"] == "copyist"]
+    (token,) = [token for token in tokens if token["name"] == "copyist"]
     assert token["revoked"]
     assert token["libraries"] != "all"
     assert token["spent"]["writes"] == 2, "its branch and its folder"
@@ -110,7 +110,7 @@ def test_a_token_of_its_own_decides_what_it_may_do(read_pages: Machine) -> None:
     assert "correct_lines" not in names
     assert refused.is_error
     tokens = read_pages.succeed("token", "list", "--json").json["items"]
-    (row,) = [one for one in tokens if one["name"] == "reader"]
+    (row,) = [token for token in tokens if token["name"] == "reader"]
     assert not row["revoked"]
     assert 0 < row["spent"]["calls"] <= 10
 
@@ -127,7 +127,7 @@ def test_a_token_that_is_not_known_is_a_sentence(read_pages: Machine) -> None:
 def test_a_budget_is_set_shown_and_lifted_from_the_command_line(desk: Machine) -> None:
     desk.succeed("token", "create", "spender", "--writes", "5", "--dollars", "2.5", "--model", "m")
     (row,) = [
-        one for one in desk.succeed("token", "list", "--json").json["items"] if one["name"] == "spender"
+        item for item in desk.succeed("token", "list", "--json").json["items"] if item["name"] == "spender"
     ]
     assert row["budget"] == {"calls": None, "writes": 5, "pages": None, "minutes": None, "cost_usd": 2.5}
     assert "writes" in desk.succeed("token", "budget", row["id"]).out

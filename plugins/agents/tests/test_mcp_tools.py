@@ -57,7 +57,7 @@ def test_every_tool_names_an_action_or_route_and_what_that_takes(place: Place) -
                 assert needed <= given, tool.name
         else:
             operation = published["paths"][_template(tool.does, published)][tool.does.method.lower()]
-            taken = {one["name"] for one in operation["parameters"]} | ADDED
+            taken = {parameter["name"] for parameter in operation["parameters"]} | ADDED
             if tool.does.method == "POST":
                 name = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"]
                 taken |= set(published["components"]["schemas"][name.rpartition("/")[2]]["properties"])
@@ -104,8 +104,8 @@ def test_an_agent_reads_looks_corrects_and_records_with_the_tools(place: Place, 
         ("read_page", {"page_id": where}),
     )
     assert read.json["text"] == "\n".join(LINES)
-    assert [one["text"] for one in lines.json["items"]] == LINES
-    assert [one["segment_id"] for one in lines.json["items"]] == page.segment_ids
+    assert [item["text"] for item in lines.json["items"]] == LINES
+    assert [item["segment_id"] for item in lines.json["items"]] == page.segment_ids
     for picture in (look, close):
         assert picture.content[0].type == "image"
         assert max(Image.open(io.BytesIO(base64.b64decode(picture.content[0].data))).size) <= PICTURE_SIDE
@@ -144,8 +144,8 @@ def test_names_and_statements_are_placed_by_their_words(place: Place) -> None:
     assert absent.is_error
     assert "occurrence 2" in absent.text
     assert stated.json["source_excerpt"] == "Ana went to Lima"
-    assert [one["id"] for one in found.json["items"]] == [stated.json["id"]]
-    assert [one["entity_id"] for one in listed.json["items"]] == [ana]
+    assert [item["id"] for item in found.json["items"]] == [stated.json["id"]]
+    assert [item["entity_id"] for item in listed.json["items"]] == [ana]
 
 
 def test_pages_are_found_described_grouped_moved_and_exported(place: Place) -> None:
@@ -155,9 +155,9 @@ def test_pages_are_found_described_grouped_moved_and_exported(place: Place) -> N
     agent.call("move_pages", page_ids=[where], folder_id=group).json  # noqa: B018
     described = agent.call("describe_page", page_id=where, name="Folio 1", date="1650", language="es").json
     assert (described["name"], described["date_iso"]) == ("Folio 1", "1650")
-    assert [one["id"] for one in agent.call("find_pages", folder_id=group).json["items"]] == [where]
+    assert [item["id"] for item in agent.call("find_pages", folder_id=group).json["items"]] == [where]
     assert LINES[0] in agent.call("export_page", page_id=where, format="plain-text").json["content"]
-    assert [one["document_id"] for one in agent.call("search", query="Lima").json["items"]] == [where]
+    assert [item["document_id"] for item in agent.call("search", query="Lima").json["items"]] == [where]
     assert agent.call("how_far_pages_are", folder_id=group).json["items"][0]["lines"] == 2
 
 
@@ -184,7 +184,7 @@ def test_a_long_page_is_given_in_pieces_that_make_the_whole(place: Place) -> Non
     while True:
         told = agent.call("read_lines", page_id=page.document_id, **({"cursor": cursor} if cursor else {}))
         assert len(told.text) <= MOST_CHARACTERS * 1.2
-        lines += [one["segment_id"] for one in told.json["items"]]
+        lines += [item["segment_id"] for item in told.json["items"]]
         cursor = told.json.get("next_cursor")
         if cursor is None:
             break
@@ -213,7 +213,7 @@ def test_lists_are_paged_with_a_cursor(place: Place) -> None:
     first = agent.call("find_pages", limit=3).json
     second = agent.call("find_pages", limit=3, cursor=first["next_cursor"]).json
     assert first["total"] == second["total"] >= 7
-    assert {one["id"] for one in first["items"]}.isdisjoint(one["id"] for one in second["items"])
+    assert {item["id"] for item in first["items"]}.isdisjoint(item["id"] for item in second["items"])
     refused = agent.call("find_pages", cursor="../../etc")
     assert refused.is_error
     assert "next_cursor" in refused.text
@@ -222,13 +222,13 @@ def test_lists_are_paged_with_a_cursor(place: Place) -> None:
 def test_three_tools_reach_every_action_and_query(place: Place) -> None:
     agent = place.agent()
     found = agent.call("find_operation", words="rename a node, change how it is described").json
-    assert "document.update" in {one["name"] for one in found["items"]}
+    assert "document.update" in {item["name"] for item in found["items"]}
     assert set(agent.call("describe_operation", name="document.update").json["params"]["properties"]) >= {
         "document_id",
         "name",
     }
     query = agent.call("describe_operation", name="GET /api/documents/{doc_id}").json
-    assert [one["name"] for one in query["arguments"] if one["required"]] == ["doc_id"]
+    assert [argument["name"] for argument in query["arguments"] if argument["required"]] == ["doc_id"]
     made = agent.call(
         "call_operation", name="document.create", arguments={"name": "By name", "doc_type": "folder"}
     ).json
@@ -249,9 +249,11 @@ def test_resources_and_prompts_are_offered(place: Place) -> None:
 
     async def script(client: Client) -> None:
         templates = (await client.list_resource_templates()).resource_templates
-        addresses = {one.uri_template for one in templates}
+        addresses = {template.uri_template for template in templates}
         assert addresses >= {"armarium://page/{id}", "armarium://line/{id}", "armarium://page/{id}/picture"}
-        assert [str(one.uri) for one in (await client.list_resources()).resources] == ["armarium://models"]
+        assert [str(resource.uri) for resource in (await client.list_resources()).resources] == [
+            "armarium://models"
+        ]
         for address in (
             f"armarium://page/{page.document_id}",
             f"armarium://page/{page.document_id}/lines",
@@ -264,7 +266,7 @@ def test_resources_and_prompts_are_offered(place: Place) -> None:
         assert base64.b64decode(picture.blob).startswith(b"\x89PNG")
         with pytest.raises(Exception, match="nothing at this address"):
             await client.read_resource("armarium://page/../../tokens")
-        prompts = {one.name: one for one in (await client.list_prompts()).prompts}
+        prompts = {prompt.name: prompt for prompt in (await client.list_prompts()).prompts}
         assert set(prompts) == {"transcribe_page", "check_names", "describe_box"}
         asked = await client.get_prompt("transcribe_page", {"page_id": page.document_id})
         assert page.document_id in asked.messages[0].content.text

@@ -23,7 +23,7 @@ def readings(library: Library) -> dict[str, str | None]:
     with library.db.read() as conn:
         live = [row[0] for row in raw_of(conn).execute("SELECT id FROM segment WHERE deleted_at IS NULL")]
         found = counting_of_segments(conn, live, rule=reading_rule(conn))
-    return {one: found[one].text if one in found else None for one in live}
+    return {item: found[item].text if item in found else None for item in live}
 
 
 class Two:
@@ -63,7 +63,7 @@ class Two:
         else:
             self.pair.run(library, "segment.delete", {"segment_ids": [line], "expected_versions": [version]})
 
-    def merge(self, order: tuple[int, int], decided: str) -> tuple[dict[str, str | None], set[str]]:
+    def merge(self, order: tuple[int, int], decided: Any) -> tuple[dict[str, str | None], set[str]]:
         """Merge both; return the readings then, and the lines that the oracle reports at the second. It is undone."""
         before, steps = self.pair.state(), []
         for number in order:
@@ -75,6 +75,11 @@ class Two:
             if versions.conflicts:
                 with pytest.raises(Conflict):
                     self.pair.run(self.pair.project, "branches.merge", {**given, "on_conflict": "refuse"})
+            if versions.merge(decided) is None:
+                # What the first split or joined, the second cannot bring beside it; it was told.
+                with pytest.raises(Conflict, match="split or joined here"):
+                    self.pair.run(self.pair.project, "branches.merge", given)
+                continue
             steps.append(self.pair.run(self.pair.project, "branches.merge", given)["audit_id"])
         found = readings(self.pair.project)
         for step in reversed(steps):

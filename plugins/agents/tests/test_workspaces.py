@@ -38,11 +38,11 @@ def test_actions_conform(engine: Engine, tmp_path: Path) -> None:
 
 def test_a_workspace_from_first_to_last(client: Any, do: Run) -> None:
     letter = page(do)
-    made = client.post(
+    response = client.post(
         BASE, json={"title": "Letters", "messages": [{"role": "user", "content": "Who wrote?"}]}
     )
-    assert made.status_code == 200, made.text
-    one = made.json()
+    assert response.status_code == 200, response.text
+    one = response.json()
     assert (one["title"], one["members"], one["provider"], one["scoped_document_ids"]) == (
         "Letters",
         [],
@@ -68,6 +68,7 @@ def test_a_workspace_from_first_to_last(client: Any, do: Run) -> None:
     )
     assert changed["messages"] == one["messages"]
     assert changed["updated_at"] >= one["updated_at"]
+    assert client.patch(f"{BASE}/{one['id']}", json={"title": None}).status_code == 422
     cleared = client.patch(f"{BASE}/{one['id']}", json={"provider": None, "messages": None}).json()
     assert (cleared["provider"], cleared["messages"], cleared["title"]) == (None, [], "Letters of 1650")
     assert {**client.get(f"{BASE}/{one['id']}").json(), "audit_id": 0} == {**cleared, "audit_id": 0}
@@ -123,9 +124,9 @@ def test_members_come_and_go_with_what_they_refer_to(client: Any, do: Run, known
 
 
 def test_a_node_of_the_tree_is_a_workspace_as_well(client: Any, do: Run) -> None:
-    made = do("document.create", {"name": "Plain", "node_kind": "workspace"})["id"]
-    assert client.get(f"{BASE}/{made}").json()["messages"] == []
-    assert client.patch(f"{BASE}/{made}", json={"model": "qwen"}).json()["model"] == "qwen"
+    result = do("document.create", {"name": "Plain", "node_kind": "workspace"})["id"]
+    assert client.get(f"{BASE}/{result}").json()["messages"] == []
+    assert client.patch(f"{BASE}/{result}", json={"model": "qwen"}).json()["model"] == "qwen"
 
 
 def test_every_write_is_taken_back(engine: Engine, library: Library, do: Run) -> None:
@@ -188,8 +189,8 @@ def test_a_withheld_member_is_not_shown(client: Any, do: Run) -> None:
     made = workspace(do, {"kind": "source", "target_id": secret}, {"kind": "source", "target_id": letter})
     do("workspace.update", {"workspace_id": made, "scoped_document_ids": [secret, letter]})
     do("rights.set", {"target_kind": "document", "target_id": secret, "restricted": True})
-    told = client.post("/api/tokens", json={"name": "a device", "role": "editor"}).json()
-    token = next(value for name, value in told.items() if name == "token" or name.endswith("_token"))
+    answer = client.post("/api/tokens", json={"name": "a device", "role": "editor"}).json()
+    token = next(value for name, value in answer.items() if name == "token" or name.endswith("_token"))
     one = client.get(f"{BASE}/{made}", headers={"Authorization": f"Bearer {token}"}).json()
     assert ([m["target_id"] for m in one["members"]], one["scoped_document_ids"]) == ([letter], [letter])
 
@@ -210,8 +211,8 @@ def test_what_was_said_about_a_withheld_page_is_not_shown(client: Any, do: Run, 
             do("workspace.members", {"workspace_id": workspace_id, "add": add})
     changed = do("workspace.update", {"workspace_id": made, "messages": [*said, *said]})
     do("rights.set", {"target_kind": "document", "target_id": secret, "restricted": True})
-    told = client.post("/api/tokens", json={"name": "an agent", "role": "editor"}).json()
-    who = {"Authorization": f"Bearer {told['token']}"}
+    answer = client.post("/api/tokens", json={"name": "an agent", "role": "editor"}).json()
+    who = {"Authorization": f"Bearer {answer['token']}"}
     one = client.get(f"{BASE}/{made}", headers=who).json()
     assert (one["title"], one["messages"], one["model"]) == ("About it", [], None)
     assert client.get(f"{BASE}/{other}", headers=who).json()["messages"] != []
@@ -223,8 +224,8 @@ def test_what_was_said_about_a_withheld_page_is_not_shown(client: Any, do: Run, 
     assert changed
     for step in client.get("/api/actions/audit", headers=who).json()["items"]:
         if step["action_name"] == "workspace.update" and made in step["target_ids"]:
-            shown = client.get(f"/api/actions/audit/{step['id']}", headers=who)
-            assert "accused" not in shown.text
+            response = client.get(f"/api/actions/audit/{step['id']}", headers=who)
+            assert "accused" not in response.text
     assert len(client.get(f"{BASE}/{made}").json()["messages"]) == 2
 
 
@@ -238,8 +239,8 @@ def test_a_withheld_entity_is_no_member_for_others(client: Any, do: Run, secret:
     do("workspace.members", {"workspace_id": made, "add": add})
     do("rights.set", {"target_kind": "document", "target_id": hidden, "restricted": True})
     secret.add("e1")
-    told = client.post("/api/tokens", json={"name": "an agent", "role": "editor"}).json()
-    who = {"Authorization": f"Bearer {told['token']}"}
+    answer = client.post("/api/tokens", json={"name": "an agent", "role": "editor"}).json()
+    who = {"Authorization": f"Bearer {answer['token']}"}
     for one in (
         client.get(f"{BASE}/{made}", headers=who).json(),
         client.get(BASE, headers=who).json()["items"][0],
@@ -256,8 +257,8 @@ def test_the_time_of_a_message_is_one(client: Any) -> None:
         ("2026-01-31", "2026-01-31T00:00:00.000Z"),
     ):
         said = [{"role": "user", "content": "x", "at": at}]
-        made = client.post(BASE, json={"title": "x", "messages": said}).json()
-        assert made["messages"][0]["at"] == kept
+        answer = client.post(BASE, json={"title": "x", "messages": said}).json()
+        assert answer["messages"][0]["at"] == kept
     for at in ("yesterday", "", "0001-01-01T00:00:00+14:00"):
         said = [{"role": "user", "content": "x", "at": at}]
         assert client.post(BASE, json={"title": "x", "messages": said}).status_code == 422, at

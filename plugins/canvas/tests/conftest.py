@@ -36,10 +36,10 @@ def card(do: Run, folder: str) -> Callable[..., str]:
     """A function that creates a note in the folder and returns its id."""
 
     def make(name: str = "Letter", parent_id: str | None = None, **fields: Any) -> str:
-        made = do(
+        result = do(
             "document.create",
             {"name": name, "parent_id": parent_id or folder, "node_kind": "note", **fields},
         )
-        return str(made["id"])
+        return str(result["id"])
 
     return make

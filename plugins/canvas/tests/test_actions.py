@@ -181,6 +181,7 @@ def test_a_change_keeps_the_rules_of_links(folder: str, card: Make, do: Run) -> 
     for params, code in (
         ({"item_id": note, "kind": "link"}, "kind_stays"),
         ({"item_id": link, "kind": "note"}, "kind_stays"),
+        ({"item_id": note, "kind": None}, "invalid_request"),
         ({"item_id": link, "target_item_id": None}, "bad_link"),
         ({"item_id": link, "target_item_id": one}, "bad_link"),
         ({"item_id": note, "target_item_id": one}, "bad_link"),

@@ -15,10 +15,10 @@ def test_a_canvas_from_first_to_last(client: Any, folder: str, card: Make) -> No
     base = f"/api/canvas/folders/{folder}"
     one = card()
     assert client.get(f"{base}/layout").json() == {"folder_id": folder, "rows": [], "items": []}
-    made = client.post(f"{base}/items", json={"kind": "note", "text": "Who?"})
-    assert made.status_code == 200
-    note = made.json()
-    assert made.headers["X-Service-Audit-Id"] == note["audit_id"]
+    response = client.post(f"{base}/items", json={"kind": "note", "text": "Who?"})
+    assert response.status_code == 200
+    note = response.json()
+    assert response.headers["X-Service-Audit-Id"] == note["audit_id"]
     places = [{"item_id": one, "x": 1, "y": 2, "w": 50}, {"item_id": note["id"], "x": 3, "y": 4}]
     saved = client.put(f"{base}/layout", json={"rows": places}).json()
     assert "audit_id" in saved
@@ -81,8 +81,8 @@ def test_the_trash_is_409(client: Any, folder: str) -> None:
 
 def test_viewers_may_look_and_callers_without_a_token_may_not(client: Any, folder: str, card: Make) -> None:
     one = card()
-    made = client.post("/api/tokens", json={"name": "looker", "role": "viewer"}).json()
-    client.headers["Authorization"] = f"Bearer {made['token']}"
+    answer = client.post("/api/tokens", json={"name": "looker", "role": "viewer"}).json()
+    client.headers["Authorization"] = f"Bearer {answer['token']}"
     base = f"/api/canvas/folders/{folder}"
     assert client.get(f"{base}/layout").status_code == 200
     assert client.get(f"{base}/canvas-picture").status_code == 200

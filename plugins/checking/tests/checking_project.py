@@ -68,7 +68,7 @@ class CheckingProject:
             {"document_id": page, "pass_id": pass_id, "kind": "line", "anchor": {"rect": rect}}
             for rect in rects
         ]
-        return [one["id"] for one in self.do("segment.create_many", {"segments": made})["items"]]
+        return [item["id"] for item in self.do("segment.create_many", {"segments": made})["items"]]
 
     def read(self, page: str, pass_id: str, lines: list[str], texts: list[str], by: str) -> None:
         """Create readings of *lines* by the reader *by*."""

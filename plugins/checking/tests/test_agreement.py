@@ -21,27 +21,30 @@ def read_verdicts(project: CheckingProject, run_id: str) -> dict[str, str]:
     """Return by the text of a reading the verdict on it and its signal."""
     texts = dict(project.rows("SELECT id, content FROM content_representation"))
     return {
-        texts[one["target_id"]]: f"{one['verdict']} {one['reasons'].partition(':')[0]}"
-        for one in project.verdicts(run_id=run_id)
+        texts[verdict["target_id"]]: f"{verdict['verdict']} {verdict['reasons'].partition(':')[0]}"
+        for verdict in project.verdicts(run_id=run_id)
     }
 
 
 def test_readers_who_agree_confirm_and_two_against_one_correct(project: CheckingProject) -> None:
     page, pass_id, lines = project.page([0.6, 0.6, 0.6])
-    project.read(page, pass_id, lines, ["Dear Sir and friend", "yours truly ever", "Given at Lima"], "one")
-    project.read(page, pass_id, lines, ["Dear Sir and friend", "yours faithfully", "qqqq ww"], "two")
+    project.read(page, pass_id, lines, ["Querido señor", "yours truly ever", "Given at Lima"], "one")
+    # The same letters, composed otherwise.
+    project.read(page, pass_id, lines, ["Querido sen\u0303or", "yours faithfully", "qqqq ww"], "two")
     project.read(page, pass_id, lines, ["", "yours faithfully", ""], "three")
-    project.read(page, pass_id, lines, ["Dear Sir and friend", "yours truly ever", "Given at Lima"], "one")
+    project.read(page, pass_id, lines, ["Querido señor", "yours truly ever", "Given at Lima"], "one")
     run = project.check(page)
     assert run["state"] == "done"
     assert read_verdicts(project, run["job_id"]) == {
-        "Dear Sir and friend": "confirm agreement",
+        "Querido señor": "confirm agreement",
         "yours truly ever": "correct agreement",
         "Given at Lima": "reject agreement",
     }
     assert run["counts"] == {"confirm": 1, "correct": 1, "reject": 1, "unanswered": 0}
     assert run["total"] == 3
-    (corrected,) = [one for one in project.verdicts(run_id=run["job_id"]) if one["verdict"] == "correct"]
+    (corrected,) = [
+        verdict for verdict in project.verdicts(run_id=run["job_id"]) if verdict["verdict"] == "correct"
+    ]
     assert (corrected["correction"], corrected["trust"], corrected["episode_id"]) == (
         "yours faithfully",
         "model",
@@ -74,10 +77,12 @@ def test_a_reading_of_another_pass_in_the_same_place_is_another_readers(project:
     project.read(page, new, again, ["Dear Sir and friend", "yours truly"], "two")
     run = project.check(page)
     assert run["counts"]["confirm"] == 2
-    checked = {one["segment_id"] for one in project.verdicts(run_id=run["job_id"])}
+    checked = {verdict["segment_id"] for verdict in project.verdicts(run_id=run["job_id"])}
     assert checked == set(again)
     of_the_first = project.check(page, pass_model="one")
-    assert {one["segment_id"] for one in project.verdicts(run_id=of_the_first["job_id"])} == set(lines)
+    assert {verdict["segment_id"] for verdict in project.verdicts(run_id=of_the_first["job_id"])} == set(
+        lines
+    )
 
 
 def test_a_reading_that_does_not_fit_the_ink_or_length_is_rejected(project: CheckingProject) -> None:
@@ -153,11 +158,11 @@ def test_a_page_that_its_starter_may_not_see_is_refused_and_said_so(project: Che
     ]
     project.do("rights.set", {"target_kind": "document", "target_id": hidden, "restricted": True})
     project.engine.jobs.run_until_idle(project.library)
-    alone, both = (project.client.get(f"/api/check/runs/{one}").json() for one in runs)
+    alone, both = (project.client.get(f"/api/check/runs/{run}").json() for run in runs)
     assert (alone["state"], alone["counts"]["confirm"]) == ("failed", 0)
     assert "No page could be checked" in alone["reason"]
     assert (both["state"], both["total"], both["counts"]["confirm"]) == ("done", 1, 1)
-    assert {one["document_id"] for one in project.verdicts()} == {shown}
+    assert {verdict["document_id"] for verdict in project.verdicts()} == {shown}
     for job_id in runs:
         log = project.client.get(f"/api/activity/jobs/{job_id}/log")
         assert hidden in log.text, log.text

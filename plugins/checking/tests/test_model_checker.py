@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from queue import Queue
 from typing import Any
 
 import pytest
@@ -90,7 +91,7 @@ def test_a_model_that_sees_is_shown_the_picture_of_each_line(
     project: CheckingProject, provider: LoopbackProvider
 ) -> None:
     page, pass_id, lines = project.page([0.5, 0.5])
-    readings = [{"segment_id": one, "text": "Deer Sir"} for one in lines]
+    readings = [{"segment_id": line, "text": "Deer Sir"} for line in lines]
     sent = {"document_id": page, "pass_id": pass_id, "provider": "sample-reader", "readings": readings}
     project.do("reading.take", sent)
     provider.answers = [json.dumps({"verdict": "confirm", "reasons": "As written"})]
@@ -238,18 +239,19 @@ def test_a_run_that_is_cancelled_asks_about_no_further_proposal(
     sent = {"layer": "readings", "scope_ids": [page], "checker": MODEL}
     project.client.put("/api/activity/jobs/paused", json={"paused": True})
     job_id = project.client.post("/api/check/runs", json=sent).json()["job_id"]
-    told: list[Any] = []
+    # The run may be over before the provider's thread has heard what the request to cancel answers.
+    cancelled: Queue[str] = Queue()
 
     def answer(asked: dict[str, Any]) -> Answer:
         provider.asked.append(asked)
         if len(provider.asked) == 2:
-            told.append(project.client.post(f"/api/check/runs/{job_id}/cancel").json()["state"])
+            cancelled.put(project.client.post(f"/api/check/runs/{job_id}/cancel").json()["state"])
         return Answer(json.dumps({"verdict": "confirm", "reasons": "Fine"}))
 
     provider.next_answer = answer  # type: ignore[method-assign]
     project.client.put("/api/activity/jobs/paused", json={"paused": False})
     assert project.engine.jobs.run_until_idle(project.library, 60)
     run = project.client.get(f"/api/check/runs/{job_id}").json()
-    assert (told, run["state"], len(provider.asked)) == (["running"], "cancelled", 2)
+    assert (cancelled.get(timeout=30), run["state"], len(provider.asked)) == ("running", "cancelled", 2)
     given = {row[0] for row in project.rows("SELECT target_id FROM check_verdict")}
     assert {first} <= given <= {first, second}

@@ -8,7 +8,7 @@ import pytest
 from checking_project import MACHINE, CheckingProject
 
 from armarium.api import Conflict, Forbidden, Invalid
-from armarium_checking.misreadings import Confusion, WordChange, mendings_of, word_changes
+from armarium_checking.misreadings import Confusion, Experience, WordChange, mendings_of, word_changes
 
 READ = [
     "the lamcl of the king",
@@ -101,17 +101,50 @@ def test_many_are_accepted_and_rejected_in_one_step_and_undone_in_one(
 ) -> None:
     correct(project, lines[1], "a hand in the sand")
     correct(project, lines[0], RIGHT)
-    found = {one["read"]: one for one in proposals(project)}
+    found = {proposal["read"]: proposal for proposal in proposals(project)}
     body = {"accepted": [item(found["lamcl"])], "rejected": [item(found["hancl"])]}
     answer = project.client.post("/api/check/proposals", json=body)
     assert answer.status_code == 200, answer.text
     texts = project.client.get(f"/api/segments/{lines[2]}/readings").json()["items"]
-    assert "all the land and the hand" in {one["content"] for one in texts}
+    assert "all the land and the hand" in {text["content"] for text in texts}
     # What was rejected is not offered again, what was accepted is right now.
     assert proposals(project) == []
     undone = project.client.post(f"/api/actions/audit/{answer.json()['audit_id']}/undo")
     assert undone.status_code == 200
     assert len(proposals(project)) == 2
+
+
+def test_of_one_misreading_more_are_offered_while_persons_accept_them(
+    project: CheckingProject, lines: list[str]
+) -> None:
+    page, pass_id, made = project.page([0.5] * 9)
+    project.read(page, pass_id, made, [f"{word} hancl" for word in "abcdefghi"], "one")
+    correct(project, lines[1], "a hand in the sand")
+    first = proposals_of_the_word(project)
+    assert len(first) == 2
+    project.do("proposal.decide", {"accepted": [item(one) for one in first]})
+    more = proposals_of_the_word(project)
+    assert len(more) == 6
+    project.do("proposal.decide", {"rejected": [item(one) for one in more[:3]]})
+    assert proposals_of_the_word(project) == []
+
+
+def proposals_of_the_word(project: CheckingProject) -> list[dict[str, Any]]:
+    """What is proposed of the word that was corrected, however probable."""
+    return [proposal for proposal in proposals(project, least=0) if proposal["read"] == "hancl"]
+
+
+def test_what_is_proposed_has_the_accents_that_persons_write() -> None:
+    experience = Experience([("sovictique", "soviétique"), ("Ecole", "École")])
+    plain = str.maketrans("éÉ", "ee")
+
+    def fold(word: str) -> str:
+        return word.translate(plain).lower()
+
+    assert experience.spell("sovietique", "sovietique", fold) == "soviétique"
+    assert experience.spell("Sovietique", "sovietique", fold) == "Soviétique"
+    assert experience.spell("ecole", "ecole", fold) == "école"
+    assert experience.spell("maison", "maison", fold) == "maison"
 
 
 def test_a_line_that_a_person_wrote_is_not_proposed(project: CheckingProject, lines: list[str]) -> None:
@@ -191,6 +224,15 @@ def test_lines_are_listed_in_the_order_in_which_a_correction_helps(
         for one in project.client.get("/api/disputed", params={"scope_id": page}).json()["items"]
     ]
     assert order.index(made[2]) < order.index(made[3])
+    # What the reader says of each letter counts as much as what it says of the line.
+    before = {one["segment_id"]: one["expected"] for one in listed}
+    doubted = {"frame": (0, 0, 1, 0, 0, 0.1), "letters": [0, 10_000, 0, 10_000, 4_000] * len(texts[3])}
+    again = {"segment_id": made[3], "text": texts[3], "confidence": sure[3], "places": doubted}
+    project.do("reading.take", {**taken, "readings": [again]}, MACHINE)
+    after = {
+        one["segment_id"]: one["expected"] for one in project.client.get("/api/disputed").json()["items"]
+    }
+    assert after[made[3]] == pytest.approx((before[made[3]] + 0.6 * len(texts[3])) / 2)
     correct(project, made[1], texts[0])
     left = project.client.get("/api/disputed").json()["items"]
     assert made[1] not in {one["segment_id"] for one in left}
@@ -213,7 +255,7 @@ def test_the_ink_is_asked_where_somebody_wants_it_and_weighs_the_proposals(
 ) -> None:
     correct(project, lines[1], "a hand in the sand")
     correct(project, lines[0], RIGHT)
-    plain = {one["read"]: one["probability"] for one in proposals(project)}
+    plain = {proposal["read"]: proposal["probability"] for proposal in proposals(project)}
     asked: list[tuple[str, str, str]] = []
 
     def say(
@@ -227,7 +269,7 @@ def test_the_ink_is_asked_where_somebody_wants_it_and_weighs_the_proposals(
         "ask_first",
         lambda point, *given: say(*given) if "ink" in point.__name__ else None,
     )
-    assert all(one["ink"] is None for one in proposals(project))
+    assert all(proposal["ink"] is None for proposal in proposals(project))
     assert asked == []
     weighed = proposals(project, ink=True, least=0)
     assert ("by my hancl and seal", "by my hand and seal") in {(text, other) for _, text, other in asked}

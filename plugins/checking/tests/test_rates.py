@@ -86,7 +86,7 @@ def test_the_interval_holds_in_94_of_100_of_2000_projects() -> None:
 
 
 def sample_of(errors: list[int], length: int = 40, lines: int = 4_000) -> list[Stratum]:
-    return [Stratum(lines, [AnsweredLine(one, length) for one in errors])]
+    return [Stratum(lines, [AnsweredLine(error, length) for error in errors])]
 
 
 def test_without_an_error_in_the_sample_the_upper_limit_is_not_zero() -> None:

@@ -20,21 +20,23 @@ def test_verdicts_on_a_restricted_page_are_withheld_and_counted(project: Checkin
         project.read(page, pass_id, lines, [f"{text[:-6]}fiends"], "one")
         runs[name] = project.check(page)["job_id"]
         pages[name] = (page, lines[0])
-    made = project.client.post("/api/tokens", json={"name": "an editor", "role": "editor"}).json()
-    stranger = {"Authorization": f"Bearer {made['token']}"}
+    answer = project.client.post("/api/tokens", json={"name": "an editor", "role": "editor"}).json()
+    stranger = {"Authorization": f"Bearer {answer['token']}"}
     asked = ["/api/check/verdicts", "/api/check/verdicts?layer=readings"]
     before = project.client.get(asked[0], headers=stranger)
     assert (before.json()["total"], SECRET in before.text) == (2, True)
-    (target,) = {one["target_id"] for one in project.verdicts(run_id=runs["hidden"])}
+    (target,) = {verdict["target_id"] for verdict in project.verdicts(run_id=runs["hidden"])}
     project.do("rights.set", {"target_kind": "document", "target_id": pages["hidden"][0], "restricted": True})
     for path in asked:
-        told = project.client.get(path, headers=stranger)
-        assert (told.status_code, told.json()["total"], told.json()["withheld"]) == (200, 1, 1), told.text
-        assert [one["run_id"] for one in told.json()["items"]] == [runs["open"]]
-        assert SECRET not in told.text
+        response = project.client.get(path, headers=stranger)
+        assert (response.status_code, response.json()["total"], response.json()["withheld"]) == (200, 1, 1), (
+            response.text
+        )
+        assert [item["run_id"] for item in response.json()["items"]] == [runs["open"]]
+        assert SECRET not in response.text
     for path in (f"/api/check/runs/{runs['hidden']}", f"/api/check/verdicts?target_id={target}"):
-        told = project.client.get(path, headers=stranger)
-        assert (told.status_code, told.json()["code"]) == (403, "rights_restricted"), told.text
+        response = project.client.get(path, headers=stranger)
+        assert (response.status_code, response.json()["code"]) == (403, "rights_restricted"), response.text
     body = {"target_id": target, "verdict": "confirm", "layer": "readings", "reasons": "Seen"}
     for path in ("/api/check/verdicts", "/api/mcp/tools/check/verdicts"):
         refused = project.client.post(path, json=body, headers=stranger)

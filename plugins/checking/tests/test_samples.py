@@ -60,8 +60,8 @@ class Selection:
         return told
 
     def next(self, sample_id: str, **query: Any) -> dict[str, Any] | None:
-        told = self.project.client.get(f"/api/quality/samples/{sample_id}/next", params=query).json()
-        line: dict[str, Any] | None = told["line"]
+        answer = self.project.client.get(f"/api/quality/samples/{sample_id}/next", params=query).json()
+        line: dict[str, Any] | None = answer["line"]
         return line
 
     def answer_all(self, sample_id: str, most: int = 1_000, who: Any = ANNA) -> int:
@@ -104,7 +104,7 @@ def test_the_same_seed_draws_the_same_lines_and_another_draws_others(selection: 
     def lines_of(seed: int) -> list[str]:
         sample = selection.draw(lines=12, seed=seed)["id"]
         listed = selection.project.client.get(f"/api/quality/samples/{sample}/lines").json()
-        return [one["segment_id"] for one in listed["items"]]
+        return [item["segment_id"] for item in listed["items"]]
 
     assert lines_of(5) == lines_of(5) != lines_of(6)
 
@@ -113,8 +113,8 @@ def test_the_bad_strata_are_named(selection: Selection) -> None:
     drawn = selection.draw(lines=40)
     selection.answer_all(drawn["id"])
     strata = selection.rate_of(drawn["id"])["strata"]
-    assert [one["name"] for one in strata if one["bad"]] == ["low"]
-    assert sum(one["lines"] for one in strata if one["what"] == "pages") == 40
+    assert [stratum["name"] for stratum in strata if stratum["bad"]] == ["low"]
+    assert sum(stratum["lines"] for stratum in strata if stratum["what"] == "pages") == 40
 
 
 def test_blind_lines_do_not_tell_what_was_read_before_they_are_answered(selection: Selection) -> None:
@@ -130,8 +130,8 @@ def test_blind_lines_do_not_tell_what_was_read_before_they_are_answered(selectio
     compared = selection.next(selection.draw(lines=20, way="confirm")["id"])
     assert compared is not None
     assert compared["read_text"].startswith("In the na")
-    kept = selection.project.do("quality.answer", {"line_id": compared["line_id"], "confirmed": True})
-    assert kept["truth"] == compared["read_text"]
+    result = selection.project.do("quality.answer", {"line_id": compared["line_id"], "confirmed": True})
+    assert result["truth"] == compared["read_text"]
 
 
 def test_two_persons_on_one_line_do_not_overwrite_each_other(selection: Selection) -> None:
@@ -217,15 +217,15 @@ def test_an_empty_selection_and_one_nobody_can_make_are_refused_with_a_sentence(
 def test_what_is_withheld_belongs_to_no_selection_and_no_number_tells_of_it(selection: Selection) -> None:
     project = selection.project
     whole = selection.draw(lines=20)
-    made = project.client.post("/api/tokens", json={"name": "an editor", "role": "editor"}).json()
-    editor = {"Authorization": f"Bearer {made['token']}"}
+    answer = project.client.post("/api/tokens", json={"name": "an editor", "role": "editor"}).json()
+    editor = {"Authorization": f"Bearer {answer['token']}"}
     project.do("rights.set", {"target_kind": "document", "target_id": selection.pages[0], "restricted": True})
     others = {"scope_ids": [], "lines": 15}
     seen = project.client.post("/api/quality/samples", json=others, headers=editor)
     assert seen.status_code == 200, seen.text
     assert (seen.json()["population"], seen.json()["pages"]) == (30, 3)
     listed = project.client.get("/api/quality/samples", headers=editor).json()
-    assert [one["id"] for one in listed["items"]] == [seen.json()["id"]]
+    assert [item["id"] for item in listed["items"]] == [seen.json()["id"]]
     hidden = project.client.get(f"/api/quality/samples/{whole['id']}", headers=editor)
     assert hidden.status_code in (403, 404)
     assert len(project.client.get("/api/quality/samples").json()["items"]) == 2
@@ -236,7 +236,7 @@ def test_more_lines_are_drawn_from_those_that_are_left(selection: Selection) -> 
     more = selection.project.do("quality.extend", {"sample_id": drawn["id"], "lines": 10})
     assert more["lines"] >= 30
     lines = selection.project.client.get(f"/api/quality/samples/{drawn['id']}/lines").json()["items"]
-    assert len({one["segment_id"] for one in lines}) == more["lines"]
+    assert len({line["segment_id"] for line in lines}) == more["lines"]
     selection.project.do("quality.extend", {"sample_id": drawn["id"], "lines": 100})
     with pytest.raises(Conflict, match="none left to draw"):
         selection.project.do("quality.extend", {"sample_id": drawn["id"], "lines": 1})
@@ -270,7 +270,7 @@ def test_lines_whose_text_taught_the_reader_are_never_drawn(
     drawn = selection.draw(lines=100)
     assert (drawn["taught"], drawn["population"]) == (15, 25)
     listed = selection.project.client.get(f"/api/quality/samples/{drawn['id']}/lines").json()["items"]
-    assert not {one["segment_id"] for one in listed} & set(lines[:15])
+    assert not {item["segment_id"] for item in listed} & set(lines[:15])
     selection.answer_all(drawn["id"])
     assert "15 lines that taught the reader were left out" in selection.rate_of(drawn["id"])["statement"]
 
@@ -281,7 +281,7 @@ def test_a_random_prefix_of_the_answers_is_a_sample_too(selection: Selection) ->
     drawn = selection.draw(lines=40)
     selection.answer_all(drawn["id"], most=16)
     listed = selection.project.client.get(f"/api/quality/samples/{drawn['id']}/lines").json()["items"]
-    pages = {one["document_id"] for one in listed if one["truth"] is not None}
+    pages = {item["document_id"] for item in listed if item["truth"] is not None}
     assert pages == set(selection.pages)
     told = selection.rate_of(drawn["id"])
     assert told["cer"]["low"] <= selection.rate <= told["cer"]["high"]

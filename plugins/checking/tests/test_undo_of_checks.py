@@ -61,5 +61,5 @@ def test_a_verdict_is_undone_and_done_again(project: CheckingProject) -> None:
     undone = project.client.post(f"/api/actions/audit/{given['audit_id']}/undo").json()
     assert project.verdicts() == []
     project.client.post(f"/api/actions/audit/{undone['audit_id']}/undo")
-    assert [one["id"] for one in project.verdicts()] == [given["id"]]
+    assert [verdict["id"] for verdict in project.verdicts()] == [given["id"]]
     assert project.verdicts()[0]["trust"] == "person"

@@ -29,8 +29,8 @@ def read_line(project: CheckingProject) -> tuple[str, str, str]:
 
 def agent(project: CheckingProject) -> dict[str, str]:
     """Return the headers of an agent."""
-    told = project.client.post("/api/tokens", json={"name": "an agent", "role": "editor"}).json()
-    secret = next(value for name, value in told.items() if name == "token" or name.endswith("_token"))
+    answer = project.client.post("/api/tokens", json={"name": "an agent", "role": "editor"}).json()
+    secret = next(value for name, value in answer.items() if name == "token" or name.endswith("_token"))
     return {"Authorization": f"Bearer {secret}"}
 
 
@@ -57,7 +57,7 @@ def test_the_server_says_who_is_trusted_as_what(project: CheckingProject) -> Non
         answer = project.client.post(path, json=body, headers=headers)
         assert (answer.status_code, answer.json()["trust"]) == (200, trust), answer.text
         assert answer.json()["audit_id"]
-    assert [one["trust"] for one in project.verdicts(target_id=target)] == [
+    assert [verdict["trust"] for verdict in project.verdicts(target_id=target)] == [
         "person",
         "model",
         "model",
@@ -76,7 +76,7 @@ def find_doubtful(project: CheckingProject, page: str) -> list[tuple[str, str, s
     ]
     with project.library.db.read() as conn:
         rows = family.stale(conn, project.library, [page])
-    return [(one.kind, one.id, one.text, one.todo) for one in rows]
+    return [(row.kind, row.id, row.text, row.todo) for row in rows]
 
 
 def test_a_verdict_is_in_doubt_while_another_reading_counts(
@@ -239,7 +239,7 @@ def test_outside_a_run_the_caller_is_the_checker(project: CheckingProject) -> No
             "/api/actions/invoke", json={"name": "check.take", "params": sent}, headers=headers
         )
         assert answer.status_code == 200, answer.text
-    assert [(one["checker"]["provider"], one["trust"]) for one in project.verdicts()] == [
+    assert [(verdict["checker"]["provider"], verdict["trust"]) for verdict in project.verdicts()] == [
         ("user", "model"),
         ("agent", "model"),
     ]
@@ -286,4 +286,4 @@ def test_no_run_says_anything_about_or_displaces_a_reading_that_a_person_confirm
     readings = project.client.get(f"/api/segments/{line}/readings").json()
     assert readings["counting"]["transcription"]["representation_id"] == target
     project.check(page)
-    assert [one["trust"] for one in project.verdicts(target_id=target)] == ["person"]
+    assert [verdict["trust"] for verdict in project.verdicts(target_id=target)] == ["person"]

@@ -78,7 +78,7 @@ def test_it_writes_page_xml_text_and_pictures(report: dict[str, Any]) -> None:
 def test_print_and_manuscript_are_read_by_the_reader_that_fits_and_the_report_says_why(
     report: dict[str, Any],
 ) -> None:
-    chosen = {one["page"]: one for one in report["readers"]}
+    chosen = {reader["page"]: reader for reader in report["readers"]}
     assert {page: one["reader"] for page, one in chosen.items()} == {
         "0001.jpg": "rapidocr",
         "0002.jpg": "rapidocr",

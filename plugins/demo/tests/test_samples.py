@@ -181,7 +181,7 @@ def _middle(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
 def test_a_manuscript_page_wavers_the_same_on_every_call_and_its_truth_lies_on_the_ink() -> None:
     page, again = manuscript_page(scale=SMALL), manuscript_page(scale=SMALL)
     assert page.jpeg == again.jpeg
-    assert page.name not in {one.name for one in sample_pages(scale=SMALL)}
+    assert page.name not in {sample_page.name for sample_page in sample_pages(scale=SMALL)}
     grey = np.asarray(page.picture.convert("L"), dtype=float)
     for line in page.lines:
         xs, ys = zip(*line.polygon, strict=True)

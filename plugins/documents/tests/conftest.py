@@ -53,11 +53,11 @@ def note(do: Run) -> Callable[..., str]:
     """Creates a note; returns its id."""
 
     def make(name: str, parent_id: str | None = None, text: str = "words") -> str:
-        made = do(
+        result = do(
             "document.create",
             {"name": name, "parent_id": parent_id, "node_kind": "note", "page_content": text},
         )
-        return str(made["id"])
+        return str(result["id"])
 
     return make
 

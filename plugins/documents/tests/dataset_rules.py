@@ -66,6 +66,8 @@ def matches(value: Any, one: dict[str, Any]) -> bool:
     op, kind = one["op"], one.get("type", "text")
     if op in ("is_set", "not_set"):
         return (value is not None and value != "") == (op == "is_set")
+    if op == "has":
+        return orjson.dumps(one["value"]) in map(orjson.dumps, value if isinstance(value, list) else [value])
     if op == "contains":
         text = text_of(value)
         return text is not None and one["value"].casefold() in text.casefold()
@@ -114,15 +116,14 @@ def value_at(row: Row, attr: str) -> Any:
 
 
 def count_values(found: list[Row], attr: str) -> dict[str, int]:
-    """Return how often each value occurs, by its JSON; each member of a list counts separately."""
+    """Return how many rows have each value, by its JSON; each member of a list counts separately."""
     counts: Counter[str] = Counter()
     for row in found:
         value = value_at(row, attr)
         if attr.startswith("document.is_"):
             value = bool(value)
-        for one in value if isinstance(value, list) else [value]:
-            if one is not None:
-                counts[orjson.dumps(one).decode()] += 1
+        members = value if isinstance(value, list) else [value]
+        counts.update({orjson.dumps(member).decode() for member in members if member is not None})
     return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0].encode())))
 
 

@@ -28,6 +28,7 @@ def a_query(chance: random.Random, folders: list[str]) -> DatasetQuery:
             "number": chance.choice([0, 3, 2**53 + 1, 1e19]),
             "rating": 3.5,
             "checkbox": True,
+            "date": "1750",
         }.get(kind, chance.choice(["1750", "T", "1.0e+300", "3.0"]))
         op = chance.choice(
             ["eq", "ne"] if kind == "checkbox" else ["eq", "ne", "gte", "lte", "between", "not_set"]
@@ -66,7 +67,9 @@ class Walk:
     def there(self) -> list[str]:
         """Return some of the nodes that still exist, live or in the Trash."""
         return [
-            one for one in self.ids[-9:] if rows(self.library, "SELECT 1 FROM document WHERE id = ?", one)
+            identity
+            for identity in self.ids[-9:]
+            if rows(self.library, "SELECT 1 FROM document WHERE id = ?", identity)
         ]
 
     def any(self) -> str:
@@ -101,7 +104,7 @@ class Walk:
 
     def make_folder(self) -> None:
         try:
-            made = self.engine.run(
+            result = self.engine.run(
                 self.library,
                 "document.create",
                 {
@@ -114,8 +117,8 @@ class Walk:
             )
         except ServiceError:
             return
-        self.ids.append(str((made.result or {})["id"]))
-        self.steps.append(str(made.audit_id))
+        self.ids.append(str((result.result or {})["id"]))
+        self.steps.append(str(result.audit_id))
 
     def update(self) -> None:
         change: dict[str, Any] = {"attributes": self.attributes()}

@@ -22,14 +22,14 @@ def _prepare(engine: Engine, library: Library, folder: Path) -> None:
     from documents_fixtures import add_picture, picture
 
     box = engine.run(library, "document.create", {"name": "Box"}, LOCAL_OWNER).result
-    kept = engine.run(library, "document.create", {"name": "Kept"}, LOCAL_OWNER).result
+    result = engine.run(library, "document.create", {"name": "Kept"}, LOCAL_OWNER).result
     assert box is not None
-    assert kept is not None
+    assert result is not None
     for number in range(6):
         add_picture(engine, library, box["id"], picture(grey=number * 9), f"{number}")
     # One picture that only the kept folder has, and one that both folders share.
-    add_picture(engine, library, kept["id"], picture(grey=0), "shared")
-    add_picture(engine, library, kept["id"], picture(grey=99), "alone")
+    add_picture(engine, library, result["id"], picture(grey=0), "shared")
+    add_picture(engine, library, result["id"], picture(grey=99), "alone")
     engine.run(library, "document.delete", {"ids": [box["id"]]}, LOCAL_OWNER)
 
 

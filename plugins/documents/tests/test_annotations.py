@@ -32,17 +32,21 @@ def annotate(client: Any, page: str, **fields: Any) -> dict[str, Any]:
 
 
 def test_an_annotation_from_first_to_last(client: Any, page: str) -> None:
-    made = annotate(client, page, text="a second hand", tags=["hand"], color="#aa0000")
-    assert (made["provenance_kind"], made["created_by"], made["text"]) == ("human", "owner", "a second hand")
+    annotation = annotate(client, page, text="a second hand", tags=["hand"], color="#aa0000")
+    assert (annotation["provenance_kind"], annotation["created_by"], annotation["text"]) == (
+        "human",
+        "owner",
+        "a second hand",
+    )
     primary = client.get(f"/api/documents/{page}/renditions").json()["items"][0]["id"]
-    assert made["anchor"]["rendition_id"] == primary
+    assert annotation["anchor"]["rendition_id"] == primary
     changed = client.patch(
-        f"/api/annotations/{made['id']}", json={"text": "a third hand", "tags": None}
+        f"/api/annotations/{annotation['id']}", json={"text": "a third hand", "tags": None}
     ).json()
     assert (changed["text"], changed["tags"], changed["color"]) == ("a third hand", [], "#aa0000")
     assert client.get(f"/api/documents/{page}/view").json()["attachments"]["annotation_count"] == 1
-    gone = client.delete(f"/api/annotations/{made['id']}").json()
-    assert (gone["status"], gone["id"]) == ("deleted", made["id"])
+    gone = client.delete(f"/api/annotations/{annotation['id']}").json()
+    assert (gone["status"], gone["id"]) == ("deleted", annotation["id"])
     assert client.get("/api/annotations", params={"document_id": page}).json()["total"] == 0
     assert client.post(f"/api/actions/audit/{gone['audit_id']}/undo").status_code == 200
     assert client.get("/api/annotations", params={"document_id": page}).json()["total"] == 1
@@ -97,9 +101,9 @@ def test_an_annotation_that_does_not_hold_is_422(client: Any, page: str, fields:
 
 def test_a_number_that_no_column_holds_is_422(client: Any, page: str) -> None:
     anchor = {"rect": [0.1, 0.2, 0.5, 0.1], "page_index": 2**64}
-    made = annotate(client, page)
+    annotation = annotate(client, page)
     for answer in (
-        client.patch(f"/api/annotations/{made['id']}", json={"anchor": anchor}),
+        client.patch(f"/api/annotations/{annotation['id']}", json={"anchor": anchor}),
         client.post(
             "/api/annotations",
             json={"document_id": page, "anchor_kind": "bbox", "kind": "note", "anchor": anchor},
@@ -107,7 +111,7 @@ def test_a_number_that_no_column_holds_is_422(client: Any, page: str) -> None:
     ):
         assert (answer.status_code, answer.json()["detail"]) == (422, "A number is larger than 64 bits hold.")
     (there,) = client.get(f"/api/annotations?document_id={page}").json()["items"]
-    assert there["anchor"] == made["anchor"]
+    assert there["anchor"] == annotation["anchor"]
 
 
 def test_what_is_not_there_is_404(client: Any, page: str) -> None:
@@ -122,16 +126,16 @@ def test_what_is_not_there_is_404(client: Any, page: str) -> None:
 
 
 def test_a_change_keeps_an_annotation_whole(client: Any, page: str) -> None:
-    made = annotate(client, page)
+    annotation = annotate(client, page)
     for change in ({"anchor": None}, {"kind": None}, {"kind": "rating"}):
-        assert client.patch(f"/api/annotations/{made['id']}", json=change).status_code == 422
+        assert client.patch(f"/api/annotations/{annotation['id']}", json=change).status_code == 422
 
 
 def test_anchors_are_stored_the_same_on_creation_and_on_change(client: Any, page: str) -> None:
     places = {"anchor": {"rect": [0.3, 0.2, 0.1, 0.1]}, "targets": [{"segment_id": "seg1"}]}
-    made = annotate(client, page, **places)
+    annotation = annotate(client, page, **places)
     changed = client.patch(f"/api/annotations/{annotate(client, page)['id']}", json=places).json()
-    assert (changed["anchor"], changed["targets"]) == (made["anchor"], made["targets"])
+    assert (changed["anchor"], changed["targets"]) == (annotation["anchor"], annotation["targets"])
 
 
 def test_other_tools_read_them_as_web_annotations(client: Any, page: str) -> None:

@@ -27,7 +27,7 @@ WORDS = [
 def artifact(do: Run, folder: Make) -> Callable[..., str]:
     def make(boxes: list[dict[str, Any]] | None = WORDS, content: str | None = TEXT, **fields: Any) -> str:
         geometry = {"provider": "rapidocr", "boxes": boxes} if boxes is not None else None
-        made = do(
+        result = do(
             "artifact.create",
             {
                 "document_id": folder("Page", doc_type="page"),
@@ -37,23 +37,28 @@ def artifact(do: Run, folder: Make) -> Callable[..., str]:
                 **fields,
             },
         )
-        return str(made["id"])
+        return str(result["id"])
 
     return make
 
 
 def test_an_artifact_is_read_with_its_geometry(client: Any, artifact: Make) -> None:
     identity = artifact()
-    found = client.get(f"/api/artifacts/{identity}").json()
-    assert (found["content"], found["version"], found["sequence"], found["reviewed"]) == (TEXT, 1, 1, False)
-    assert len(found["ocr_geometry"]["boxes"]) == 4
-    listed = client.get(f"/api/documents/{found['document_id']}/artifacts").json()
+    answer = client.get(f"/api/artifacts/{identity}").json()
+    assert (answer["content"], answer["version"], answer["sequence"], answer["reviewed"]) == (
+        TEXT,
+        1,
+        1,
+        False,
+    )
+    assert len(answer["ocr_geometry"]["boxes"]) == 4
+    listed = client.get(f"/api/documents/{answer['document_id']}/artifacts").json()
     assert [item["id"] for item in listed["items"]] == [identity]
     other = client.get(
-        f"/api/documents/{found['document_id']}/artifacts", params={"artifact_type": "people"}
+        f"/api/documents/{answer['document_id']}/artifacts", params={"artifact_type": "people"}
     ).json()
     assert (other["items"], other["total"]) == ([], 0)
-    view = client.get(f"/api/documents/{found['document_id']}/view").json()
+    view = client.get(f"/api/documents/{answer['document_id']}/view").json()
     assert view["attachments"]["artifacts"][0]["has_geometry"] is True
     assert "content" not in view["attachments"]["artifacts"][0]
 
@@ -227,11 +232,11 @@ def test_nobody_can_send_the_marks_of_somebody_else(
         params = {"document_id": page, "artifact_type": "transcription", **given}
         with pytest.raises(Invalid, match="cannot be a person's"):
             engine.run(library, "artifact.create", params, machine)
-        made = engine.run(library, "artifact.create", params, OWNER)
+        result = engine.run(library, "artifact.create", params, OWNER)
         # A machine can neither revert what a person drew nor restore it.
         with pytest.raises(Invalid, match="cannot be a person's"):
-            engine.undo(library, [made.audit_id], machine)
-        back = engine.undo(library, [made.audit_id], OWNER)["audit_ids"]
+            engine.undo(library, [result.audit_id], machine)
+        back = engine.undo(library, [result.audit_id], OWNER)["audit_ids"]
         with pytest.raises(Invalid, match="cannot be a person's"):
             engine.undo(library, back, machine)
         assert engine.undo(library, back, OWNER)["audit_ids"]
@@ -245,9 +250,9 @@ def test_nobody_can_send_the_marks_of_somebody_else(
     assert engine.undo(library, back, OWNER)["audit_ids"]
     edit = {"op": "add", "bbox": [0.1, 0.1, 0.2, 0.2]}
     params = {"artifact_id": artifact(boxes=None), "edit": edit}
-    made = engine.run(library, "artifact.edit_regions", params, machine).result
-    assert made is not None
-    assert made["geometry"]["provider"] == "agent"
+    result = engine.run(library, "artifact.edit_regions", params, machine).result
+    assert result is not None
+    assert result["geometry"]["provider"] == "agent"
 
 
 def test_a_box_that_a_machine_moves_is_no_persons_any_more(
@@ -265,9 +270,9 @@ def test_a_box_that_a_machine_moves_is_no_persons_any_more(
         for index in range(2):
             edit = {"op": "move", "index": index, "bbox": [0.2, 0.2, 0.1, 0.1]}
             params = {"artifact_id": identity, "edit": edit}
-            made = engine.run(library, "artifact.edit_regions", params, who).result
-        assert made is not None
-        assert [box["source"] for box in made["geometry"]["boxes"]] == sources
+            result = engine.run(library, "artifact.edit_regions", params, who).result
+        assert result is not None
+        assert [box["source"] for box in result["geometry"]["boxes"]] == sources
 
 
 def test_the_first_box_makes_a_persons_geometry(client: Any, artifact: Make) -> None:

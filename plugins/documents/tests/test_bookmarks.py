@@ -15,9 +15,11 @@ Make = Callable[..., str]
 
 def test_a_bookmark_is_the_alias_not_its_target(client: Any, folder: Make) -> None:
     target, shelf = folder("Letters"), folder("Shelf")
-    made = client.post("/api/bookmarks", json={"target_id": target, "parent_id": shelf, "name": "Read me"})
-    assert made.status_code == 201
-    mark = made.json()
+    response = client.post(
+        "/api/bookmarks", json={"target_id": target, "parent_id": shelf, "name": "Read me"}
+    )
+    assert response.status_code == 201
+    mark = response.json()
     assert (mark["node_kind"], mark["prototype_key"], mark["alias_target_id"]) == (
         "alias",
         "bookmark",

@@ -44,23 +44,26 @@ def test_a_chain_is_merged_root_first_and_nearer_wins(client: Any) -> None:
         declarations=[{"key": "title", "label": "Heading", "required": True, "order": 5}],
         defaults={"place": "Madrid"},
     )
-    found = client.get("/api/classifications/resolved/deed").json()
-    assert found["chain"] == ["base", "deed"]
-    assert [(one["key"], one["label"], one["from_key"]) for one in found["declarations"]] == [
+    answer = client.get("/api/classifications/resolved/deed").json()
+    assert answer["chain"] == ["base", "deed"]
+    assert [
+        (declaration["key"], declaration["label"], declaration["from_key"])
+        for declaration in answer["declarations"]
+    ] == [
         ("folio", "Folio", "base"),
         ("title", "Heading", "deed"),
     ]
-    assert found["defaults"] == {"folio": 1, "place": "Madrid"}
+    assert answer["defaults"] == {"folio": 1, "place": "Madrid"}
     stored = client.get("/api/classifications/deed").json()
-    assert [one["key"] for one in stored["declarations"]] == ["title"]
+    assert [declaration["key"] for declaration in stored["declarations"]] == ["title"]
 
 
 def test_a_documents_own_attributes_override_the_defaults(client: Any, folder: Make) -> None:
     declare(client, "deed", defaults={"place": "Toledo", "seal": False})
     box = folder("Box", prototype_key="deed", attributes={"place": "Cuenca", "extra": 1})
-    found = client.get(f"/api/documents/{box}/effective-attributes").json()
-    assert found["values"] == {"place": "Cuenca", "seal": False, "extra": 1}
-    assert (found["own_keys"], found["chain"], found["prototype_key"]) == (
+    answer = client.get(f"/api/documents/{box}/effective-attributes").json()
+    assert answer["values"] == {"place": "Cuenca", "seal": False, "extra": 1}
+    assert (answer["own_keys"], answer["chain"], answer["prototype_key"]) == (
         ["place", "extra"],
         ["deed"],
         "deed",
@@ -146,8 +149,8 @@ def test_declarations_are_stored_the_same_on_creation_and_on_change(client: Any,
     changed = client.patch("/api/classifications/will", json={"declarations": said}).json()
     assert changed["declarations"] == [{**made, "from_key": "will"}]
     box = folder("Box", prototype_key="will")
-    found = client.get(f"/api/documents/{box}/effective-attributes")
-    assert (found.status_code, found.json()["declarations"]) == (200, changed["declarations"])
+    response = client.get(f"/api/documents/{box}/effective-attributes")
+    assert (response.status_code, response.json()["declarations"]) == (200, changed["declarations"])
 
 
 def test_a_prototype_in_use_stays(client: Any, folder: Make) -> None:
@@ -211,8 +214,12 @@ def propose(do: Run, box: str, value: str = "letter") -> None:
 def test_a_proposed_kind_is_shown_with_its_evidence(client: Any, do: Run, folder: Make) -> None:
     box = folder("Box")
     propose(do, box)
-    told = client.get(f"/api/documents/{box}").json()["metadata"]["proposed_attributes"]["prototype"]
-    assert (told["value"], told["state"], told["said"]) == ("letter", "pending", "It opens with a greeting.")
+    response = client.get(f"/api/documents/{box}").json()["metadata"]["proposed_attributes"]["prototype"]
+    assert (response["value"], response["state"], response["said"]) == (
+        "letter",
+        "pending",
+        "It opens with a greeting.",
+    )
     assert client.get(f"/api/documents/{box}").json()["prototype_key"] is None
 
 

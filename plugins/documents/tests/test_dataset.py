@@ -12,7 +12,7 @@ import pytest
 from dataset_rules import matches, read_typed
 from documents_fixtures import OWNER, Run, rows
 
-from armarium.api import Engine, Library
+from armarium.api import Engine, Invalid, Library
 from armarium_documents.dates.edtf import FIRST, LAST, bin_of, span_of, start_of
 from armarium_documents.queries.dataset.answer import dataset
 from armarium_documents.schemas.dataset import DatasetQuery
@@ -32,14 +32,14 @@ def fill(engine: Engine, library: Library, box: str, number: int, seed: int) -> 
     found = []
     for index in range(number):
         attributes = {name: chance.choice(VALUES) for name in NAMES if chance.random() < 0.7}
-        made = engine.run(
+        result = engine.run(
             library,
             "document.create",
             {"name": f"n{chance.randrange(50):03}", "parent_id": box, "attributes": attributes},
             OWNER,
         ).result
-        assert made is not None
-        found.append({"id": made["id"], "name": made["name"], "attributes": attributes, "at": index})
+        assert result is not None
+        found.append({"id": result["id"], "name": result["name"], "attributes": attributes, "at": index})
     return found
 
 
@@ -61,10 +61,17 @@ def a_filter(chance: random.Random) -> dict[str, Any]:
         return {**one, "value": chance.choice([*texts, "O", "il"]), "type": "text"}
     if kind == "checkbox":
         return {**one, "op": chance.choice(["eq", "ne"]), "value": chance.random() < 0.5}
-    pool: list[Any] = [0, 3, 9.5, -2.5, 10, 1e15] if kind in ("number", "rating") else texts
+    dates = [text for text in texts if span_of(text)]
+    pool: list[Any] = (
+        [0, 3, 9.5, -2.5, 10, 1e15] if kind in ("number", "rating") else dates if kind == "date" else texts
+    )
     one["value"] = chance.choice(pool)
     if op == "between":
         one["value2"] = chance.choice(pool)
+        if kind == "date":
+            one["value"], one["value2"] = sorted(
+                (one["value"], one["value2"]), key=lambda text: span_of(text) or (0,)
+            )
     return one
 
 
@@ -79,9 +86,9 @@ def test_random_filters_agree_with_plain_python(engine: Engine, library: Library
             for one in known
             if all(matches(one["attributes"].get(part["attr"]), part) for part in filters)
         }
-        found = ask(library, parent_id=box, filters=filters)
-        assert {row["id"] for row in found["rows"]} == wanted, filters
-        assert found["total"] == len(wanted)
+        answer = ask(library, parent_id=box, filters=filters)
+        assert {row["id"] for row in answer["rows"]} == wanted, filters
+        assert answer["total"] == len(wanted)
 
 
 @pytest.mark.parametrize("kind", ["text", "number", "date", "checkbox"])
@@ -105,14 +112,19 @@ def test_sorting_puts_nulls_last_then_names(
         for value in sorted({key(one) for one in valued}, reverse=True):
             wanted += [one for one in valued if key(one) == value]
     wanted += [one for one in by_name if key(one) is None]
-    found = ask(library, parent_id=box, sort={"attr": attr, "type": kind, "direction": direction})
-    assert [row["id"] for row in found["rows"]] == [one["id"] for one in wanted]
+    answer = ask(library, parent_id=box, sort={"attr": attr, "type": kind, "direction": direction})
+    assert [row["id"] for row in answer["rows"]] == [item["id"] for item in wanted]
+
+
+def is_counted_under(value: Any, member: Any) -> bool:
+    """Whether a facet counts *value* under *member*; true is not 1."""
+    return orjson.dumps(member) in map(orjson.dumps, value if isinstance(value, list) else [value])
 
 
 def test_facets_count_each_value(engine: Engine, library: Library, folder: Make) -> None:
     box = folder("Box")
     known = fill(engine, library, box, 80, seed=4)
-    found = ask(library, parent_id=box, facets=NAMES)
+    answer = ask(library, parent_id=box, facets=NAMES)
     for attr in NAMES:
         wanted: Counter[str] = Counter()
         for one in known:
@@ -120,25 +132,34 @@ def test_facets_count_each_value(engine: Engine, library: Library, folder: Make)
             for member in value if isinstance(value, list) else [value]:
                 if member is not None:
                     wanted[orjson.dumps(member).decode()] += 1
-        got = {orjson.dumps(entry["value"]).decode(): entry["count"] for entry in found["facets"][attr]}
+        got = {orjson.dumps(entry["value"]).decode(): entry["count"] for entry in answer["facets"][attr]}
         assert got == wanted, attr
-        counts = [entry["count"] for entry in found["facets"][attr]]
+        counts = [entry["count"] for entry in answer["facets"][attr]]
         assert counts == sorted(counts, reverse=True)
+        for entry in answer["facets"][attr][:4]:
+            if isinstance(entry["value"], dict | list):
+                continue
+            chosen = ask(
+                library, parent_id=box, filters=[{"attr": attr, "op": "has", "value": entry["value"]}]
+            )
+            assert chosen["total"] == len(
+                [one for one in known if is_counted_under(one["attributes"].get(attr), entry["value"])]
+            )
 
 
 @pytest.mark.parametrize("granularity", ["year", "month", "day"])
 def test_bins_count_dates(engine: Engine, library: Library, folder: Make, granularity: str) -> None:
     box = folder("Box")
     known = fill(engine, library, box, 80, seed=5)
-    found = ask(library, parent_id=box, bins={"attr": "d", "granularity": granularity})["bins"]
+    answer = ask(library, parent_id=box, bins={"attr": "d", "granularity": granularity})["bins"]
     wanted = Counter(
         bin_of(one["attributes"].get("d"), granularity)
         for one in known
         if not isinstance(one["attributes"].get("d"), bool)
     )
     del wanted[None]
-    assert {entry["bin"]: entry["count"] for entry in found} == wanted
-    starts = [start_of(entry["bin"]) for entry in found]
+    assert {entry["bin"]: entry["count"] for entry in answer} == wanted
+    starts = [start_of(entry["bin"]) for entry in answer]
     assert starts == sorted(starts)
 
 
@@ -159,9 +180,9 @@ def test_what_is_in_the_table(library: Library, folder: Make, note: Make, do: Ru
     do("document.delete", {"ids": [gone]})
     names = [row["name"] for row in ask(library, parent_id=box)["rows"]]
     assert names == ["Letter"]
-    found = ask(library, parent_id=box, recursive=True)
-    assert {row["id"] for row in found["rows"]} == {letter, deep}
-    assert next(row for row in found["rows"] if row["id"] == deep)["excerpt"] == "x" * 280
+    answer = ask(library, parent_id=box, recursive=True)
+    assert {row["id"] for row in answer["rows"]} == {letter, deep}
+    assert next(row for row in answer["rows"] if row["id"] == deep)["excerpt"] == "x" * 280
     assert [r["id"] for r in ask(library, parent_id=box, recursive=True, attributed_only=True)["rows"]] == [
         letter
     ]
@@ -173,25 +194,54 @@ def test_a_documents_own_fields_are_named_with_a_prefix(library: Library, folder
     box = folder("Box")
     folder("A", box, date_iso="1750-03", language="es", is_starred=True)
     folder("B", box, date_iso="1801")
-    found = ask(
+    answer = ask(
         library,
         parent_id=box,
         bins={"attr": "document.date_iso", "granularity": "month"},
         facets=["document.language", "document.is_starred"],
         sort={"attr": "document.date_iso", "type": "date", "direction": "desc"},
     )
-    assert [entry["bin"] for entry in found["bins"]] == ["1750-03", "1801"]
-    assert found["facets"]["document.language"] == [{"value": "es", "count": 1}]
-    assert {entry["value"] for entry in found["facets"]["document.is_starred"]} == {True, False}
-    assert [row["name"] for row in found["rows"]] == ["B", "A"]
+    assert [entry["bin"] for entry in answer["bins"]] == ["1750-03", "1801"]
+    assert answer["facets"]["document.language"] == [{"value": "es", "count": 1}]
+    assert {entry["value"] for entry in answer["facets"]["document.is_starred"]} == {True, False}
+    assert [row["name"] for row in answer["rows"]] == ["B", "A"]
     filters = [{"attr": "document.date_iso", "op": "lte", "value": "1750", "type": "date"}]
     assert [row["name"] for row in ask(library, parent_id=box, filters=filters)["rows"]] == ["A"]
+
+
+def test_how_letters_are_composed_is_no_difference(library: Library, folder: Make) -> None:
+    box = folder("Box")
+    written = {
+        "NFC": "Cr\u00e8me",
+        "NFD": "Cre\u0300me",
+        "list": ["Cre\u0300me", "Cr\u00e8me"],
+        "other": "Creme",
+    }
+    for name, value in written.items():
+        folder(name, box, attributes={"place": value})
+    for op, value, names in (
+        ("eq", "Cr\u00e8me", ["NFC", "NFD"]),
+        ("eq", "Cre\u0300me", ["NFC", "NFD"]),
+        ("contains", "CRE\u0300ME", ["NFC", "NFD", "list"]),
+    ):
+        answer = ask(library, parent_id=box, filters=[{"attr": "place", "op": op, "value": value}])
+        assert [row["name"] for row in answer["rows"]] == names, (op, value)
+    assert ask(library, parent_id=box, facets=["place"])["facets"]["place"] == [
+        {"value": "Cr\u00e8me", "count": 3},
+        {"value": "Creme", "count": 1},
+    ]
+    folder("Cafe", box, attributes={"cafe\u0301": 1})
+    for attr in ("caf\u00e9", "cafe\u0301"):
+        assert ask(library, parent_id=box, filters=[{"attr": attr, "op": "is_set"}])["total"] == 1
+        assert ask(library, parent_id=box, facets=[attr])["facets"] == {attr: [{"value": 1, "count": 1}]}
+    with pytest.raises(Invalid, match="two attributes have one name"):
+        folder("Both", box, attributes={"cafe\u0301": 1, "caf\u00e9": 2})
 
 
 def test_defaults_come_with_the_rows_or_say_why_not(
     library: Library, engine: Engine, act: Any, folder: Make, client: Any
 ) -> None:
-    kept = act("classification.create", {"key": "deed", "label": "Deed", "defaults": {"place": "Toledo"}})
+    result = act("classification.create", {"key": "deed", "label": "Deed", "defaults": {"place": "Toledo"}})
     act("classification.create", {"key": "lost", "label": "Lost"})
     box = folder("Box")
     folder("A", box, prototype_key="deed")
@@ -201,10 +251,10 @@ def test_defaults_come_with_the_rows_or_say_why_not(
         ctx, before, raw = engine.bus.open_step(conn, "classification.delete", library, OWNER, None)
         raw.execute("DELETE FROM classification WHERE key = 'lost'")
         engine.bus.close_step(ctx, before, raw, {}, undoable=False)
-    found = client.post("/api/documents/dataset/query", json={"parent_id": box}).json()
-    assert found["defaults_by_prototype"]["deed"] == {"place": "Toledo"}
-    assert "lost" in found["defaults_by_prototype"]["lost"]["_unresolved"]
-    assert kept.audit_id
+    answer = client.post("/api/documents/dataset/query", json={"parent_id": box}).json()
+    assert answer["defaults_by_prototype"]["deed"] == {"place": "Toledo"}
+    assert "lost" in answer["defaults_by_prototype"]["lost"]["_unresolved"]
+    assert result.audit_id
 
 
 @pytest.mark.parametrize(
@@ -241,6 +291,8 @@ def test_defaults_come_with_the_rows_or_say_why_not(
         {"filters": [{"attr": "a", "op": "eq", "value": {"$gt": ""}}]},
         {"filters": [{"attr": "a", "op": "gte", "value": "NaN", "type": "number"}]},
         {"filters": [{"attr": "a", "op": "between", "value": 1, "value2": "2", "type": "number"}]},
+        {"filters": [{"attr": "a", "op": "between", "value": "1751", "value2": "1749", "type": "date"}]},
+        {"filters": [{"attr": "a", "op": "eq", "value": "17 of March", "type": "date"}]},
         {"facets": ["a\u0000b"]},
         {"facets": ["a\u001b[31m"]},
         {"sort": {"attr": "document.name; DROP TABLE document"}},
@@ -289,16 +341,16 @@ def test_dates_mean_what_edtf_defines(library: Library, folder: Make) -> None:
     ):
         folder(name, box, attributes={"d": date})
     year = [{"attr": "d", "op": "eq", "value": "1750", "type": "date"}]
-    found = ask(
+    answer = ask(
         library,
         parent_id=box,
         filters=year,
         sort={"attr": "d", "type": "date"},
         bins={"attr": "d", "granularity": "month"},
     )
-    names = [row["name"] for row in found["rows"]]
+    names = [row["name"] for row in answer["rows"]]
     assert names == ["decade", "about", "spring", "unsure", "interval", "open", "one of"]
-    assert [(one["bin"], one["count"]) for one in found["bins"]] == [
+    assert [(one["bin"], one["count"]) for one in answer["bins"]] == [
         ("175X", 1),
         ("1750", 1),
         ("1750-03", 2),

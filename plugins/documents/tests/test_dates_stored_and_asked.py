@@ -87,6 +87,13 @@ def test_dual_regnal_and_republican_years_are_read_and_stored() -> None:
         assert check_date(found.edtf) == expected
 
 
+def test_a_regnal_date_in_a_stated_calendar_is_a_day_of_that_calendar() -> None:
+    for text, day in (("Old Style", "1739-03-26"), ("New Style", "1739-03-15")):
+        regnal = read_date(f"15 March 12 George II, {text}")
+        assert regnal is not None
+        assert (regnal.gregorian, regnal.calendar_basis) == (day, "stated")
+
+
 @pytest.mark.parametrize(("text", "days"), ASKED_IN_WORDS.items())
 def test_a_question_may_be_in_words(text: str, days: tuple[int, int]) -> None:
     found = span_asked(text)
@@ -158,7 +165,7 @@ def test_dates_overlap_where_a_day_may_be_meant_by_both(
 
 def test_years_before_christ_are_in_order() -> None:
     days = [span_of(text) for text in ("-0045", "-0044-03-14", "-0044-03-15", "-0043", "0000", "0001")]
-    starts = [one.start for one in days if one is not None]
+    starts = [day.start for day in days if day is not None]
     assert len(starts) == 6
     assert starts == sorted(starts)
 

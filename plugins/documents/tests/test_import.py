@@ -56,12 +56,12 @@ def test_a_node_says_where_it_came_from(
     (source / "1.jpg").write_bytes(data)
     import_and_wait(folder=str(source))
     ((identity,),) = rows(library, "SELECT id FROM document WHERE name = '1.jpg'")
-    found = client.get(f"/api/documents/{identity}").json()
-    told = found["metadata"]
+    answer = client.get(f"/api/documents/{identity}").json()
+    told = answer["metadata"]
     assert told["source_type"] == "local"
     assert told["full_path"] == str(source / "1.jpg")
     assert (told["width"], told["height"], told["file_size"]) == (300, 200, len(data))
-    assert (found["doc_type"], found["file_type"], found["has_thumbnail"]) == ("file", "image", True)
+    assert (answer["doc_type"], answer["file_type"], answer["has_thumbnail"]) == ("file", "image", True)
     assert library.objects.path(told["checksum"]).read_bytes() == data
 
 

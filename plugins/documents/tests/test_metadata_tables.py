@@ -40,12 +40,12 @@ class Desk:
         ]
 
     def make(self, name: str, parent: str | None = None, **fields: Any) -> str:
-        made = self.client.post("/api/documents", json={"name": name, "parent_id": parent, **fields})
-        return str(made.raise_for_status().json()["id"])
+        response = self.client.post("/api/documents", json={"name": name, "parent_id": parent, **fields})
+        return str(response.raise_for_status().json()["id"])
 
     def one(self, at: int) -> dict[str, Any]:
-        found: dict[str, Any] = self.client.get(f"/api/documents/{self.ids[at]}").json()
-        return found
+        answer: dict[str, Any] = self.client.get(f"/api/documents/{self.ids[at]}").json()
+        return answer
 
     def send(self, route: str, table: str | bytes, status: int = 200, **more: Any) -> dict[str, Any]:
         data = table.encode() if isinstance(table, str) else table
@@ -122,7 +122,7 @@ def test_rows_name_documents_by_id_path_file_name_or_an_attribute(
     plan = desk.plan(
         f"Reference,place\n{key or desk.ids[0]},Toledo\n", match=match, columns={"Reference": match}
     )
-    assert [(one["document_id"], one["state"]) for one in plan["rows"]] == [(desk.ids[0], "new")]
+    assert [(row["document_id"], row["state"]) for row in plan["rows"]] == [(desk.ids[0], "new")]
 
 
 def test_a_dry_run_tells_new_changed_equal_unmatched_and_ambiguous_rows_apart(desk: Desk) -> None:
@@ -162,7 +162,7 @@ def test_a_value_that_its_type_refuses_is_listed_with_the_reason(
 
 def test_a_column_called_like_a_secret_or_a_protected_field_is_refused_by_name(desk: Desk) -> None:
     table = "name,API key,document.is_locked,document.deleted_at,document.parent_id\n0001.jpg,s3cr3t,true,2020,x\n"
-    found = {one["heading"]: one for one in desk.plan(table)["columns"]}
+    found = {column["heading"]: column for column in desk.plan(table)["columns"]}
     assert [one["use"] for one in found.values()] == ["match", *["refused"] * 4]
     assert "like a secret" in found["API key"]["why"]
     assert "cannot change" in found["document.is_locked"]["why"]
@@ -175,12 +175,14 @@ def test_a_column_called_like_a_secret_or_a_protected_field_is_refused_by_name(d
 @pytest.mark.parametrize("format_name", ["csv", "xlsx"])
 def test_what_was_exported_is_equal_when_it_is_imported_again(desk: Desk, format_name: str) -> None:
     odd = {"formula": "=HYPERLINK(\"http://x\")", "minus": "-1+1", "at": "@SUM(1)", "tab": "\tx", "apostrophe": "'=1", "lines": "a\nb", "tags": ["one", "a;b"],
-           "object": {"a": [1]}, "number": -5, "float": 1.25, "truth": False, "digits": "0042", "comma": "a, b; c"}  # fmt: skip
+           "object": {"a": [1]}, "number": -5, "float": 1.25, "truth": False, "digits": "0042", "comma": "a, b; c",
+           "@type": "heading like a formula", " blank ": "x", "Gro\u0308\u00dfe": "e\u0301", "whole": 1.0, "large": 12345678901234567890,
+           "sign": "a\x01b"}  # fmt: skip
     desk.client.patch(
         f"/api/documents/{desk.ids[0]}", json={"attributes": odd, "date_iso": "1750-03", "is_starred": True}
     )
     data = desk.export(format_name)
-    assert counts_of(desk.plan(data)) == {"equal": 4}
+    assert counts_of(desk.plan(data)) == counts_of(desk.plan(data, clear_empty=True)) == {"equal": 4}
     if format_name == "csv":
         cells = [cell for row in csv.reader(io.StringIO(data.decode("utf-8-sig"))) for cell in row]
         assert not [
@@ -250,6 +252,46 @@ def test_a_table_of_too_many_rows_is_refused_before_it_fills_memory(
     rows = "".join(f"{at}.jpg,x\n" for at in range(5))
     assert "more than 3 rows" in desk.send("/plan", f"name,place\n{rows}", 422)["detail"]
     assert "more than 3 rows" in desk.send("/plan", book(["name"], *[["a"]] * 5), 422)["detail"]
+
+
+def _with_rows(given: bytes, rows: bytes, cell: bytes = b"") -> bytes:
+    """Return the workbook with more rows, written as no spreadsheet would, and another last cell."""
+    out, made = io.BytesIO(), zipfile.ZipFile(io.BytesIO(given))
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as hostile:
+        for name in made.namelist():
+            data = made.read(name)
+            if name.endswith("sheet1.xml"):
+                data = data.replace(b"<v>5</v>", cell or b"<v>5</v>").replace(
+                    b"</sheetData>", rows + b"</sheetData>"
+                )
+            hostile.writestr(name, data)
+    return out.getvalue()
+
+
+def test_a_workbook_that_states_rows_and_numbers_as_none_has_is_read_at_once(desk: Desk) -> None:
+    given = book(["document.id", "note"], [desk.ids[0], 5])
+    plan = desk.plan(_with_rows(given, b'<row r="999999999"><c r="A999999999"/></row>', b"<v>1e999</v>"))
+    assert counts_of(plan) == {"equal": 1, "refused_values": 1}
+    assert (plan["refused"][0]["column"], plan["refused"][0]["value"]) == ("note", "inf")
+
+
+def test_a_workbook_of_empty_cells_is_refused_before_they_are_read(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sheets, "_MOST_MARKS", 20_000)
+    monkeypatch.setattr(sheets, "_MOST_EMPTY", 2_000)
+    monkeypatch.setattr(sheets, "_MOST_IN_A_ROW", 1_000)
+    given = book(["document.id", "note"], [desk.ids[0], 5])
+    for rows, why in (
+        (b"<row>" + b"<c/>" * 900 + b"</row>", ""),
+        (b"<row>" + b"<c/>" * 1_100 + b"</row>", "more cells than a spreadsheet can have"),
+        (b"<row>" + b"<c/><!--<row>-->" * 600 + b"</row>", "comment"),
+        ((b"<row>" + b"<c/>" * 90 + b"</row>") * 30, "cells that are empty"),
+        ((b"<row>" + b'<x:c r="A1"> </x:c>' * 90 + b"</row>") * 30, "cells that are empty"),
+        ((b"<row>" + b"<c><v>1</v></c>" * 90 + b"</row>") * 60, "too many cells"),
+    ):
+        answer = desk.send("/plan", _with_rows(given, rows), 422 if why else 200)
+        assert why in answer.get("detail", "")
 
 
 def test_macros_and_other_sheets_are_left_and_said(desk: Desk) -> None:

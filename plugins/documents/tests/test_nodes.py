@@ -23,18 +23,18 @@ def test_every_project_starts_with_the_folder_sources(library: Library) -> None:
 
 
 def test_a_new_folder_is_answered_with_its_defaults(do: Run) -> None:
-    made = do("document.create", {"name": "Letters", "attributes": {"box": 3}})
-    assert made["doc_type"] == "folder"
-    assert made["node_kind"] == "document"
-    assert made["attributes"] == {"box": 3}
-    assert made["source_authority"] == "unknown"
-    assert made["status"] == "active"
-    assert made["child_count"] == 0
-    assert made["has_thumbnail"] is False
-    assert made["is_locked"] is False
-    assert made["deleted_at"] is None
-    assert "system_key" not in made
-    assert "trash_root_id" not in made
+    result = do("document.create", {"name": "Letters", "attributes": {"box": 3}})
+    assert result["doc_type"] == "folder"
+    assert result["node_kind"] == "document"
+    assert result["attributes"] == {"box": 3}
+    assert result["source_authority"] == "unknown"
+    assert result["status"] == "active"
+    assert result["child_count"] == 0
+    assert result["has_thumbnail"] is False
+    assert result["is_locked"] is False
+    assert result["deleted_at"] is None
+    assert "system_key" not in result
+    assert "trash_root_id" not in result
 
 
 def test_a_name_is_normalised_to_nfc_and_trimmed(do: Run) -> None:
@@ -271,10 +271,10 @@ def test_update_is_taken_back_to_the_letter(
 
 @pytest.mark.parametrize("flag", FLAGS)
 def test_a_flag_is_sent_stored_asked_for_and_cleared(do: Run, client: Any, flag: str) -> None:
-    made = do("document.create", {"name": "Wills", flag: True})
+    result = do("document.create", {"name": "Wills", flag: True})
     do("document.create", {"name": "Letters"})
-    assert made[flag] is True
+    assert result[flag] is True
     asked = {"attr": f"document.{flag}", "op": "eq", "value": True, "type": "checkbox"}
     rows = client.post("/api/documents/dataset/query", json={"filters": [asked]}).json()["rows"]
-    assert [row["id"] for row in rows] == [made["id"]]
-    assert do("document.update", {"document_id": made["id"], flag: None})[flag] is False
+    assert [row["id"] for row in rows] == [result["id"]]
+    assert do("document.update", {"document_id": result["id"], flag: None})[flag] is False

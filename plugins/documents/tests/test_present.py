@@ -44,7 +44,7 @@ def test_a_file_is_looked_for_by_its_name(
     statements.clear()
     assert place.holds((), "1.jpg", tmp_path / "1.jpg") is None
     assert place.folder(("2",)) is None
-    asked = [one for one in statements if "FROM document WHERE parent_id" in one]
+    asked = [statement for statement in statements if "FROM document WHERE parent_id" in statement]
     assert len(asked) == 2
     with closing(sqlite3.connect(library.db.path)) as conn:
         for statement in asked:

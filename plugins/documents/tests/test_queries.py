@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from documents_fixtures import OWNER, Run, rows, sources_of
 
 from armarium.api import Engine, Library, NotFound, json_text, new_id, raw_of
-from armarium_documents.api import documents_named, pages_under
+from armarium_documents.api import documents_named, pages_among, pages_under, walk_pages
 from armarium_documents.queries import documents as queries
 
 Make = Callable[..., str]
@@ -35,17 +36,28 @@ def test_a_page_of_a_folder_in_order(library: Library, folder: Make) -> None:
     assert "Box" in page(library, None)[0]
 
 
-def test_undated_documents_come_last(library: Library, folder: Make) -> None:
+def test_documents_by_date_stand_as_their_dates_follow_and_undated_ones_last(
+    library: Library, folder: Make
+) -> None:
     box = folder("Box")
-    folder("undated", box)
-    folder("late", box, date_iso="1801")
-    folder("early", box, date_iso="1750-03")
-    assert page(library, box, sort_by="document_date")[0] == ["early", "late", "undated"]
-    assert page(library, box, sort_by="document_date", sort_direction="desc")[0] == [
-        "late",
-        "early",
-        "undated",
+    dates = [
+        "-0500",
+        "-0044-03-15",
+        "0900",
+        "/1700",
+        "17XX",
+        "1750-03",
+        "1750-03-02?",
+        "1801",
+        "Y12000",
+        "XXXX-03-12",
     ]
+    folder("undated", box)
+    for date in sorted(dates):
+        folder(date, box, date_iso=date)
+    assert page(library, box, sort_by="document_date")[0] == [*dates, "undated"]
+    backwards = [*dates[-2::-1], "XXXX-03-12", "undated"]
+    assert page(library, box, sort_by="document_date", sort_direction="desc")[0] == backwards
 
 
 def fill(engine: Engine, library: Library, parent_id: str, number: int) -> None:
@@ -172,9 +184,11 @@ def test_a_page_of_children_is_read_from_the_index(library: Library) -> None:
 
 def test_json_in_the_database_goes_out_as_it_is(do: Run, client: Any, library: Library) -> None:
     value = {"ünïcode": ["é", 1.5, None, {"deep": True}], "n": 12345678901234567}
-    made = do("document.create", {"name": "A", "attributes": value})
-    assert client.get(f"/api/documents/{made['id']}").json()["attributes"] == value
-    assert rows(library, "SELECT attributes FROM document WHERE id = ?", made["id"]) == [(json_text(value),)]
+    result = do("document.create", {"name": "A", "attributes": value})
+    assert client.get(f"/api/documents/{result['id']}").json()["attributes"] == value
+    assert rows(library, "SELECT attributes FROM document WHERE id = ?", result["id"]) == [
+        (json_text(value),)
+    ]
 
 
 def test_a_document_says_what_comes_before_and_after_it_in_its_folder(
@@ -184,7 +198,7 @@ def test_a_document_says_what_comes_before_and_after_it_in_its_folder(
     first, second = note("first", box), note("second", box)
     folder("Between", box)
     third = note("third", box)
-    order = [one["id"] for one in client.get(f"/api/documents?parent_id={box}").json()["items"]]
+    order = [item["id"] for item in client.get(f"/api/documents?parent_id={box}").json()["items"]]
     around: dict[str, Any] = {
         one: client.get(f"/api/documents/{one}/neighbours").json() for one in (first, second, third)
     }
@@ -198,3 +212,21 @@ def test_a_document_says_what_comes_before_and_after_it_in_its_folder(
         "after_id": None,
     }
     assert client.get("/api/documents/nowhere/neighbours").status_code == 404
+
+
+def test_pages_are_the_same_walked_to_one_by_one_and_found_from_below(library: Library, do: Run) -> None:
+    chance = random.Random(7)
+    made = [str(do("document.create", {"name": "Box", "doc_type": "folder"})["id"])]
+    inner = list(made)
+    for _ in range(60):
+        kind = chance.choice(("folder", "page", "page", "page"))
+        node = {"name": chance.choice("abá"), "doc_type": kind, "parent_id": chance.choice(inner)}
+        made.append(str(do("document.create", node)["id"]))
+        inner += [made[-1]] if kind != "page" else []
+    do("document.delete", {"ids": [made[5], made[20]]})
+    with library.db.read() as conn:
+        assert len(pages_under(conn, made[:1])) > 20
+        for one in made:
+            pages = pages_under(conn, [one])
+            assert list(walk_pages(conn, one)) == pages
+            assert pages_among(conn, one, [*made, "nowhere"]) == pages

@@ -18,8 +18,8 @@ NOWHERE = "f" * 32
 
 def token_client(engine: Engine, client: Any, role: str) -> Any:
     """Return a client with an agent's token of *role*."""
-    made = client.post("/api/tokens", json={"name": role, "role": role}).json()
-    client.headers["Authorization"] = f"Bearer {made['token']}"
+    answer = client.post("/api/tokens", json={"name": role, "role": role}).json()
+    client.headers["Authorization"] = f"Bearer {answer['token']}"
     return client
 
 
@@ -44,10 +44,10 @@ def test_a_number_that_json_does_not_know_is_refused_in_words(client: Any) -> No
     """Python's JSON reader accepts NaN and Infinity, and turns a number that is too large into Infinity: each was
     stored as null.
     """
-    made = client.post("/api/documents", json={"name": "Box"}).json()["id"]
+    response = client.post("/api/documents", json={"name": "Box"}).json()["id"]
     for number in ("NaN", "Infinity", "-Infinity", "1e999"):
         for method, route, body in (
-            ("PATCH", f"/api/documents/{made}", {"attributes": {"a": ["?"]}}),
+            ("PATCH", f"/api/documents/{response}", {"attributes": {"a": ["?"]}}),
             ("POST", "/api/documents", {"name": "B", "attributes": {"a": {"b": "?"}}}),
             (
                 "POST",
@@ -62,15 +62,15 @@ def test_a_number_that_json_does_not_know_is_refused_in_words(client: Any) -> No
 
 
 def test_a_folder_from_first_to_last(client: Any) -> None:
-    made = client.post("/api/documents", json={"name": "Letters"})
-    assert made.status_code == 200
-    identity, audit = made.json()["id"], made.json()["audit_id"]
-    assert made.headers["X-Service-Audit-Id"] == audit
+    response = client.post("/api/documents", json={"name": "Letters"})
+    assert response.status_code == 200
+    identity, audit = response.json()["id"], response.json()["audit_id"]
+    assert response.headers["X-Service-Audit-Id"] == audit
     assert client.get(f"/api/documents/{identity}").json()["name"] == "Letters"
     changed = client.patch(f"/api/documents/{identity}", json={"name": "Wills", "attributes": {"a": 1}})
     assert (changed.json()["name"], changed.json()["attributes"]) == ("Wills", {"a": 1})
-    kept = client.patch(f"/api/documents/{identity}", json={"is_starred": True}).json()
-    assert (kept["attributes"], kept["is_starred"]) == ({"a": 1}, True)
+    answer = client.patch(f"/api/documents/{identity}", json={"is_starred": True}).json()
+    assert (answer["attributes"], answer["is_starred"]) == ({"a": 1}, True)
     box = client.post("/api/documents", json={"name": "Box"}).json()["id"]
     moved = client.post("/api/documents/move", json={"ids": [identity], "parent_id": box})
     assert moved.json()["ids"] == [identity]
@@ -300,6 +300,8 @@ def test_a_thumbnail_is_a_small_jpeg(client: Any, engine: Engine, library: Libra
     assert client.get(f"/api/documents/{page}").json()["has_thumbnail"] is False
     engine.jobs.run_until_idle(library)
     assert client.get(f"/api/documents/{page}").json()["has_thumbnail"] is True
+    (row,) = client.post("/api/documents/dataset/query", json={"recursive": True, "filters": [{"attr": "document.file_type", "op": "eq", "value": "image"}]}).json()["rows"]  # fmt: skip
+    assert row["has_thumbnail"] is True
     answer = client.get(f"/api/documents/{page}/thumbnail")
     assert answer.headers["content-type"] == "image/jpeg"
     with Image.open(io.BytesIO(answer.content)) as image:
@@ -310,13 +312,13 @@ def test_a_thumbnail_is_a_small_jpeg(client: Any, engine: Engine, library: Libra
 
 def test_a_representation_and_its_revisions(client: Any, do: Any, note: Make) -> None:
     text = note("Note")
-    made = do(
+    result = do(
         "content_representation.create",
         {"document_id": text, "kind": "translation", "content": "one", "language": "en"},
     )
     listed = client.get(f"/api/content-representations/document/{text}").json()
-    assert [(item["id"], item["provenance_kind"]) for item in listed] == [(made["id"], "human")]
-    path = f"/api/content-representations/{made['id']}/revisions"
+    assert [(item["id"], item["provenance_kind"]) for item in listed] == [(result["id"], "human")]
+    path = f"/api/content-representations/{result['id']}/revisions"
     assert client.get(path).json() == []
     first = client.post(path, json={"content": "two", "decision": "better"}).json()
     second = client.post(path, json={"content": "three"}).json()
@@ -358,5 +360,5 @@ def test_statistics_count_documents_and_pages(
     client: Any, engine: Engine, library: Library, folder: Make
 ) -> None:
     add_picture(engine, library, folder("Box"), picture())
-    told = client.get("/api/library/stats").json()
-    assert (told["documents"], told["pages"]) == (3, 1)
+    answer = client.get("/api/library/stats").json()
+    assert (answer["documents"], answer["pages"]) == (3, 1)

@@ -24,10 +24,10 @@ def test_work_on_a_document_is_listed_newest_first(
     with library.db.write() as conn:
         args = {"page_ids": [other, page], "reader": "kraken"}
         job = enqueue(conn, NewJob("thumbnails", args, "Again", lane="local-model", model="blla"))
-    found = client.get("/api/documents/run-history", params={"ids": [page, "f" * 32, other]}).json()
-    assert (found["count"], found["withheld"]) == (2, 0)
-    assert [item["document_id"] for item in found["items"]] == [page, other]
-    again, pictures = found["items"][0]["rows"]
+    answer = client.get("/api/documents/run-history", params={"ids": [page, "f" * 32, other]}).json()
+    assert (answer["count"], answer["withheld"]) == (2, 0)
+    assert [item["document_id"] for item in answer["items"]] == [page, other]
+    again, pictures = answer["items"][0]["rows"]
     assert (again["kind"], again["job_id"], again["outcome"]) == ("pictures", job, "waiting")
     assert (again["model"], again["provider"], again["cost_usd"]) == ("blla", "kraken", None)
     assert (pictures["kind"], pictures["outcome"]) == ("pictures", "done")

@@ -359,16 +359,16 @@ def _lock(where: str) -> Any:
 
 def _into(**fields: Any) -> Any:
     def prepare(projects: OpenProjects) -> dict[str, Any]:
-        made = projects.do("document.create", projects.target, name="Place", **fields)
-        return {"items": [projects.note("Note")], "target_parent_id": made["id"]}
+        result = projects.do("document.create", projects.target, name="Place", **fields)
+        return {"items": [projects.note("Note")], "target_parent_id": result["id"]}
 
     return prepare
 
 
 def _into_trash(projects: OpenProjects) -> dict[str, Any]:
-    made = projects.do("document.create", projects.target, name="Place")
-    projects.do("document.delete", projects.target, ids=[made["id"]])
-    return {"items": [projects.note("Note")], "target_parent_id": made["id"]}
+    result = projects.do("document.create", projects.target, name="Place")
+    projects.do("document.delete", projects.target, ids=[result["id"]])
+    return {"items": [projects.note("Note")], "target_parent_id": result["id"]}
 
 
 REFUSED = [

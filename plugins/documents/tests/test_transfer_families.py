@@ -243,7 +243,9 @@ def forest(make_engine: Callable[..., Engine], tmp_path: Path) -> OpenProjects:
 
 def names_of(projects: OpenProjects, ids: list[str]) -> set[str]:
     return {
-        row[0] for one in ids for row in rows(projects.source, "SELECT name FROM document WHERE id = ?", one)
+        row[0]
+        for identity in ids
+        for row in rows(projects.source, "SELECT name FROM document WHERE id = ?", identity)
     }
 
 

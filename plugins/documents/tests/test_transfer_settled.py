@@ -68,9 +68,11 @@ def test_a_move_is_not_held_by_a_project_that_is_gone(
     elif what == "another in its place":
         projects.engine.run(None, "library.create", {"path": str(old)}, OWNER)
         projects.engine.libraries.release(old)
-    made = projects.engine.run(None, "library.create", {"path": str(old.with_name("Third.library"))}, OWNER)
-    assert made.result is not None
-    third = OpenProjects(projects.engine, projects.source, projects.engine.libraries.get(made.result["path"]))
+    result = projects.engine.run(None, "library.create", {"path": str(old.with_name("Third.library"))}, OWNER)
+    assert result.result is not None
+    third = OpenProjects(
+        projects.engine, projects.source, projects.engine.libraries.get(result.result["path"])
+    )
     # Nothing has to be closed, opened or repaired by hand: the next transfer finds that nothing is held any more.
     assert third.transfer([box], "move")["source_audit_id"]
     with projects.source.db.read() as conn:

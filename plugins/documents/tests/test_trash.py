@@ -281,6 +281,6 @@ def test_the_doctor_misses_a_file_that_only_an_undo_or_a_redo_would_need(
     library.objects.remove(digest)
     report = doctor.examine(engine, library.path)
     assert not report["healthy"]
-    (told,) = [one["what"] for one in report["findings"]]
+    (told,) = [finding["what"] for finding in report["findings"]]
     assert digest[:12] in told
     assert "redo" in told

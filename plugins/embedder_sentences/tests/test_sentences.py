@@ -89,7 +89,7 @@ def test_passages_get_vectors_of_length_one_that_depend_on_the_passage_alone(
         return worker.call("embed", params)["vectors"]
 
     vectors = embed("minas de plata", "el rey", "minas de plata")
-    assert [round(cosine(one, one), 5) for one in vectors] == [1, 1, 1]
+    assert [round(cosine(vector, vector), 5) for vector in vectors] == [1, 1, 1]
     assert math.isclose(cosine(vectors[0], vectors[2]), 1, abs_tol=1e-5)
     assert cosine(vectors[0], vectors[1]) < 0.999
     assert math.isclose(cosine(embed("el rey")[0], vectors[1]), 1, abs_tol=1e-4)

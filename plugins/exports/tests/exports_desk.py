@@ -88,14 +88,14 @@ class Desk:
         ]
         if not made:
             return []
-        lines = [one["id"] for one in self.do("segment.create_many", {"segments": made})["items"]]
+        lines = [item["id"] for item in self.do("segment.create_many", {"segments": made})["items"]]
         for line, text in zip(lines, texts, strict=True):
             if text:
                 self.do("representation.create", {"segment_id": line, "text": text})
         return lines
 
     def lines(self, page: str) -> list[str]:
-        return [one[0] for one in self.rows("SELECT id FROM segment WHERE document_id = ? ORDER BY id", page)]
+        return [row[0] for row in self.rows("SELECT id FROM segment WHERE document_id = ? ORDER BY id", page)]
 
     def restrict(self, target_id: str, kind: str = "document", **more: Any) -> str:
         given = {"target_kind": kind, "target_id": target_id, "restricted": True, **more}

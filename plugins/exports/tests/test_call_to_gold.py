@@ -29,7 +29,7 @@ def samples(desk: Desk, **more: Any) -> list[tuple[str, bool, str | None]]:
     place = desk.folder / "samples.jsonl"
     desk.post("/api/export/training", output_path=str(place), overwrite=True, **more)
     found = [orjson.loads(line) for line in place.read_bytes().splitlines()]
-    return [(one["messages"][-1]["content"], one["gold"], one.get("rejected")) for one in found]
+    return [(item["messages"][-1]["content"], item["gold"], item.get("rejected")) for item in found]
 
 
 def ledger(desk: Desk) -> list[tuple[Any, ...]]:

@@ -50,7 +50,7 @@ def test_pages_are_saved_as_files_of_one_zip_with_what_was_lost(
     assert {f"1{ending}", f"1 (2){ending}"} <= names(content)
     assert sum(one["lines"] for one in made["made"]) == 3
     if format_name == "word":
-        assert [(one["what"], one["count"], one["pages"]) for one in made["losses"]] == [
+        assert [(loss["what"], loss["count"], loss["pages"]) for loss in made["losses"]] == [
             ("shapes of lines", 3, 2)
         ]
 
@@ -70,9 +70,9 @@ def test_records_sites_and_packages_for_other_programs_are_saved_too(desk: Desk)
     assert b'"record_type"' in content
     assert made["records"] > 0
     _, content = save(desk, what="parquet", scope_ids=[box])
-    assert any(one.endswith(".parquet") for one in names(content))
+    assert any(name.endswith(".parquet") for name in names(content))
     made, content = save(desk, what="receiver", receiver="escriptorium", scope_ids=[box])
-    assert any(one.endswith("1.png") for one in names(content))
+    assert any(name.endswith("1.png") for name in names(content))
     assert made["problems"] == []
     _, content = save(desk, what="site")
     assert "package.json" in names(content)
@@ -95,14 +95,14 @@ def test_what_is_withheld_is_left_out_and_what_is_withheld_since_is_not_given(de
 
 def test_a_file_is_given_to_nobody_else_and_not_for_ever(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     page = desk.page(desk.box(), "1.png", ["Dear Sir"])
-    made = desk.post("/api/export/downloads", what="files", format="markdown", scope_ids=[page])
+    answer = desk.post("/api/export/downloads", what="files", format="markdown", scope_ids=[page])
     viewer = as_device(desk, "viewer")
     given = {"what": "files", "format": "markdown", "scope_ids": [page]}
     assert desk.client.post("/api/export/downloads", json=given, headers=viewer).status_code == 200
     other = as_device(desk, "editor")
-    refused = desk.client.get(f"/api/export/downloads/{made['id']}", headers=other)
+    refused = desk.client.get(f"/api/export/downloads/{answer['id']}", headers=other)
     assert (refused.status_code, refused.json()["code"]) == (404, "download_gone")
-    place = desk.library.derived_folder / "downloads" / made["id"]
+    place = desk.library.derived_folder / "downloads" / answer["id"]
     os.utime(place, (1, 1))
     again = desk.post("/api/export/downloads", what="files", format="markdown", scope_ids=[page])
     assert not place.exists()
@@ -149,7 +149,9 @@ def test_a_zip_of_a_past_step_says_what_the_project_said_and_is_verified(
         for name, data in edited.items():
             archive.writestr(name, data)
     verified = desk.client.post("/api/formats/verify", json={"path": str(file)}).json()
-    assert [one["in_file"] for item in verified["items"] for one in item["differences"]] == ["Farewall"]
+    assert [difference["in_file"] for item in verified["items"] for difference in item["differences"]] == [
+        "Farewall"
+    ]
 
 
 def test_only_files_are_exported_of_the_past(desk: Desk) -> None:

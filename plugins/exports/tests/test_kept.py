@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from exports_desk import MACHINE, Desk
 
-from armarium.api import NotFound, ServiceError
+from armarium.api import NotFound, ServiceError, new_id
 from armarium_exports.pages import Unit
 from armarium_exports.rendering.units import render
 from armarium_formats.api import Format, PageModel, WriteContext, WrittenPage
@@ -44,17 +44,17 @@ def in_doubt(desk: Desk, page: str) -> list[tuple[str, str, str | None, str]]:
     ]
     with desk.library.db.read() as conn:
         rows = family.stale(conn, desk.library, [page])
-    return [(one.kind, one.id, one.text, one.todo) for one in rows]
+    return [(row.kind, row.id, row.text, row.todo) for row in rows]
 
 
 def test_pages_are_written_and_written_again_as_they_change(desk: Desk) -> None:
     box = desk.box()
     first, second = desk.page(box, "1.png", ["Dear Sir"]), desk.page(box, "2.png", ["Farewell"])
     found = kept_now(desk)
-    assert {one["document_id"] for one in found["files"]} == {first, second}
+    assert {file["document_id"] for file in found["files"]} == {first, second}
     assert found["pending"] == 0
     assert found["last_written"]
-    paths = {one["document_id"]: Path(one["path"]) for one in found["files"]}
+    paths = {file["document_id"]: Path(file["path"]) for file in found["files"]}
     assert "Dear Sir" in paths[first].read_text()
     stamp = paths[second].stat().st_mtime_ns
     desk.do("representation.create", {"segment_id": desk.lines(first)[0], "text": "Dear Madam"})
@@ -141,12 +141,19 @@ def test_pages_that_came_later_are_written_and_trashed_ones_stay_on_the_disk(des
     kept_now(desk)
     second = desk.page(box, "2.png", ["Farewell"])
     desk.work()
-    assert {one["document_id"] for one in desk.list_kept()[0]["files"]} == {first, second}
+    assert {file["document_id"] for file in desk.list_kept()[0]["files"]} == {first, second}
     desk.do("document.delete", {"ids": [second]})
     desk.work()
     (after,) = desk.list_kept()
-    assert [one["document_id"] for one in after["files"]] == [first]
+    assert [file["document_id"] for file in after["files"]] == [first]
     assert Path(after["left_behind"][0]["path"]).is_file()
+    # A page that is split is one no longer, and its file is not written again.
+    desk.do(
+        "document.add_files",
+        {"nodes": [{"id": new_id(), "parent_id": first, "doc_type": "page", "name": "1 left"}]},
+    )
+    (after,) = desk.list_kept()
+    assert (after["files"], {one["document_id"] for one in after["left_behind"]}) == ([], {first, second})
 
 
 def test_ending_and_undoing_leave_the_files(desk: Desk) -> None:
@@ -160,7 +167,7 @@ def test_ending_and_undoing_leave_the_files(desk: Desk) -> None:
     assert place.is_file()
     desk.undo(answer.json()["audit_id"])
     (again,) = desk.list_kept()
-    assert [one["path"] for one in again["files"]] == [str(place)]
+    assert [file["path"] for file in again["files"]] == [str(place)]
 
 
 def test_writing_and_ending_what_is_not_kept_are_refused(desk: Desk) -> None:
@@ -246,7 +253,7 @@ def test_the_tei_of_a_document_has_each_id_once(desk: Desk) -> None:
     assert len(ids) == len(set(ids)) > 2
     pointers = {one for value in root.xpath("//@facs | //@corresp") for one in value.split()}
     assert pointers
-    assert {one[1:] for one in pointers if one[0] == "#"} <= set(ids)
+    assert {pointer[1:] for pointer in pointers if pointer[0] == "#"} <= set(ids)
 
 
 def test_word_has_headings_numbered_lines_and_notes(desk: Desk) -> None:
@@ -260,11 +267,11 @@ def test_word_has_headings_numbered_lines_and_notes(desk: Desk) -> None:
     desk.post("/api/annotations", **note)
     (file,) = kept_now(desk, "word", "document")["files"]
     document = docx.Document(file["path"])
-    words = [one.text for one in document.paragraphs]
+    words = [paragraph.text for paragraph in document.paragraphs]
     assert "I am <well> & \u0645\u0631\u062d\u0628\u0627" in words
     assert "Dear Sir1" in words
     assert "1  Restored from the copy" in words
-    styles = {one.text: one.style.name for one in document.paragraphs}
+    styles = {paragraph.text: paragraph.style.name for paragraph in document.paragraphs}
     assert styles["A letter"] == "Title"
     assert styles["2.png"] == "Heading 1"
     assert len(document.sections) == 2
@@ -286,7 +293,10 @@ def test_a_line_from_right_to_left_is_so_in_word(desk: Desk) -> None:
     page = desk.page(desk.box(), "1.png", texts)
     desk.do("segment.update", {"segment_id": desk.lines(page)[3], "direction": "ltr", "expected_version": 1})
     (file,) = kept_now(desk, "word")["files"]
-    shown = {one.text: bool(one._p.xpath("./w:pPr/w:bidi")) for one in docx.Document(file["path"]).paragraphs}
+    shown = {
+        paragraph.text: bool(paragraph._p.xpath("./w:pPr/w:bidi"))
+        for paragraph in docx.Document(file["path"]).paragraphs
+    }
     assert [shown[text] for text in texts] == [True, False, False, False]
 
 
@@ -303,8 +313,8 @@ def test_a_table_is_a_table(desk: Desk) -> None:
          "cell": {"row": row, "column": column}, "anchor": {"rect": [0.1 + 0.4 * column, 0.1 + 0.2 * row, 0.4, 0.2]}}
         for row in range(2) for column in range(2)
     ]  # fmt: skip
-    made = desk.do("segment.create_many", {"segments": cells})["items"]
-    for segment, text in zip(made, ["Name", "Sum", "Ann | Bo", "3"], strict=True):
+    result = desk.do("segment.create_many", {"segments": cells})["items"]
+    for segment, text in zip(result, ["Name", "Sum", "Ann | Bo", "3"], strict=True):
         desk.do("representation.create", {"segment_id": segment["id"], "text": text})
     place = Path(kept_now(desk)["files"][0]["path"])
     assert "| Name | Sum |\n| --- | --- |\n| Ann \\| Bo | 3 |" in place.read_text()
@@ -325,8 +335,8 @@ def test_a_vanished_folder_ends_the_job_in_words(desk: Desk) -> None:
     desk.page(desk.box(), "1.png", ["Dear Sir"])
     found = kept_now(desk)
     place = Path(found["folder"])
-    for one in place.iterdir():
-        one.unlink()
+    for entry in place.iterdir():
+        entry.unlink()
     place.rmdir()
     job = desk.post(f"/api/export/kept/{found['id']}/write")["job_id"]
     desk.work()
@@ -341,9 +351,9 @@ def test_titles_of_any_sort_make_names_of_files(desk: Desk) -> None:
     for name in names:
         desk.page(box, name, ["x"])
     found = kept_now(desk)
-    files = [Path(one["path"]) for one in found["files"]]
-    assert len({one.name.casefold() for one in files}) == len(names)
-    assert all(one.parent == Path(found["folder"]) and len(one.name.encode()) <= 255 for one in files)
+    files = [Path(file["path"]) for file in found["files"]]
+    assert len({file.name.casefold() for file in files}) == len(names)
+    assert all(file.parent == Path(found["folder"]) and len(file.name.encode()) <= 255 for file in files)
 
 
 ALIKE = ("Akte.jpg", "akte.jpg", "AKTE.jpg", "CON.jpg", "con.jpg", "a:b.jpg", "a_b.jpg")
@@ -355,12 +365,12 @@ def test_names_that_other_systems_take_for_one_are_apart_in_every_folder_written
         desk.page(box, name, ["x"])
     out = str(desk.folder / "out")
     answer = desk.post("/api/export/receivers", receiver="kraken", scope_ids=[box], output_path=out)
-    paths = [*answer["files"], *(one["path"] for one in kept_now(desk)["files"])]
-    written = [Path(one).name for one in paths if one.endswith((".png", ".xml", ".md"))]
+    paths = [*answer["files"], *(file["path"] for file in kept_now(desk)["files"])]
+    written = [Path(path).name for path in paths if path.endswith((".png", ".xml", ".md"))]
     assert len(written) == 3 * len(ALIKE)
-    assert len({one.casefold() for one in written}) == len(written)
-    assert all(not set(one) & set('\\/:*?"<>|') for one in written)
-    assert all(one.split(".")[0].casefold() != "con" for one in written)
+    assert len({item.casefold() for item in written}) == len(written)
+    assert all(not set(item) & set('\\/:*?"<>|') for item in written)
+    assert all(item.split(".")[0].casefold() != "con" for item in written)
 
 
 def test_a_killed_job_loses_no_change(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -394,7 +404,7 @@ def test_a_killed_job_loses_no_change(desk: Desk, monkeypatch: pytest.MonkeyPatc
     desk.work()
     (found,) = desk.list_kept()
     assert found["pending"] == 0
-    texts = {one["document_id"]: Path(one["path"]).read_text() for one in found["files"]}
+    texts = {file["document_id"]: Path(file["path"]).read_text() for file in found["files"]}
     assert "Changed" in texts[pages[0]]
     assert "Text 1" in texts[pages[1]]
     assert "Text 2" in texts[pages[2]]
@@ -406,7 +416,7 @@ def test_a_page_that_goes_while_its_file_is_put_together_is_left_out(desk: Desk)
     file = io.BytesIO()
     written = render(desk.engine, desk.library, Unit(box, "Box", (gone, page)), "markdown", file)
     assert "Dear Sir" in file.getvalue().decode()
-    assert [(one["what"], one["count"]) for one in written.losses] == [("shapes of lines", 1)]
+    assert [(loss["what"], loss["count"]) for loss in written.losses] == [("shapes of lines", 1)]
     assert [(one["by"], one["lines"]) for one in written.made] == [("person", 1)]
     with pytest.raises(NotFound) as refused:
         render(desk.engine, desk.library, Unit(box, "Box", (gone,)), "plain-text", file)

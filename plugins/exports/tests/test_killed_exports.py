@@ -25,7 +25,7 @@ with {what}(Path(sys.argv[1])):
 
 
 def list_unfinished(folder: Path) -> list[Path]:
-    return [one for one in folder.iterdir() if one.name.startswith(".")]
+    return [entry for entry in folder.iterdir() if entry.name.startswith(".")]
 
 
 def begin(what: str, place: Path) -> subprocess.Popen[str]:
@@ -111,7 +111,7 @@ def test_a_site_killed_while_it_was_put_in_place_is_finished_by_the_next(
             with pytest.raises(KeyboardInterrupt):
                 desk.do("export.eleventy", body)
         desk.post("/api/export/eleventy-site", **body)
-        assert {one.name for one in (site / "static" / "iiif").iterdir()} >= {first, new}
+        assert {entry.name for entry in (site / "static" / "iiif").iterdir()} >= {first, new}
         assert not (site / "static" / "iiif" / shut).exists()
         assert b"A secret" not in (site / "content" / "_data" / "pages.json").read_bytes()
         desk.do("rights.withdraw", {"record_id": record})
@@ -137,7 +137,7 @@ def test_what_could_not_be_deleted_is_named_and_tried_again(
         patch.setattr(Path, "unlink", refuse_unlink)
         left = desk.post("/api/export/eleventy-site", **body)["left_behind"]
     assert left
-    assert all(shut in one for one in left)
+    assert all(shut in item for item in left)
     assert desk.post("/api/export/eleventy-site", **body)["left_behind"] == []
     assert not (desk.folder / "site" / "static" / "iiif" / shut).exists()
 
@@ -179,4 +179,4 @@ def test_an_earlier_build_goes_when_a_kill_kept_both(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "index.html").write_text(name)
     building.restore_built(tmp_path)
-    assert [one.name for one in tmp_path.iterdir()] == ["_site"]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["_site"]

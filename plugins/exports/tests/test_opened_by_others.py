@@ -138,9 +138,9 @@ def test_ocrd_reads_the_page_files(desk: Desk, receiver: str) -> None:
     (layout,) = [one for one in (desk.folder / "out").rglob("*.xml") if one.name != "mets.xml"]
     page = page_parse(str(layout), silence=True).get_Page()
     lines = page.get_AllTextLines()
-    assert [one.get_TextEquiv()[0].get_Unicode() for one in lines] == LINES
+    assert [line.get_TextEquiv()[0].get_Unicode() for line in lines] == LINES
     assert (page.get_imageWidth(), page.get_imageHeight()) == (1200, 900)
-    assert all(one.get_Baseline().get_points() for one in lines)
+    assert all(line.get_Baseline().get_points() for line in lines)
 
 
 @pytest.mark.slow
@@ -153,7 +153,7 @@ def test_kraken_reads_the_layout_files(desk: Desk, receiver: str) -> None:
     desk.post("/api/export/receivers", **body)
     (layout,) = [one for one in (desk.folder / "out").rglob("*.xml") if one.name != "mets.xml"]
     page = parser.XMLPage(str(layout))
-    assert [one.text for one in page.get_sorted_lines()] == LINES
+    assert [sorted_line.text for sorted_line in page.get_sorted_lines()] == LINES
     assert sorted(page.image_size) == [900, 1200]
 
 

@@ -27,8 +27,8 @@ SCALE = 72 / 300
 
 def write(desk: Desk, target: str | None, name: str = "out.pdf", **more: Any) -> tuple[dict[str, Any], Path]:
     given = {"output_path": str(desk.folder / name), **more}
-    made = desk.post("/api/export/pdf", **given, **({"target_id": target} if target else {}))
-    return made, Path(made["output_path"])
+    answer = desk.post("/api/export/pdf", **given, **({"target_id": target} if target else {}))
+    return answer, Path(answer["output_path"])
 
 
 def run(*command: str) -> str:
@@ -41,7 +41,7 @@ def words_of(path: Path) -> list[tuple[str, tuple[float, ...]]]:
         r'<word xMin="(.*?)" yMin="(.*?)" xMax="(.*?)" yMax="(.*?)">(.*?)</word>',
         run("pdftotext", "-bbox", str(path), "-"),
     )
-    return [(one[4], tuple(float(value) for value in one[:4])) for one in found]
+    return [(item[4], tuple(float(value) for value in item[:4])) for item in found]
 
 
 def add_picture(
@@ -80,7 +80,7 @@ def test_words_are_found_where_their_lines_stand(desk: Desk) -> None:
     desk.page(box, "1.png", ["Dear Sir", "I am well"])
     made, path = write(desk, box)
     assert made["pages"] == 1
-    assert [(one["what"], one["count"]) for one in made["losses"]] == [("places of words", 5)]
+    assert [(loss["what"], loss["count"]) for loss in made["losses"]] == [("places of words", 5)]
     found = dict(words_of(path))
     assert set(found) == {"Dear", "Sir", "I", "am", "well"}
     left, top, right, bottom = (
@@ -184,7 +184,7 @@ def test_every_kind_of_picture_looks_in_the_pdf_as_it_does_alone(
         assert patch == pytest.approx(wanted, abs=60 if mode == "CMYK" else 14), (kind, mode, at)
     assert (b"<pdfaid:part>" in path.read_bytes()) == (mode != "CMYK")
     if mode == "CMYK":
-        assert [one["what"] for one in made["losses"]] == ["PDF/A-2b"]
+        assert [loss["what"] for loss in made["losses"]] == ["PDF/A-2b"]
 
 
 def _sheet(words: list[tuple[str, tuple[float, ...]]], path: Path) -> None:
@@ -234,8 +234,8 @@ def test_any_script_is_extracted_in_its_own_order(tmp_path: Path, lines: list[st
             x += -70 if rtl else 70
     _sheet(words, tmp_path / "a.pdf")
     for more in ((), ("-raw",), ("-layout",)):
-        said = run("pdftotext", *more, str(tmp_path / "a.pdf"), "-")
-        plain = re.sub("[\u202a-\u202e\u200e\u200f]", "", said)
+        result = run("pdftotext", *more, str(tmp_path / "a.pdf"), "-")
+        plain = re.sub("[\u202a-\u202e\u200e\u200f]", "", result)
         for line in lines:
             for word in line.split():
                 # In the order of the file poppler leaves a mark at a word's end outside of it.
@@ -290,9 +290,9 @@ def test_a_pdf_is_saved_from_afar(desk: Desk) -> None:
     box = desk.box("Letters")
     desk.page(box, "1.png", ["Dear Sir"])
     desk.page(box, "2.png", ["Sir"])
-    made = desk.post("/api/export/downloads", what="files", format="pdf", per="folder", scope_ids=[box])
-    assert (made["filename"], made["media_type"]) == ("Letters.pdf", "application/pdf")
-    assert desk.client.get(f"/api/export/downloads/{made['id']}").content.startswith(b"%PDF-1.7")
+    answer = desk.post("/api/export/downloads", what="files", format="pdf", per="folder", scope_ids=[box])
+    assert (answer["filename"], answer["media_type"]) == ("Letters.pdf", "application/pdf")
+    assert desk.client.get(f"/api/export/downloads/{answer['id']}").content.startswith(b"%PDF-1.7")
 
 
 def test_a_file_of_another_ending_and_a_folder_without_pages_are_refused(desk: Desk) -> None:

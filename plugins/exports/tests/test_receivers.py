@@ -34,7 +34,7 @@ def test_a_profile_obeys_its_own_rules(desk: Desk, receiver: str) -> None:
     assert answer["pages"] == 2
     assert answer["left_out"] == []
     folder, profile = desk.folder / receiver, PROFILES[receiver]
-    pictures = {one.name for one in (folder / profile.images).iterdir() if one.suffix == ".png"}
+    pictures = {entry.name for entry in (folder / profile.images).iterdir() if entry.suffix == ".png"}
     assert pictures == {"1.png", "1-2.png"}
     assert set(answer["files"]) == {
         one.relative_to(folder).as_posix() for one in folder.rglob("*") if one.is_file()
@@ -77,7 +77,7 @@ def test_mets_is_valid_by_the_published_schema_and_read_back(desk: Desk, receive
     schema = xsd("mets.xsd")
     assert schema.validate(root), schema.error_log
     pages = [one for one in root.iter(f"{METS}div") if one.get("TYPE") == "page"]
-    assert [one.get("ORDERLABEL") for one in pages] == ["1.png", "2.png"]
+    assert [page.get("ORDERLABEL") for page in pages] == ["1.png", "2.png"]
     assert root.findtext(".//{http://www.loc.gov/mods/v3}title") == "Letters <& more>"
 
 
@@ -146,13 +146,13 @@ def test_what_is_restricted_is_left_out_with_its_picture(desk: Desk) -> None:
     desk.restrict(desk.lines(shut)[0], kind="segment")
     answer = write(desk, "transkribus", [box])
     assert [one["document_id"] for one in answer["withheld"]] == [shut]
-    assert not [one for one in answer["files"] if "2" in one]
+    assert not [file for file in answer["files"] if "2" in file]
 
 
 def test_unknown_receivers_and_scopes_are_refused(desk: Desk) -> None:
     assert write(desk, "word", ["x"], 422)["code"] == "unknown_receiver"
     assert write(desk, "kraken", ["0" * 32], 404)["detail"]
     listed = desk.client.get("/api/export/receivers").json()
-    assert {one["name"] for one in listed["items"]} == set(PROFILES)
-    assert listed["count"] == 6
-    assert all(one["source"] and one["rules"] for one in listed["items"])
+    assert {item["name"] for item in listed["items"]} == set(PROFILES)
+    assert listed["count"] == 8
+    assert all(item["source"] and item["rules"] for item in listed["items"])

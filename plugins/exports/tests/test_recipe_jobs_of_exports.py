@@ -31,9 +31,9 @@ def test_published_pages_are_listed_and_published_again_over_the_old(desk: Desk)
     place = desk.folder / "site"
     desk.do("export.publish", {"folder": str(place), "page_ids": [first, second], "site_title": "Letters"})
     step = desk.step("export.publish", {"folder": str(place), "page_ids": [first]})
-    assert {one.name for one in (place / "static" / "iiif").iterdir()} == {first}
+    assert {entry.name for entry in (place / "static" / "iiif").iterdir()} == {first}
     listed = desk.client.get("/api/export/sites").json()
-    assert [one["document_count"] for one in listed["items"]] == [1, 2]
+    assert [item["document_count"] for item in listed["items"]] == [1, 2]
     assert listed["items"][1]["site_title"] == "Letters"
     desk.undo(step)
     assert desk.client.get("/api/export/sites").json()["total"] == 1

@@ -55,7 +55,7 @@ FACTS: list[Any] = [{}, [], {"a": [1, {"b": None}], "ü": 'x"y'}, "text", 3, Fal
 def test_what_the_database_makes_is_what_was_stored(table: Table) -> None:
     dice = random.Random(5)
     shares = SHARES + [struct.unpack("d", dice.randbytes(8))[0] for _ in range(300)]
-    shares = [one for one in shares if one == one and abs(one) != float("inf")]
+    shares = [share for share in shares if share == share and abs(share) != float("inf")]
     rows = []
     for number, share in enumerate([*shares, None]):
         row = {
@@ -78,9 +78,11 @@ def test_what_the_database_makes_is_what_was_stored(table: Table) -> None:
         made = [orjson.loads(row[0]) for batch in kind.lines(conn, WHOLE) for row in batch]
         read = list(kind.rows(conn, WHOLE))
     assert made == [{"record_type": str(table.name), "schema_version": 1, **row} for row in rows]
-    assert [type(one["told"]) for one in made] == [type(one["told"]) for one in rows]
+    assert [type(item["told"]) for item in made] == [type(row["told"]) for row in rows]
     objects = [name for name in rows[0] if name.endswith("facts")]
-    assert [one | {name: one[name] and orjson.loads(one[name]) for name in objects} for one in read] == rows
+    assert [
+        item | {name: item[name] and orjson.loads(item[name]) for name in objects} for item in read
+    ] == rows
 
 
 @pytest.mark.parametrize("table", [ONE_NUMBER, TWO_NUMBERS], ids=lambda table: str(table.name))
@@ -117,7 +119,7 @@ def test_each_type_is_written_once_and_in_its_order(desk: Desk) -> None:
     assert {name: said.count(name) for name in order[1:]} == {
         name: count for name, count in answer["record_counts"].items() if count
     }
-    assert [one.name for one in desk.folder.iterdir() if one.name.startswith(".")] == []
+    assert [entry.name for entry in desk.folder.iterdir() if entry.name.startswith(".")] == []
 
 
 def test_a_failure_leaves_nothing(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

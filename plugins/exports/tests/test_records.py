@@ -224,7 +224,7 @@ def test_parquet_is_read_by_polars_and_duckdb_with_the_values_of_the_lines(desk:
     ]
     answer = parquet(desk)
     lines = desk.records(Path(jsonl(desk)["output_path"]))
-    assert sorted(Path(one).stem for one in answer["files"]) == sorted(lines_types(lines))
+    assert sorted(Path(file).stem for file in answer["files"]) == sorted(lines_types(lines))
     table = polars.read_parquet(desk.folder / "bundle" / "segment.parquet").sort("id")
     assert table["id"].to_list() == [one["id"] for one in lines["segment"]]
     assert orjson.loads(table["anchor"][0]) == lines["segment"][0]["anchor"]
@@ -233,7 +233,7 @@ def test_parquet_is_read_by_polars_and_duckdb_with_the_values_of_the_lines(desk:
     found = duckdb.sql(
         f"SELECT content FROM '{desk.folder}/bundle/representation.parquet' ORDER BY id"
     ).fetchall()
-    assert [one[0] for one in found] == ["Dear Sir", "I am well"]
+    assert [item[0] for item in found] == ["Dear Sir", "I am well"]
     claims = polars.read_parquet(desk.folder / "bundle" / "claim.parquet")
     assert claims["confidence"].to_list() == [1.0, 0.5]
     assert orjson.loads(claims["date_values"][0]) == [{"a": 1}]
@@ -253,7 +253,7 @@ def test_a_parquet_bundle_is_written_over_only_where_one_lies(desk: Desk) -> Non
     assert parquet(desk, 409)["code"] == "destination_exists"
     (desk.folder / "bundle" / "mine.txt").write_text("mine")
     parquet(desk, overwrite=True)
-    names = {one.name for one in (desk.folder / "bundle").iterdir()}
+    names = {entry.name for entry in (desk.folder / "bundle").iterdir()}
     assert "mine.txt" in names
     assert "line_picture.parquet" not in names
     (desk.folder / "other").mkdir()

@@ -35,16 +35,16 @@ def test_pages_folders_and_pictures_are_there(desk: Desk) -> None:
     assert (answer["document_count"], answer["collection_count"]) == (2, 1)
     assert data(desk, "site")["title"] == "Letters & <b>bills</b> {{ 7 * 7 }}"
     pages = data(desk, "pages")
-    assert [one["id"] for one in pages] == [first, second]
+    assert [page["id"] for page in pages] == [first, second]
     assert pages[0]["next"] == second
     assert pages[1]["previous"] == first
     lines = pages[0]["blocks"][0]["lines"]
-    assert [one["text"] for one in lines] == ["Dear Sir", "I am well"]
+    assert [line["text"] for line in lines] == ["Dear Sir", "I am well"]
     assert lines[0]["zone"].split()[0] == "100.0,50.0"
     assert {"package.json", "eleventy.config.js", "content/pages.njk"} <= set(answer["files"])
-    kinds = {one["kind"] for one in answer["assets"] if one["document_id"] == first}
+    kinds = {asset["kind"] for asset in answer["assets"] if asset["document_id"] == first}
     assert kinds == {"tiles", "picture", "thumbnail"}
-    assert all((desk.folder / "site" / one["path"]).exists() for one in answer["assets"])
+    assert all((desk.folder / "site" / asset["path"]).exists() for asset in answer["assets"])
 
 
 def test_every_tile_that_a_viewer_asks_for_is_a_file_with_its_pixels(desk: Desk) -> None:
@@ -96,7 +96,7 @@ def test_a_site_takes_the_fonts_along_that_its_texts_ask_for(desk: Desk) -> None
     }  # fmt: skip
     # That of Chinese is large: a part goes along, under no name of its own, with the letters of the site.
     part = uharfbuzz.Face(uharfbuzz.Blob((assets / "fonts" / "NotoSansCJKjp-Regular.otf").read_bytes()))
-    assert {*"春眠"} <= {chr(one) for one in part.unicodes}
+    assert {*"春眠"} <= {chr(unicode) for unicode in part.unicodes}
     assert (assets / "fonts" / "NotoSansCJKjp-Regular.otf").stat().st_size < 200_000
     assert part.get_name(1) is None
     style = (assets / "site.css").read_text()
@@ -121,7 +121,7 @@ def test_restricted_pages_are_in_no_list_text_picture_or_tile(desk: Desk, known:
     )
     for words in (b"A secret", b"Hidden", b"Partly", b"A name", b"Shut box", b"Beneath"):
         assert words not in written
-    tiles = {one.name for one in (desk.folder / "site" / "static" / "iiif").iterdir()}
+    tiles = {entry.name for entry in (desk.folder / "site" / "static" / "iiif").iterdir()}
     assert tiles == {page}
     told = (desk.folder / "site" / "armarium-site.json").read_text()
     assert not any(one in told for one in (shut, part, shut_box))
@@ -136,7 +136,7 @@ def test_a_page_restricted_later_goes_from_the_site_with_its_tiles(desk: Desk) -
     desk.restrict(shut)
     answer = site(desk, overwrite=True)
     assert answer["left_behind"] == []
-    assert {one.name for one in (desk.folder / "site" / "static" / "iiif").iterdir()} == {page}
+    assert {entry.name for entry in (desk.folder / "site" / "static" / "iiif").iterdir()} == {page}
     assert (desk.folder / "site" / "mine.txt").read_text() == "mine"
 
 
@@ -161,7 +161,7 @@ def test_a_part_cut_from_a_restricted_place_is_left_out_and_so_is_what_it_was_cu
         shut, shown = {page, over}, {elsewhere}
     answer = site(desk)
     assert {one["document_id"] for one in answer["withheld"]} == shut
-    assert {one.name for one in (desk.folder / "site" / "static" / "iiif").iterdir()} == shown
+    assert {entry.name for entry in (desk.folder / "site" / "static" / "iiif").iterdir()} == shown
 
 
 def test_a_verdict_on_an_entity_that_a_withheld_page_names_stays_out(desk: Desk, known: Any) -> None:
@@ -295,8 +295,8 @@ def test_eleventy_builds_it_and_every_link_leads_somewhere(desk: Desk, known: An
     site(desk, target_id=box)
     built = build(desk.folder / "site")
     files = sorted(built.rglob("*.html"))
-    assert {one.name for one in files} >= {"index.html", "statements.html", "people.html", f"{page}.html"}
-    roots = {one: html.fromstring(one.read_bytes()) for one in files}
+    assert {file.name for file in files} >= {"index.html", "statements.html", "people.html", f"{page}.html"}
+    roots = {file: html.fromstring(file.read_bytes()) for file in files}
     for file, root in roots.items():
         for element in root.iter("a", "link", "img", "script"):
             target = unquote(element.get("href") or element.get("src") or "")
@@ -338,6 +338,6 @@ def test_words_that_somebody_placed_are_outlined_so_that_a_search_can_show_them(
         desk.do("representation.create", {"segment_id": segment, "text": word})
     site(desk)
     first, second = data(desk, "pages")[0]["blocks"][0]["lines"]
-    assert [one["text"] for one in first["stands"]] == ["Dear", "Sir"]
+    assert [stand["text"] for stand in first["stands"]] == ["Dear", "Sir"]
     assert first["stands"][1]["zone"] == "300.0,100.0 400.0,100.0 400.0,150.0 300.0,150.0"
     assert second["stands"] == []

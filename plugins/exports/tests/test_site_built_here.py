@@ -73,7 +73,7 @@ def test_a_build_takes_the_place_of_an_earlier_one_or_leaves_it(
     assert "Dear Madam" in (built / "pages.json").read_text()
     assert not (built / "old.html").exists()
     assert (desk.folder / "site" / "my notes.txt").read_text() == "mine"
-    assert sorted(one.name for one in desk.folder.iterdir() if one.name.startswith(".")) == []
+    assert sorted(entry.name for entry in desk.folder.iterdir() if entry.name.startswith(".")) == []
 
 
 @pytest.mark.parametrize("exchanges", [True, False])
@@ -114,7 +114,7 @@ def test_a_link_in_place_of_the_build_is_replaced_and_not_followed(
     (other / "index.html").write_text("mine")
     (desk.folder / "site" / "_site").symlink_to(other, target_is_directory=True)
     site(desk, build=True, overwrite=True)
-    assert [one.name for one in other.iterdir()] == ["index.html"]
+    assert [entry.name for entry in other.iterdir()] == ["index.html"]
     assert not (desk.folder / "site" / "_site").is_symlink()
 
 
@@ -151,8 +151,8 @@ def test_the_engine_builds_the_site_with_node_from_its_runtime(
     # Published again with less, by a step that can be taken back, nothing of the earlier pages stays.
     other = desk.page(desk.box("Bills"), "2.png", ["Owed"])
     desk.do("export.publish", {"folder": str(place), "page_ids": [other], "build": True})
-    assert [one.stem for one in (built / "pages").iterdir()] == [other]
+    assert [entry.stem for entry in (built / "pages").iterdir()] == [other]
     monkeypatch.setattr(building, "_BUILD", "import sys; print('npm error no such page'); sys.exit(3)")
     refused = site(desk, 503, build=True, overwrite=True)
     assert "no such page" in refused["detail"]
-    assert [one.stem for one in (built / "pages").iterdir()] == [other]
+    assert [entry.stem for entry in (built / "pages").iterdir()] == [other]

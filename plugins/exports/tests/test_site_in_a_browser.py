@@ -46,9 +46,9 @@ def test_chromium_and_axe_report_nothing_from_a_subfolder(built: tuple[Path, str
     host = tmp_path / "host"
     (host / "a folder").mkdir(parents=True)
     (host / "a folder" / "site").symlink_to(place, target_is_directory=True)
-    bigger = next(one["id"] for one in orjson.loads((place.parent / "content/_data/pages.json").read_bytes())
-                  if (one["picture"] or {}).get("width") == 1800)  # fmt: skip
-    (folder,) = (one.name for one in (place / "folders").iterdir() if page in one.read_text("utf-8"))
+    bigger = next(load["id"] for load in orjson.loads((place.parent / "content/_data/pages.json").read_bytes())
+                  if (load["picture"] or {}).get("width") == 1800)  # fmt: skip
+    (folder,) = (entry.name for entry in (place / "folders").iterdir() if page in entry.read_text("utf-8"))
     asked = [
         {"name": "home", "path": "index.html", "word": "Farewell"},
         {"name": "folder", "path": f"folders/{folder}"},

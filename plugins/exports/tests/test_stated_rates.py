@@ -62,7 +62,7 @@ def test_after_a_correction_the_statement_says_that_it_no_longer_holds(desk: Des
     assert "It no longer holds: the text of 1 of its pages was read anew or corrected since" in content
     stale = desk.client.get("/api/staleness")
     if stale.status_code == 200:
-        assert "error rate" in {one["kind"] for one in stale.json()["items"]}
+        assert "error rate" in {item["kind"] for item in stale.json()["items"]}
 
 
 def test_records_contain_the_rate_with_seed_size_and_persons(desk: Desk, page: str) -> None:
@@ -77,8 +77,8 @@ def test_records_contain_the_rate_with_seed_size_and_persons(desk: Desk, page: s
 def test_the_searchable_pdf_carries_it_once_in_its_metadata(desk: Desk, page: str) -> None:
     def description_of(target: str) -> str:
         place = str(desk.folder / "out.pdf")
-        made = desk.post("/api/export/pdf", output_path=place, target_id=target, overwrite=True)
-        written = Path(made["output_path"]).read_bytes()
+        answer = desk.post("/api/export/pdf", output_path=place, target_id=target, overwrite=True)
+        written = Path(answer["output_path"]).read_bytes()
         start = written.index(b"<x:xmpmeta")
         packet = etree.fromstring(written[start : written.index(b"</x:xmpmeta>") + len(b"</x:xmpmeta>")])
         return "".join(next(packet.iter("{http://purl.org/dc/elements/1.1/}description")).itertext())

@@ -59,7 +59,7 @@ def samples(desk: Desk, **more: Any) -> tuple[dict[str, Any], list[dict[str, Any
 def test_a_call_is_a_chat(desk: Desk) -> None:
     page, _, episode = read(desk, ["Dear Sir", "Farwell"])
     answer, (sample,) = samples(desk)
-    assert [(one["role"], one["content"]) for one in sample["messages"]] == [
+    assert [(message["role"], message["content"]) for message in sample["messages"]] == [
         ("system", "You read."),
         ("user", "Read this."),
         ("assistant", "Dear Sir\nFarwell"),
@@ -117,7 +117,7 @@ def test_failed_calls_and_calls_of_other_steps_give_no_sample(desk: Desk) -> Non
     call(desk, page, "names", use_case="find-names")
     call(desk, page, "text")
     _, found = samples(desk, use_case="find-names")
-    assert [one["messages"][-1]["content"] for one in found] == ["names"]
+    assert [item["messages"][-1]["content"] for item in found] == ["names"]
     assert len(samples(desk)[1]) == 2
 
 

@@ -36,10 +36,10 @@ def chest(desk: Desk) -> str:
 
 
 def save(desk: Desk, format_name: str, *scope: str, **more: Any) -> tuple[dict[str, Any], bytes]:
-    made = desk.post(
+    answer = desk.post(
         "/api/export/downloads", what="volume", format=format_name, scope_ids=list(scope), **more
     )
-    return made, desk.client.get(f"/api/export/downloads/{made['id']}").content
+    return answer, desk.client.get(f"/api/export/downloads/{answer['id']}").content
 
 
 def test_a_word_file_has_the_tree_as_headings_footnotes_and_the_sum(desk: Desk, chest: str) -> None:
@@ -48,7 +48,9 @@ def test_a_word_file_has_the_tree_as_headings_footnotes_and_the_sum(desk: Desk, 
     made, data = save(desk, "word", chest)
     assert made["filename"] == "Chest.docx"
     document = docx.Document(io.BytesIO(data))
-    styled = [(one.style.name if one.style else "", one.text) for one in document.paragraphs]
+    styled = [
+        (paragraph.style.name if paragraph.style else "", paragraph.text) for paragraph in document.paragraphs
+    ]
     headings = [(style, text) for style, text in styled if str(style).startswith(("Heading", "Title"))]
     assert headings == [
         ("Title", "Chest"), ("Heading 1", "Letters"), ("Heading 2", "Volume 1"), ("Heading 3", "0001.png (f. 12r)"),
@@ -60,7 +62,7 @@ def test_a_word_file_has_the_tree_as_headings_footnotes_and_the_sum(desk: Desk, 
         body = etree.fromstring(archive.read("word/document.xml"))
     assert [one.get(f"{W}id") for one in body.iter(f"{W}footnoteReference")] == ["1"]
     assert "in another hand" in str(etree.tostring(notes, encoding="unicode"))
-    said = [one.text for one in document.paragraphs][-2:]
+    said = [paragraph.text for paragraph in document.paragraphs][-2:]
     assert said == ["3 pages; 3 lines: 3 made by a person.", "Not read: 0002.png."]
     assert [one["why"] for one in made["left_out"]] == ["0002.png has not been read."]
     assert save(desk, "word", chest)[1] == data, "the same pages give the same bytes"
@@ -72,10 +74,16 @@ def test_a_facsimile_stands_beside_the_text(desk: Desk, chest: str) -> None:
     _, data = save(desk, "word", chest, facsimile=True)
     document = docx.Document(io.BytesIO(data))
     left, right = document.tables[0].rows[0].cells
-    assert left._tc.xpath(".//pic:pic")
-    assert [one.text for one in right.paragraphs][:2] == ["Dear Sir", "I am well"] or right.paragraphs[
-        0
-    ].text.startswith("Dear Sir")
+    (height,) = left._tc.xpath(".//pic:pic/pic:spPr/a:xfrm/a:ext/@cy")
+    section = document.sections[0]
+    room = (section.page_height or 0) - (section.top_margin or 0) - (section.bottom_margin or 0)
+    assert int(height) + docx.shared.Inches(1) <= room, (
+        "the heading and what ends the section fit on the page"
+    )
+    assert [paragraph.text for paragraph in right.paragraphs][:2] == [
+        "Dear Sir",
+        "I am well",
+    ] or right.paragraphs[0].text.startswith("Dear Sir")
     assert len([name for name in zipfile.ZipFile(io.BytesIO(data)).namelist() if "media/" in name]) == 3
     assert (
         desk.post("/api/export/downloads", 422, what="volume", format="markdown", facsimile=True)["code"]
@@ -87,7 +95,11 @@ def test_a_facsimile_stands_beside_the_text(desk: Desk, chest: str) -> None:
 def test_markdown_and_plain_text_name_folders_folios_notes_and_what_was_not_read(
     desk: Desk, chest: str
 ) -> None:
-    words = save(desk, "markdown", chest)[1].decode()
+    made, data = save(desk, "markdown", chest)
+    words = data.decode()
+    assert [(loss["what"], loss["count"], loss["pages"]) for loss in made["losses"]] == [
+        ("shapes of lines", 3, 2)
+    ]
     assert re.findall(r"^#+ .*", words, re.MULTILINE) == [
         "# Chest", "## Letters", "### Volume 1", "#### 0001.png (f. 12r)", "#### 0002.png", "## Wages", "### 0003.png",
     ]  # fmt: skip
@@ -122,6 +134,7 @@ def test_a_pdf_has_all_pages_and_names_what_was_not_read(desk: Desk, chest: str)
     made, data = save(desk, "pdf", chest)
     assert len(pypdfium2.PdfDocument(data)) == 3
     assert [one["why"] for one in made["left_out"]] == ["0002.png has not been read."]
+    assert [loss["pages"] for loss in made["losses"] if loss["what"] == "places of words"] == [2]
 
 
 def test_what_a_search_found_is_one_file_in_the_order_of_the_tree_without_what_is_withheld(
@@ -137,3 +150,21 @@ def test_what_a_search_found_is_one_file_in_the_order_of_the_tree_without_what_i
     assert [one["document_id"] for one in made["withheld"]] == [ids["0001.png"]]
     assert b"Dear Sir" not in data
     assert b"f. 12r" not in data
+
+
+def test_a_transcribed_picture_that_was_split_since_is_named_as_left_out_until_its_parts_are_read(
+    desk: Desk,
+) -> None:
+    box = desk.box("Spreads")
+    whole = desk.page(box, "0001.png", ["Dear Sir"])
+    desk.page(box, "0002.png", ["I am well"])
+    halves = [{"bbox": [0, 0, 0.5, 1]}, {"bbox": [0.5, 0, 0.5, 1]}]
+    parts = desk.post(f"/api/images/{whole}/split", regions=halves)["child_ids"]
+    why = "0001.png is split; the text of the whole picture is left out"
+    for more in ({"what": "volume"}, {"what": "files"}, {"what": "receiver", "receiver": "tropy"}):
+        answer = desk.post("/api/export/downloads", format="plain-text", scope_ids=[box], **more)
+        named = {one["document_id"]: one["why"] for one in answer["left_out"]}
+        assert named[whole].startswith(why), more
+    for part in parts:
+        desk.write(part, ["Dear"])
+    assert save(desk, "plain-text", box)[0]["left_out"] == []

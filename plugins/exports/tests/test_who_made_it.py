@@ -31,7 +31,7 @@ EXPECTED = [("person", None, 1), ("checked", "an agent", 1), ("agent", "an agent
 
 
 def makers_of(answer: list[dict[str, Any]]) -> list[tuple[str, str | None, int]]:
-    return [(one["by"], one["name"], one["lines"]) for one in answer]
+    return [(item["by"], item["name"], item["lines"]) for item in answer]
 
 
 def export(desk: Desk, page: str, format_name: str) -> dict[str, Any]:

@@ -60,7 +60,7 @@ def test_the_file_carries_the_fonts_hidden_by_their_keys_of_the_large_one_a_part
     assert b"embedTrueTypeFonts" in archive.read("word/settings.xml")
     table = etree.fromstring(archive.read("word/fontTable.xml"))
     links = etree.fromstring(archive.read("word/_rels/fontTable.xml.rels"))
-    targets = {one.get("Id"): one.get("Target") for one in links}
+    targets = {link.get("Id"): link.get("Target") for link in links}
     files = {font.family: font.path.read_bytes() for font in bundled_fonts()}
     carried = {}
     for font in table.iter(f"{W}font"):
@@ -73,7 +73,7 @@ def test_the_file_carries_the_fonts_hidden_by_their_keys_of_the_large_one_a_part
     part = carried.pop("Noto Sans CJK JP")
     assert carried == {family: files[family] for family in ("Cardo", "Amiri")}
     face = uharfbuzz.Face(uharfbuzz.Blob(part))
-    assert {*"漢字"} <= {chr(one) for one in face.unicodes}
+    assert {*"漢字"} <= {chr(unicode) for unicode in face.unicodes}
     assert len(part) < 100_000
     # By this name a run asks for it.
     assert face.get_name(1) == "Noto Sans CJK JP"

@@ -57,7 +57,7 @@ class Desk:
             }
             for row in range(len(lines))
         ]
-        ids = [one["id"] for one in self.do("segment.create_many", {"segments": made})["items"]]
+        ids = [item["id"] for item in self.do("segment.create_many", {"segments": made})["items"]]
         for line, words in zip(ids, lines, strict=True):
             self.do("representation.create", {"segment_id": line, "text": words})
         return ids
@@ -92,6 +92,6 @@ class Desk:
 
 def agent(desk: Desk) -> dict[str, str]:
     """The headers of an agent that may write."""
-    told = desk.client.post("/api/tokens", json={"name": "an agent", "role": "editor"}).json()
-    secret = next(value for name, value in told.items() if name == "token" or name.endswith("_token"))
+    answer = desk.client.post("/api/tokens", json={"name": "an agent", "role": "editor"}).json()
+    secret = next(value for name, value in answer.items() if name == "token" or name.endswith("_token"))
     return {"Authorization": f"Bearer {secret}"}

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from finding_desk import MACHINE, Desk
+from finding_samples import kept_params
 
 from armarium.api import Conflict
 from armarium_finding import jobs
-from armarium_finding.actions.samples import kept_params
 
 LETTERS = [
     f"Madrid, {day} de mayo de 1950.\nMuy señor mío:\n{words}\nAtentamente,"
@@ -24,11 +24,11 @@ LETTERS = [
 
 
 def pages_of(proposal: dict[str, Any]) -> list[list[str]]:
-    return [one["page_ids"] for one in proposal["documents"]]
+    return [document["page_ids"] for document in proposal["documents"]]
 
 
 def states(proposal: dict[str, Any]) -> list[str]:
-    return [one["state"] for one in proposal["documents"]]
+    return [document["state"] for document in proposal["documents"]]
 
 
 def test_a_later_run_keeps_what_was_joined_and_rejected_and_accepts_the_rest(desk: Desk) -> None:
@@ -44,7 +44,7 @@ def test_a_later_run_keeps_what_was_joined_and_rejected_and_accepts_the_rest(des
     assert (joined["confidence"], joined["adjusted_by"]) == (1.0, first_owner(first, desk))
     assert rejected["decided_by"]["by"] == "person"
     assert rejected["from_proposal_id"] == first["id"]
-    by_page = {one["page_id"]: one for one in then["joins"]}
+    by_page = {join["page_id"]: join for join in then["joins"]}
     assert (by_page[pages[2]]["probability"], by_page[pages[3]]["probability"]) == (0.0, 1.0)
     assert by_page[pages[2]]["decided_by"] == joined["adjusted_by"]
     # The score measures what the run itself said, not what it was told.
@@ -77,7 +77,7 @@ def test_a_page_split_off_as_no_second_shot_stays_apart(desk: Desk) -> None:
     assert desk.post(first["id"], "split", document_index=0, page_id=pages[1]).status_code == 200
     again = desk.find(folder)
     assert pages_of(again) == [[page] for page in pages]
-    by_page = {one["page_id"]: one for one in again["joins"]}
+    by_page = {join["page_id"]: join for join in again["joins"]}
     assert (by_page[pages[1]]["probability"], by_page[pages[1]]["run_probability"]) == (1.0, None)
 
 
@@ -96,7 +96,7 @@ def test_a_page_accepted_as_a_document_of_its_own_is_not_proposed_again(desk: De
     assert states(first) == ["accepted"] * 4
     again = desk.find(folder, accept_above=0.9)
     assert states(again) == ["accepted"] * 4
-    assert [one["accepted_as"] for one in again["documents"]] == pages
+    assert [document["accepted_as"] for document in again["documents"]] == pages
     assert desk.post(again["id"], "accept").json()["code"] == "decided_already"
 
 
@@ -161,13 +161,15 @@ def test_no_run_goes_against_any_decision(desk: Desk, seed: int) -> None:
                 assert answer.status_code in (409, 422), answer.text
                 continue
             found = answer.json()["proposal"]
-        for one in found["documents"]:
-            own = tuple(one["page_ids"])
-            if one["state"] == "rejected":
+        for document in found["documents"]:
+            own = tuple(document["page_ids"])
+            if document["state"] == "rejected":
                 rejected.add(own)
-            elif one["state"] == "accepted" and len(own) > 1:
+            elif document["state"] == "accepted" and len(own) > 1:
                 grouped.update(own)
-            elif one["adjusted_by"] or (one["decided_by"] and one["decided_by"]["by"] == "person"):
+            elif document["adjusted_by"] or (
+                document["decided_by"] and document["decided_by"]["by"] == "person"
+            ):
                 together.update(dict.fromkeys(itertools.pairwise(own), True))
                 order = found["page_ids"]
                 start, end = order.index(own[0]), order.index(own[-1])
@@ -175,7 +177,7 @@ def test_no_run_goes_against_any_decision(desk: Desk, seed: int) -> None:
                     together[order[start - 1], own[0]] = False
                 if end + 1 < len(order):
                     together[own[-1], order[end + 1]] = False
-                if one["state"] == "accepted":
+                if document["state"] == "accepted":
                     singles.add(own[0])
         left = [page for page in pages if page not in grouped]
         if not left:
@@ -185,10 +187,10 @@ def test_no_run_goes_against_any_decision(desk: Desk, seed: int) -> None:
         for (a, b), same in together.items():
             if a in of and b in of:
                 assert (of[a]["index"] == of[b]["index"]) == same, (seed, a, b)
-        for one in later["documents"]:
-            assert (tuple(one["page_ids"]) in rejected) <= (one["state"] == "rejected"), seed
-            if one["state"] == "accepted" and len(one["page_ids"]) > 1:
-                grouped.update(one["page_ids"])
+        for document in later["documents"]:
+            assert (tuple(document["page_ids"]) in rejected) <= (document["state"] == "rejected"), seed
+            if document["state"] == "accepted" and len(document["page_ids"]) > 1:
+                grouped.update(document["page_ids"])
         for page in singles & of.keys():
             assert (of[page]["state"], of[page]["accepted_as"]) == ("accepted", page), seed
         if len(grouped) == len(pages):

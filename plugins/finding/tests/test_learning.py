@@ -52,9 +52,9 @@ def test_the_fit_is_where_the_slope_of_the_penalised_loss_is_naught() -> None:
 
     def loss(changed: Model) -> float:
         total = sum(w * w for w in changed.weights) / 2
-        for one in examples:
-            p = changed.probability(one.numbers)
-            total -= math.log(p if one.boundary else 1.0 - p)
+        for example in examples:
+            p = changed.probability(example.numbers)
+            total -= math.log(p if example.boundary else 1.0 - p)
         return total
 
     least = loss(model)
@@ -140,18 +140,20 @@ def test_a_project_learns_where_its_documents_begin(desk: Desk) -> None:
         found = desk.find(folder)
         assert found["method"] == "rules-1"
         for start in starts[1:]:
-            held = next(one for one in found["documents"] if pages[start] in one["page_ids"])
+            held = next(document for document in found["documents"] if pages[start] in document["page_ids"])
             if held["page_ids"][0] != pages[start]:
-                told = desk.post(found["id"], "split", document_index=held["index"], page_id=pages[start])
-                assert told.status_code == 200, told.text
-                found = told.json()["proposal"]
+                answer = desk.post(found["id"], "split", document_index=held["index"], page_id=pages[start])
+                assert answer.status_code == 200, answer.text
+                found = answer.json()["proposal"]
     texts = []
     for number in range(6):
         texts += [f"{START} C {number}.\n{FULL} C {number}.", f"{LAST} C {number} y ya."]
     folder, pages = desk.box(texts, "Third")
     learned = desk.find(folder)
     assert learned["method"] == "learned-1"
-    assert [one["page_ids"] for one in learned["documents"]] == [pages[n : n + 2] for n in range(0, 12, 2)]
-    assert all(one["state"] == "proposed" for one in learned["documents"])
+    assert [document["page_ids"] for document in learned["documents"]] == [
+        pages[n : n + 2] for n in range(0, 12, 2)
+    ]
+    assert all(document["state"] == "proposed" for document in learned["documents"])
     accepting = desk.find(folder, accept_above=0.5)
     assert accepting["method"] == "rules-1"

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from finding_desk import MACHINE, Desk, agent
+from finding_samples import kept_params
 
 from armarium.api import Engine
-from armarium_finding.actions.samples import kept_params
 
 NOWHERE = "f" * 32
 LETTER = "Madrid, 3 de mayo de 1950.\nMuy señor mío:\nHe recibido su carta y le agradezco mucho sus noticias"
@@ -21,11 +21,11 @@ TEXTS = [LETTER, SECOND, "", RULING, CABLE]
 
 
 def pages_of(proposal: dict[str, Any]) -> list[list[str]]:
-    return [one["page_ids"] for one in proposal["documents"]]
+    return [document["page_ids"] for document in proposal["documents"]]
 
 
 def states(proposal: dict[str, Any]) -> list[str]:
-    return [one["state"] for one in proposal["documents"]]
+    return [document["state"] for document in proposal["documents"]]
 
 
 def fault(answer: Any) -> tuple[int, str]:
@@ -40,13 +40,17 @@ def test_a_run_proposes_and_changes_nothing_else(desk: Desk) -> None:
         desk.rows("SELECT id, parent_id, name, prototype_key, sort_order FROM document ORDER BY id") == before
     )
     assert pages_of(found) == [pages[:3], pages[3:4], pages[4:]]
-    assert [one["probability"] for one in found["joins"]] == pytest.approx(
+    assert [join["probability"] for join in found["joins"]] == pytest.approx(
         [1.0, 0.006693, 0.982014, 0.622459], abs=1e-6
     )
-    assert [one["kind"] for one in found["documents"]] == ["Carta", "Sentencia", "Cable"]
-    assert [one["name"] for one in found["documents"]] == ["Carta, 1950-05-03", "Sentencia", "Cable"]
-    assert [one["date"] for one in found["documents"]] == ["1950-05-03", None, None]
-    assert [one["confidence"] for one in found["documents"]] == pytest.approx(
+    assert [document["kind"] for document in found["documents"]] == ["Carta", "Sentencia", "Cable"]
+    assert [document["name"] for document in found["documents"]] == [
+        "Carta, 1950-05-03",
+        "Sentencia",
+        "Cable",
+    ]
+    assert [document["date"] for document in found["documents"]] == ["1950-05-03", None, None]
+    assert [document["confidence"] for document in found["documents"]] == pytest.approx(
         [0.982014, 0.622459, 0.622459], abs=1e-6
     )
     assert (found["method"], found["leaves"], found["state"], found["stale"]) == (
@@ -55,9 +59,11 @@ def test_a_run_proposes_and_changes_nothing_else(desk: Desk) -> None:
         "current",
         False,
     )
-    assert [(one["kind"], one["page_id"]) for one in found["findings"]] == [("blank-verso", pages[2])]
-    kept = desk.client.get(f"/api/artifacts/{found['id']}").json()
-    assert (kept["artifact_type"], kept["document_id"], kept["run_id"]) == (
+    assert [(finding["kind"], finding["page_id"]) for finding in found["findings"]] == [
+        ("blank-verso", pages[2])
+    ]
+    answer = desk.client.get(f"/api/artifacts/{found['id']}").json()
+    assert (answer["artifact_type"], answer["document_id"], answer["run_id"]) == (
         "grouping",
         folder,
         found["job_id"],
@@ -88,7 +94,7 @@ def test_a_newer_run_supersedes_and_its_undo_gives_the_older_back(desk: Desk) ->
         assert fault(answer) == (409, "proposal_superseded")
         assert answer.json()["superseded_by"] == second["id"]
     listed = desk.client.get("/api/find-documents/proposals", params={"folder_id": folder}).json()
-    assert [(one["id"], one["state"]) for one in listed["items"]] == [
+    assert [(item["id"], item["state"]) for item in listed["items"]] == [
         (second["id"], "current"),
         (first["id"], "superseded"),
     ]
@@ -118,8 +124,8 @@ def test_split_join_and_move_are_taken_back_exactly(desk: Desk) -> None:
         told = answer.json()
         assert pages_of(told["proposal"]) == expected
         assert [(e["left_page_id"], e["right_page_id"], e["boundary"]) for e in told["examples"]] == examples
-        assert [one["index"] for one in told["proposal"]["documents"]] == list(range(len(expected)))
-        touched = [one for one in told["proposal"]["documents"] if one["adjusted_by"]]
+        assert [document["index"] for document in told["proposal"]["documents"]] == list(range(len(expected)))
+        touched = [document for document in told["proposal"]["documents"] if document["adjusted_by"]]
         assert touched
         assert all(one["confidence"] == 1.0 for one in touched)
         assert told["proposal"]["examples"] == told["examples"]
@@ -149,9 +155,9 @@ def test_a_page_moved_back_to_the_document_before(desk: Desk) -> None:
     folder, pages = desk.box([LETTER, RULING, "Y se notificó a todas las partes."])
     found = desk.find(folder)
     assert pages_of(found) == [pages[:1], pages[1:]]
-    told = desk.post(found["id"], "move-page", document_index=1, to="previous").json()
-    assert pages_of(told["proposal"]) == [pages[:2], pages[2:]]
-    assert [one["kind"] for one in told["proposal"]["documents"]] == ["Carta", None]
+    answer = desk.post(found["id"], "move-page", document_index=1, to="previous").json()
+    assert pages_of(answer["proposal"]) == [pages[:2], pages[2:]]
+    assert [document["kind"] for document in answer["proposal"]["documents"]] == ["Carta", None]
 
 
 def test_what_cannot_be_adjusted_is_refused_in_words(desk: Desk) -> None:
@@ -200,8 +206,8 @@ def test_only_a_person_adjusts(desk: Desk) -> None:
 def test_accepting_makes_groups_prototypes_and_a_canvas_and_is_taken_back(desk: Desk) -> None:
     folder, pages = desk.box([*TEXTS, "Una página que sigue sin más."])
     found = desk.find(folder)
-    told = desk.post(found["id"], "accept").json()
-    first, second, third = (one["node_id"] for one in told["accepted"])
+    answer = desk.post(found["id"], "accept").json()
+    first, second, third = (one["node_id"] for one in answer["accepted"])
     children = list(desk.rows(
         "SELECT id, doc_type, name, prototype_key, date_iso FROM document WHERE parent_id = ? AND deleted_at IS NULL"
         " ORDER BY sort_order, name", folder))  # fmt: skip
@@ -218,11 +224,11 @@ def test_accepting_makes_groups_prototypes_and_a_canvas_and_is_taken_back(desk: 
         ("cable", "Cable"), ("carta", "Carta"), ("sentencia", "Sentencia")]  # fmt: skip
     laid = desk.rows("SELECT item_id, x, y FROM canvas_place WHERE folder_id = ? ORDER BY y, x", folder)
     assert [one[0] for one in laid] == [first, second, third]
-    assert states(told["proposal"]) == ["accepted"] * 3
-    decided = told["proposal"]["documents"][0]["decided_by"]
+    assert states(answer["proposal"]) == ["accepted"] * 3
+    decided = answer["proposal"]["documents"][0]["decided_by"]
     assert (decided["by"], decided["run_id"]) == ("person", None)
-    desk.undo(told["audit_id"])
-    assert desk.rows("SELECT action_name FROM audit WHERE inverse_of = ?", told["audit_id"]) == [
+    desk.undo(answer["audit_id"])
+    assert desk.rows("SELECT action_name FROM audit WHERE inverse_of = ?", answer["audit_id"]) == [
         ("finddocs.unaccept",)
     ]
     assert desk.proposal(found["id"]) == found
@@ -236,9 +242,9 @@ def test_a_prototype_that_is_there_is_used(desk: Desk) -> None:
     desk.do("classification.create", {"key": "cable", "label": "Rope"})
     folder, _pages = desk.box(TEXTS)
     found = desk.find(folder)
-    assert [one["prototype_key"] for one in found["documents"]] == ["pliegos", None, None]
-    told = desk.post(found["id"], "accept", arrange=False).json()
-    assert [one["prototype_key"] for one in told["proposal"]["documents"]] == [
+    assert [document["prototype_key"] for document in found["documents"]] == ["pliegos", None, None]
+    answer = desk.post(found["id"], "accept", arrange=False).json()
+    assert [document["prototype_key"] for document in answer["proposal"]["documents"]] == [
         "pliegos",
         "sentencia",
         "cable-2",
@@ -249,13 +255,13 @@ def test_a_prototype_that_is_there_is_used(desk: Desk) -> None:
 def test_accepting_some_leaves_the_rest_in_their_order(desk: Desk) -> None:
     folder, pages = desk.box(TEXTS)
     found = desk.find(folder)
-    told = desk.post(found["id"], "accept", min_confidence=0.95).json()
-    assert [one["index"] for one in told["accepted"]] == [0]
+    answer = desk.post(found["id"], "accept", min_confidence=0.95).json()
+    assert [one["index"] for one in answer["accepted"]] == [0]
     order = [
         one for (one,) in desk.rows("SELECT id FROM document WHERE parent_id = ? ORDER BY sort_order", folder)
     ]
-    assert order == [told["accepted"][0]["node_id"], pages[3], pages[4]]
-    assert states(told["proposal"]) == ["accepted", "proposed", "proposed"]
+    assert order == [answer["accepted"][0]["node_id"], pages[3], pages[4]]
+    assert states(answer["proposal"]) == ["accepted", "proposed", "proposed"]
     assert desk.post(found["id"], "accept", min_confidence=1.0).json()["accepted"] == []
     rest = desk.post(found["id"], "accept").json()
     assert [one["index"] for one in rest["accepted"]] == [1, 2]
@@ -274,14 +280,14 @@ def test_documents_that_share_two_parties_become_a_group_in_date_order(desk: Des
     assert group["parties"] == ["Juan Pérez", "Compañía Norte"]
     alone = desk.post(found["id"], "accept", document_indexes=[0]).json()
     assert alone["groups_made"] == []
-    told = desk.post(found["id"], "accept", document_indexes=[1]).json()
-    node = told["groups_made"][0]["node_id"]
+    answer = desk.post(found["id"], "accept", document_indexes=[1]).json()
+    node = answer["groups_made"][0]["node_id"]
     inside = desk.rows("SELECT id FROM document WHERE parent_id = ? ORDER BY sort_order", node)
     assert [one for (one,) in inside] == [pages[1], pages[0]]
     order = desk.rows("SELECT id FROM document WHERE parent_id = ? ORDER BY sort_order", folder)
     assert [one for (one,) in order] == [node, pages[2]]
-    assert told["proposal"]["groups"][0]["state"] == "accepted"
-    for audit_id in (told["audit_id"], alone["audit_id"]):
+    assert answer["proposal"]["groups"][0]["state"] == "accepted"
+    for audit_id in (answer["audit_id"], alone["audit_id"]):
         desk.undo(audit_id)
     assert desk.proposal(found["id"]) == found
     ungrouped = desk.post(found["id"], "accept", groups=False).json()
@@ -298,8 +304,8 @@ def test_what_was_moved_away_after_it_was_accepted_is_not_brought_back_for_its_g
     first = desk.post(found["id"], "accept", document_indexes=[0]).json()["accepted"][0]["node_id"]
     elsewhere = desk.do("document.create", {"name": "Elsewhere"})["id"]
     desk.do("document.move", {"ids": [first], "parent_id": elsewhere})
-    told = desk.post(found["id"], "accept", document_indexes=[1]).json()
-    assert told["groups_made"] == []
+    answer = desk.post(found["id"], "accept", document_indexes=[1]).json()
+    assert answer["groups_made"] == []
     assert desk.rows("SELECT parent_id FROM document WHERE id = ?", first) == [(elsewhere,)]
 
 
@@ -314,9 +320,9 @@ def test_a_locked_folder_does_not_keep_the_others_from_being_found(desk: Desk) -
     desk.engine.jobs.run_until_idle(desk.library)
     run = desk.client.get(f"/api/find-documents/runs/{job_id}").json()
     assert run["state"] == "done", run
-    found = [desk.proposal(one) for one in run["proposal_ids"]]
-    assert [one["folder_id"] for one in found] == boxes[1:]
-    assert [states(one)[0] for one in found] == ["accepted", "accepted"]
+    found = [desk.proposal(proposal_id) for proposal_id in run["proposal_ids"]]
+    assert [item["folder_id"] for item in found] == boxes[1:]
+    assert [states(item)[0] for item in found] == ["accepted", "accepted"]
     log = desk.client.get(f"/api/activity/jobs/{job_id}/log").text
     assert "locked" in log
 
@@ -324,9 +330,9 @@ def test_a_locked_folder_does_not_keep_the_others_from_being_found(desk: Desk) -
 def test_rejecting_marks_documents_and_their_groups(desk: Desk) -> None:
     folder, _ = desk.box(TEXTS)
     found = desk.find(folder)
-    told = desk.post(found["id"], "reject", document_indexes=[1, 2]).json()
-    assert states(told["proposal"]) == ["proposed", "rejected", "rejected"]
-    assert told["proposal"]["documents"][1]["decided_by"]["by"] == "person"
+    answer = desk.post(found["id"], "reject", document_indexes=[1, 2]).json()
+    assert states(answer["proposal"]) == ["proposed", "rejected", "rejected"]
+    assert answer["proposal"]["documents"][1]["decided_by"]["by"] == "person"
     assert [one["index"] for one in desk.post(found["id"], "accept").json()["accepted"]] == [0]
 
 
@@ -376,9 +382,10 @@ def test_a_recipe_accepts_what_the_rules_are_sure_of(desk: Desk) -> None:
 def test_a_run_superseded_before_it_accepts_leaves_its_proposal_to_a_person(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from finding_samples import TEXTS as SAMPLES
+    from finding_samples import kept_params
+
     from armarium_finding import store
-    from armarium_finding.actions.samples import TEXTS as SAMPLES
-    from armarium_finding.actions.samples import kept_params
 
     folder, pages = desk.box(list(SAMPLES))
     read = store.read_proposal
@@ -442,9 +449,10 @@ def test_other_artifacts_are_no_proposals(desk: Desk) -> None:
 def test_what_is_sent_to_be_kept_is_looked_over(desk: Desk) -> None:
     import json
 
+    from finding_samples import TEXTS as SAMPLES
+    from finding_samples import kept_params
+
     from armarium.api import Invalid
-    from armarium_finding.actions.samples import TEXTS as SAMPLES
-    from armarium_finding.actions.samples import kept_params
 
     folder, pages = desk.box(list(SAMPLES))
     good = kept_params(folder, pages)
@@ -487,7 +495,9 @@ def test_a_run_whose_cues_match_nothing_says_so_and_accepts_nothing(desk: Desk) 
         "documents are."
     )
     found = desk.proposal(run["proposal_ids"][0])
-    assert [(one["confidence"], one["state"]) for one in found["documents"]] == [(None, "proposed")]
+    assert [(document["confidence"], document["state"]) for document in found["documents"]] == [
+        (None, "proposed")
+    ]
     assert desk.post(found["id"], "accept").status_code == 200  # a person may
 
 
@@ -504,7 +514,7 @@ def test_folders_of_one_page_and_of_blank_pages(desk: Desk) -> None:
 def test_five_thousand_blank_pages_are_one_document_that_can_be_adjusted(desk: Desk) -> None:
     folder, pages = desk.box([""] * 5_000)
     found = desk.find(folder)
-    assert [one["page_ids"] for one in found["documents"]] == [pages]
+    assert [document["page_ids"] for document in found["documents"]] == [pages]
     split = desk.post(found["id"], "split", document_index=0, page_id=pages[2_500])
     assert split.status_code == 200, split.text
     assert desk.post(found["id"], "accept").status_code == 200

@@ -34,7 +34,7 @@ def second_join(before: str, here: str, table: CueTable = BUILTIN) -> dict[str, 
 
 
 def weights(join: dict[str, object]) -> list[tuple[str, str, float]]:
-    return sorted((one["role"], one["cue"], one["weight"]) for one in join["signals"])  # type: ignore[attr-defined]
+    return sorted((signal["role"], signal["cue"], signal["weight"]) for signal in join["signals"])  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_only_five_lines_of_the_head_and_six_of_the_foot_are_tried() -> None:
 def test_a_ruling_says_the_kind_and_weighs_nothing() -> None:
     found = propose(pages(FILLER, f"{PLAIN}\nFALLO: que debo condenar."))
     assert found["documents"][0]["kind"] == "Sentencia"
-    assert [(one["role"], one["weight"]) for one in found["joins"][1]["signals"]] == [("kind", 0.0)]
+    assert [(signal["role"], signal["weight"]) for signal in found["joins"][1]["signals"]] == [("kind", 0.0)]
 
 
 def test_leaves_versos_second_shots_blank_and_unread_pages() -> None:
@@ -183,7 +183,7 @@ def test_leaves_versos_second_shots_blank_and_unread_pages() -> None:
             "123456789012",
         )
     )
-    kinds = [(one["kind"], one["page_id"], one["of_page_id"]) for one in found["findings"]]
+    kinds = [(finding["kind"], finding["page_id"], finding["of_page_id"]) for finding in found["findings"]]
     assert kinds == [
         ("blank-page", "p1", None),
         ("blank-verso", "p3", "p2"),
@@ -193,23 +193,23 @@ def test_leaves_versos_second_shots_blank_and_unread_pages() -> None:
     ]
     assert found["leaves"] == 7
     shot = propose(pages(long, again, "", PLAIN))
-    assert [(one["kind"], one["page_id"]) for one in shot["findings"]] == [
+    assert [(finding["kind"], finding["page_id"]) for finding in shot["findings"]] == [
         ("duplicate-shot", "p2"),
         ("blank-verso", "p3"),
     ]
     assert shot["findings"][0]["similarity"] >= 0.9
     assert shot["leaves"] == 2
-    assert [one["page_id"] for one in shot["joins"]] == ["p1", "p4"]
+    assert [join["page_id"] for join in shot["joins"]] == ["p1", "p4"]
     assert shot["joins"][1]["previous_page_id"] == "p3"
 
 
 def test_confidence_is_the_least_of_start_end_and_inner_joins() -> None:
     found = propose(pages(FILLER, PLAIN, f"SENTENCIA\n{FILLER}", f"Dear Sir,\n{PLAIN}"))
-    confidence = [one["confidence"] for one in found["documents"]]
+    confidence = [document["confidence"] for document in found["documents"]]
     # Inner join of the first: 1 - 0.119203; its end and the start of the next: 0.731059; the last begins at 0.5.
     assert confidence == pytest.approx([0.731059, 0.5, 0.5], abs=1e-6)
-    assert [one["page_ids"] for one in found["documents"]] == [["p1", "p2"], ["p3"], ["p4"]]
-    assert [(one["first_position"], one["last_position"]) for one in found["documents"]] == [
+    assert [document["page_ids"] for document in found["documents"]] == [["p1", "p2"], ["p3"], ["p4"]]
+    assert [(document["first_position"], document["last_position"]) for document in found["documents"]] == [
         (0, 1),
         (2, 2),
         (3, 3),
@@ -226,11 +226,11 @@ def test_where_no_cue_of_any_language_matched_nothing_is_said_about_how_sure_it_
     ]
     found = propose(pages(*french))
     assert found["doubt"] is not None
-    assert all(one["confidence"] is None for one in found["documents"])
-    assert all("No cue of any language matched" in one["reasons"][0] for one in found["documents"])
+    assert all(document["confidence"] is None for document in found["documents"])
+    assert all("No cue of any language matched" in document["reasons"][0] for document in found["documents"])
     # Page numbers that begin again say something, and still propose.
-    assert [one["page_ids"] for one in found["documents"]] == [["p1", "p2", "p3"], ["p4"]]
-    assert [one["probability"] for one in found["joins"]] == [1.0, None, None, pytest.approx(LOGISTIC[2.0])]
+    assert [document["page_ids"] for document in found["documents"]] == [["p1", "p2", "p3"], ["p4"]]
+    assert [join["probability"] for join in found["joins"]] == [1.0, None, None, pytest.approx(LOGISTIC[2.0])]
     cued = propose(pages(*french, "Dear Sir,\nAll is well."))
     assert cued["doubt"] is None
     assert cued["joins"][1]["probability"] == pytest.approx(LOGISTIC[-2.0])
@@ -238,8 +238,8 @@ def test_where_no_cue_of_any_language_matched_nothing_is_said_about_how_sure_it_
 
 def test_nothing_is_said_about_how_sure_a_document_with_or_beside_unread_pages_is() -> None:
     found = propose(pages("Dear Sir,\nAll is well.", None, "And so it went.", f"SENTENCIA\n{FILLER}", PLAIN))
-    assert [one["page_ids"] for one in found["documents"]] == [["p1", "p2", "p3"], ["p4", "p5"]]
-    assert [one["probability"] is None for one in found["joins"]] == [False, True, True, False, False]
+    assert [document["page_ids"] for document in found["documents"]] == [["p1", "p2", "p3"], ["p4", "p5"]]
+    assert [join["probability"] is None for join in found["joins"]] == [False, True, True, False, False]
     first, second = found["documents"]
     assert (first["confidence"], first["reasons"][0]) == (
         None,
@@ -281,11 +281,11 @@ def test_dates_and_parties_and_the_groups_of_documents_that_share_two() -> None:
     second = f"SENTENCIA\nToledo, 2 de mayo de 1930.\nDemandante: Juan Perez Gil\nDemandada: Compañía del Norte\n{FILLER}"
     third = f"Dear Sir,\nMr. John Smith\nSmith v. Jones\n{FILLER}"
     found = propose(pages(first, second, third))
-    assert [one["date"] for one in found["documents"]] == ["1931-06-05", "1930-05-02", None]
+    assert [document["date"] for document in found["documents"]] == ["1931-06-05", "1930-05-02", None]
     assert found["documents"][0]["parties"] == ["Juan Pérez Gil", "Compañía del Norte"]
     assert found["documents"][1]["parties"] == ["Juan Perez Gil", "Compañía del Norte"]
     assert found["documents"][2]["parties"] == ["John Smith", "Smith", "Jones"]
-    assert [one["document_indexes"] for one in found["groups"]] == [[1, 0]]
+    assert [group["document_indexes"] for group in found["groups"]] == [[1, 0]]
 
 
 def group_of(*parties: tuple[str, ...]) -> list[tuple[list[int], list[str], list[str]]]:
@@ -296,7 +296,7 @@ def group_of(*parties: tuple[str, ...]) -> list[tuple[list[int], list[str], list
     ]
     groups = groups_of(documents)
     describe_groups(groups, dict(enumerate(documents)))
-    return [(one["document_indexes"], one["parties"], one["reasons"]) for one in groups]
+    return [(group["document_indexes"], group["parties"], group["reasons"]) for group in groups]
 
 
 def test_all_documents_of_a_group_share_two_parties() -> None:
@@ -324,12 +324,12 @@ def test_folders_of_one_page_of_blank_pages_and_of_very_many_unread_ones() -> No
     (one,) = propose(pages(PLAIN))["documents"]
     assert (one["page_ids"], one["confidence"]) == (["p1"], None)
     blank = propose(pages("", " ", "x"))
-    assert [one["kind"] for one in blank["findings"]] == ["blank-page"] * 3
+    assert [finding["kind"] for finding in blank["findings"]] == ["blank-page"] * 3
     assert blank["leaves"] == 3
     (whole,) = blank["documents"]
     assert whole["page_ids"] == ["p1", "p2", "p3"]
     unread = propose(pages(*[None] * 5_000))
-    assert [one["kind"] for one in unread["findings"]] == ["no-reading"] * 5_000
+    assert [finding["kind"] for finding in unread["findings"]] == ["no-reading"] * 5_000
     assert len(unread["documents"][0]["page_ids"]) == 5_000
     assert unread["documents"][0]["confidence"] is None
     assert unread["groups"] == []

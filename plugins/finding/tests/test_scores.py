@@ -89,7 +89,7 @@ def test_a_score_by_hand() -> None:
     assert (found["precision"], found["recall"]) == (0.5, 0.5)
     assert (found["documents"], found["exact_documents"]) == (3, 1)
     assert (found["kinds_confirmed"], found["kinds_right"], found["kind_accuracy"]) == (2, 1, 0.5)
-    levels = {one["level"]: (one["joins"], one["agreed"]) for one in found["levels"]}
+    levels = {level["level"]: (level["joins"], level["agreed"]) for level in found["levels"]}
     # Sure of b 0.9 (right), of c 0.9 (right), of d 0.7 (wrong), of e 0.7 (wrong).
     assert levels[0.5] == levels[0.7] == (4, 2)
     assert levels[0.75] == levels[0.9] == (2, 2)
@@ -114,7 +114,7 @@ def test_a_page_that_the_run_took_for_the_same_leaf_counts_as_missed() -> None:
     found = score(proposal, {})
     assert (found["boundaries_actual"], found["boundaries_proposed"], found["recall"]) == (1, 0, 0.0)
     assert found["precision"] is None
-    assert all(one["joins"] == 0 for one in found["levels"])
+    assert all(level["joins"] == 0 for level in found["levels"])
 
 
 def test_scoring_over_http(desk: Desk) -> None:
@@ -147,7 +147,7 @@ def test_scoring_over_http(desk: Desk) -> None:
     again = post(folder_id=folder)[1]
     assert (again["score"]["kinds_confirmed"], again["score"]["kinds_right"]) == (1, 0)
     listed = desk.client.get(url, params={"folder_id": folder}).json()
-    assert [one["id"] for one in listed["items"]] == [again["score"]["id"], told["score"]["id"]]
+    assert [item["id"] for item in listed["items"]] == [again["score"]["id"], told["score"]["id"]]
     assert listed["count"] == 2
     assert listed["min_joins"] == 50
     assert listed["levels"][0] == {"level": 0.5, "joins": 1, "agreed": 1}

@@ -53,17 +53,17 @@ def test_what_went_elsewhere_and_is_restricted_there_is_left_out_for_others(desk
     headers = agent(desk)
     url = f"/api/find-documents/proposals/{found['id']}"
     for path in (url, f"/api/artifacts/{found['id']}", "/api/find-documents/proposals"):
-        told = desk.client.get(path, headers=headers)
-        assert told.status_code == 200, path
-        assert "Robles" not in told.text, path
-        assert "1930" not in told.text, path
-    shown = desk.client.get(url, headers=headers).json()
-    assert [one["index"] for one in shown["documents"]] == [0, 2]
-    assert shown["documents_withheld"] == 1
-    assert pages[1] not in str(shown)
+        response = desk.client.get(path, headers=headers)
+        assert response.status_code == 200, path
+        assert "Robles" not in response.text, path
+        assert "1930" not in response.text, path
+    answer = desk.client.get(url, headers=headers).json()
+    assert [document["index"] for document in answer["documents"]] == [0, 2]
+    assert answer["documents_withheld"] == 1
+    assert pages[1] not in str(answer)
     for verb in ("accept", "reject"):
         refused = desk.client.post(f"{url}/{verb}", headers=headers, json={"document_indexes": [1]})
         assert (refused.status_code, refused.json()["code"]) == (403, "rights_restricted")
-    told = desk.client.post(f"{url}/accept", headers=headers, json={}).json()
-    assert [one["index"] for one in told["accepted"]] == [0, 2]
-    assert pages[1] not in str(told)
+    response = desk.client.post(f"{url}/accept", headers=headers, json={}).json()
+    assert [one["index"] for one in response["accepted"]] == [0, 2]
+    assert pages[1] not in str(response)

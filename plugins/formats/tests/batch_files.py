@@ -54,7 +54,7 @@ def take(engine: Engine, library: Library, paths: list[Path], **more: Any) -> di
 
 def list_pairs(answer: dict[str, Any]) -> dict[str, str]:
     """Return for each layout file the name of the document it was paired with."""
-    names = {one["id"]: one["name"] for one in answer["documents"]}
+    names = {document["id"]: document["name"] for document in answer["documents"]}
     return {one["file"]: names.get(one["document_id"], one["document_id"]) for one in answer["passes"]}
 
 

@@ -15,6 +15,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import published_schemas
 
+from armarium_testing.samples import sample_of_files, spread
+
 
 def shared_data() -> Path | None:
     """Return the folder of real files; None if it does not exist."""
@@ -56,7 +58,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         files = find()
         folder = shared_data()
         if files and folder:
-            metafunc.parametrize(name, files, ids=[str(path.relative_to(folder)) for path in files])
+            metafunc.parametrize(name, sample_of_files(files, folder))
         else:
             metafunc.parametrize(
                 name,
@@ -68,10 +70,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             )
 
 
-@pytest.fixture(scope="session")
-def real_page_files() -> list[Path]:
-    """Every real PAGE file; skips without shared data."""
-    return page_files() or pytest.skip("no shared data here (set ARMARIUM_SHARED_DATA)")
+@pytest.fixture(scope="session", params=["a few of each source", pytest.param("all", marks=pytest.mark.slow)])
+def real_page_files(request: pytest.FixtureRequest) -> list[Path]:
+    """Real PAGE files; skips without shared data."""
+    found = page_files() or pytest.skip("no shared data here (set ARMARIUM_SHARED_DATA)")
+    return found if request.param == "all" else spread(found)
 
 
 @pytest.fixture(scope="session")
@@ -97,5 +100,5 @@ def page_document(engine: Any, library: Any) -> str:
     """The id of a page without a picture."""
     from armarium.principals import LOCAL_OWNER
 
-    made = engine.run(library, "document.create", {"name": "0001.jpg", "doc_type": "page"}, LOCAL_OWNER)
-    return str(made.result["id"])
+    result = engine.run(library, "document.create", {"name": "0001.jpg", "doc_type": "page"}, LOCAL_OWNER)
+    return str(result.result["id"])

@@ -76,7 +76,7 @@ class StatedPage:
     def script(self, part: Part) -> str | None:
         if self.find_stated("script", part) is not None:
             return self.find_known("script", part)
-        return next((found for one in outwards(part) if (found := letters(one))), None)
+        return next((found for outward in outwards(part) if (found := letters(outward))), None)
 
     def direction(self, part: Part) -> tuple[str, bool]:
         """Return the direction of a part, and whether anything determines it."""
@@ -86,10 +86,10 @@ class StatedPage:
     def default(self, part: Part) -> tuple[str, bool]:
         script = self.find_stated("script", part)
         strong = self.strong()
-        for one in outwards(part):
-            if one.id in strong:
-                return strong[one.id], True
-            if script is not None and script[0] not in UNKNOWN and script[2] is one:
+        for outward in outwards(part):
+            if outward.id in strong:
+                return strong[outward.id], True
+            if script is not None and script[0] not in UNKNOWN and script[2] is outward:
                 break
         if script is None or script[0] in UNKNOWN:
             return "ltr", False
@@ -104,8 +104,8 @@ class StatedPage:
             for letter in part.text:
                 kind = unicodedata.bidirectional(letter)
                 if kind in ("L", "R", "AL"):
-                    for one in outwards(part):
-                        found.setdefault(one.id, "ltr" if kind == "L" else "rtl")
+                    for outward in outwards(part):
+                        found.setdefault(outward.id, "ltr" if kind == "L" else "rtl")
                     break
         return found
 

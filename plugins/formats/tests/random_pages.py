@@ -52,9 +52,11 @@ class PageGenerator:
         if ids and dice.random() < 0.5:
             dice.shuffle(ids)
             half = len(ids) // 2
-            inner = PageOrder(items=[PageOrder(one) for one in ids[:half]], is_ordered=dice.random() < 0.5)
+            inner = PageOrder(
+                items=[PageOrder(identity) for identity in ids[:half]], is_ordered=dice.random() < 0.5
+            )
             page.order = PageOrder(
-                items=[*([inner] if half else []), *(PageOrder(one) for one in ids[half:])],
+                items=[*([inner] if half else []), *(PageOrder(identity) for identity in ids[half:])],
                 is_ordered=dice.random() < 0.5,
             )
         return page

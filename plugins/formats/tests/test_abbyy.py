@@ -158,7 +158,7 @@ def test_tables_become_cells_in_their_places() -> None:
     )
     page = read(document(block(rows, "Table")))[0]
     cells = page.segments[0].children
-    assert [(one.kind_raw, one.cell) for one in cells] == [
+    assert [(cell.kind_raw, cell.cell) for cell in cells] == [
         ("cell", {"row": 0, "column": 0, "row_span": 2, "column_span": 1}),
         ("cell", {"row": 0, "column": 1, "row_span": 1, "column_span": 2}),
         ("cell", {"row": 1, "column": 1, "row_span": 1, "column_span": 1}),
@@ -183,7 +183,7 @@ def test_pictures_and_separators_are_regions() -> None:
     picture, rule, box, code = page.segments
     assert picture.points == [(1, 2), (9, 2), (9, 8), (1, 8)]
     assert rule.points == [(100, 498), (900, 498), (900, 502), (100, 502)]
-    assert [one.points[0] for one in box.children] == [(100, 498), (98, 500)]
+    assert [child.points[0] for child in box.children] == [(100, 498), (98, 500)]
     assert (code.extras or {})["abbyy"]["elements"] == ['<barcodeInfo type="x"/>']
     assert page.notes == ["A Barcode block has no bounding box."]
 
@@ -301,7 +301,7 @@ def test_words_begin_where_finereader_11_says_so() -> None:
 def test_pictures_and_marks_are_no_text_in_page() -> None:
     kinds = ("RasterPicture", "VectorPicture", "CheckmarkGroup")
     (page,) = read(document("".join(block("", kind) for kind in kinds)))
-    assert [in_page_words(one.kind_raw) for one in page.segments] == [
+    assert [in_page_words(segment.kind_raw) for segment in page.segments] == [
         "ImageRegion:RasterPicture",
         "LineDrawingRegion:VectorPicture",
         "GraphicRegion:CheckmarkGroup",

@@ -133,7 +133,7 @@ def test_a_zip_from_a_mac_has_names_in_utf_8_and_none_of_its_own_files(
         (b".DS_Store-of-a-folder", b"x"),
     )
     answer = send(engine, library, {"box.zip": data})
-    assert [one["name"] for one in answer["documents"]] == [name]
+    assert [document["name"] for document in answer["documents"]] == [name]
     assert (len(answer["passes"]), answer["refused"], answer["unpaired"]) == (1, [], [])
     assert answer["documents"][0]["notes"] == []
 

@@ -17,7 +17,7 @@ from armarium.principals import LOCAL_OWNER
 from armarium_formats.alto.driver import Alto
 from armarium_formats.api import PageModel, ReadContext, WriteContext
 from armarium_formats.pagexml.driver import PageXml
-from armarium_formats.queries.exchange import export as export_page
+from armarium_formats.queries.exchange import export_page
 
 if TYPE_CHECKING:
     from armarium.api import Engine
@@ -192,14 +192,14 @@ DIALECTS = (
 
 
 def test_project_to_alto_and_back_is_the_same(engine: Engine, library: Library) -> None:
-    files = [path for path in alto_files() if any(one in path.as_posix() for one in DIALECTS)]
+    files = [path for path in alto_files() if any(dialect in path.as_posix() for dialect in DIALECTS)]
     if not files:
         pytest.skip("no shared data here (set ARMARIUM_SHARED_DATA)")
     for path in files:
         if path.stat().st_size > 200_000:
             continue  # the large ones are only converted between files, in the tests above
-        made = engine.run(library, "document.create", {"name": path.name, "doc_type": "page"}, LOCAL_OWNER)
-        document = str((made.result or {})["id"])
+        result = engine.run(library, "document.create", {"name": path.name, "doc_type": "page"}, LOCAL_OWNER)
+        document = str((result.result or {})["id"])
         given = {"document_id": document, "file": path.read_bytes(), "filename": path.name}
         if path.name in NOT_IMPORTED:
             with pytest.raises(Invalid, match=NOT_IMPORTED[path.name]):
@@ -219,9 +219,11 @@ def test_project_to_alto_and_back_is_the_same(engine: Engine, library: Library) 
 
 
 def through(engine: Engine, library: Library, given: dict[str, Any]) -> str:
-    made = engine.run(library, "format.import", given, LOCAL_OWNER).result or {}
-    assert made["format"] == "alto"
-    return str(export_page(engine, library, given["document_id"], "alto", pass_id=made["pass_id"])["content"])
+    result = engine.run(library, "format.import", given, LOCAL_OWNER).result or {}
+    assert result["format"] == "alto"
+    return str(
+        export_page(engine, library, given["document_id"], "alto", pass_id=result["pass_id"])["content"]
+    )
 
 
 def strip_date(content: str) -> str:

@@ -320,7 +320,7 @@ def test_half_a_box_and_a_negative_one_are_noted() -> None:
     page = read(
         alto('<TextBlock ID="a" HPOS="3"/><TextBlock ID="b" HPOS="1" VPOS="1" WIDTH="-5" HEIGHT="2"/>')
     )
-    assert [one.points for one in page.segments] == [[], []]
+    assert [segment.points for segment in page.segments] == [[], []]
     assert len([note for note in page.notes if "belong together" in note or "negative" in note]) == 2
 
 
@@ -519,14 +519,14 @@ def test_much_white_space_is_read_or_refused_by_its_size() -> None:
 
 def test_duplicate_ids_and_ids_that_begin_with_a_digit() -> None:
     page = read(alto('<TextBlock ID="79"/><TextBlock ID="79"/><TextBlock/>'))
-    ids = [one.id for one in page.segments]
+    ids = [segment.id for segment in page.segments]
     assert ids[0] == "79"
     assert len(set(ids)) == 3
     assert "The id 79 occurs twice." in page.notes
     written = DRIVER.write(page, NOW)
     assert DRIVER.validate(written.content) == []
     assert next(loss.count for loss in written.losses if loss.what == "ids") == 2
-    assert [one.id for one in read(written.content.encode()).segments] == ids
+    assert [segment.id for segment in read(written.content.encode()).segments] == ids
 
 
 def test_negative_fractional_and_outside_coordinates_are_read_as_stated() -> None:

@@ -18,6 +18,7 @@ from armarium_formats.alto.profile import NAMESPACE, schema
 from armarium_formats.api import PageModel, PageOrder, PageSegment, PageText, Point, ReadContext
 from armarium_formats.kinds import in_page_words
 from armarium_formats.pagexml.driver import PageXml
+from armarium_testing.samples import examples
 
 DRIVER = Alto()
 PAGE = PageXml()
@@ -134,7 +135,9 @@ def change_one_thing(content: str, dice: Random) -> str:
     return etree.tostring(root, encoding="unicode")
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(seed=seeds)
 def test_our_schema_judges_spoiled_files_as_the_published_one(
     seed: int, official_alto: etree.XMLSchema
@@ -200,7 +203,10 @@ def test_lines_and_words_without_a_parent_get_one_that_reading_removes() -> None
     word = PageSegment("w", "word", points=BOX, texts=[PageText("lone")])
     page = page_of(PageSegment("l", "line", points=BOX, texts=[PageText("x")]), word)
     assert losses(page) == {"lines without a region": 2, "words without a line": 1}
-    assert [(one.id, one.kind) for one in read(written(page)).segments] == [("l", "line"), ("w", "word")]
+    assert [(segment.id, segment.kind) for segment in read(written(page)).segments] == [
+        ("l", "line"),
+        ("w", "word"),
+    ]
 
 
 def test_segments_that_alto_cannot_nest_are_written_beside_their_parent() -> None:

@@ -163,8 +163,8 @@ def test_a_pair_by_file_name_is_noted_if_the_file_declares_another_name(
 ) -> None:
     answer = send(engine, library, {"a.png": picture(), "a.xml": page("scan_0001.tif", 240, 180)})
     assert any(
-        "The file names scan_0001.tif; it was paired with a.png" in one
-        for one in answer["passes"][0]["notes"]
+        "The file names scan_0001.tif; it was paired with a.png" in note
+        for note in answer["passes"][0]["notes"]
     )
 
 

@@ -42,7 +42,7 @@ def test_a_zip_with_names_outside_its_folder_is_refused_entirely(
         library,
         {"good.png": picture(), "bad.zip": zip_members({"2.png": picture(), name: picture()})},
     )
-    assert [one["name"] for one in answer["documents"]] == ["good.png"]
+    assert [document["name"] for document in answer["documents"]] == ["good.png"]
     assert "would leave its folder" in reasons(answer, "refused")["bad.zip"]
     assert not (tmp_path / "1.png").exists()
 
@@ -78,11 +78,13 @@ def test_uploaded_file_names_cannot_leave_the_folder(engine: Engine, library: Li
         library,
         {"../../up.png": picture(grey=1), "/top.png": picture(grey=2), "..\\..\\win.png": picture(grey=3)},
     )
-    assert [one["name"] for one in answer["documents"]] == ["up.png", "top.png", "win.png"]
+    assert [document["name"] for document in answer["documents"]] == ["up.png", "top.png", "win.png"]
     assert rows(library, "SELECT DISTINCT f.name FROM document d JOIN document f ON f.id = d.parent_id") == [
         ("Sources",)
     ]
-    assert [one["name"] for one in send(engine, library, {"..": picture(grey=9)})["documents"]] == ["file"]
+    assert [document["name"] for document in send(engine, library, {"..": picture(grey=9)})["documents"]] == [
+        "file"
+    ]
 
 
 def test_paths_that_cannot_be_taken_are_refused_by_themselves(
@@ -108,7 +110,7 @@ def test_paths_that_cannot_be_taken_are_refused_by_themselves(
 
     answer = engine.run(library, "ingest.files", {"paths": stated}, LOCAL_OWNER).result
     assert answer is not None
-    assert [one["name"] for one in answer["documents"]] == ["1.png", "same.png"]
+    assert [document["name"] for document in answer["documents"]] == ["1.png", "same.png"]
     said = [one["why"] for one in answer["refused"]]
     for expected in (
         "Too many levels of symbolic links",
@@ -204,7 +206,7 @@ def test_five_thousand_files_at_once(engine: Engine, library: Library) -> None:
     answer = send(engine, library, files)
     assert (len(answer["documents"]), len(answer["passes"])) == (2500, 2500)
     assert (answer["unpaired"], answer["refused"]) == ([], [])
-    names = {one["id"]: one["name"] for one in answer["documents"]}
+    names = {document["id"]: document["name"] for document in answer["documents"]}
     assert all(names[one["document_id"]][:4] == one["file"][5:9] for one in answer["passes"])
 
 
@@ -221,7 +223,7 @@ def test_files_are_sent_over_http(client: TestClient, library: Library) -> None:
     made = answer.json()
     assert answer.headers["X-Service-Audit-Id"] == made["audit_id"]
     assert list_pairs(made) == {"box/page/1.xml": "1.png"}
-    assert [one["name"] for one in made["documents"]] == ["1.png", "Ma\u00f1ana \u4e2d.png"]
+    assert [document["name"] for document in made["documents"]] == ["1.png", "Ma\u00f1ana \u4e2d.png"]
     again = client.post(BATCH, files=[("files", ("box/1.png", picture(), "image/png"))])
     assert (again.status_code, again.json()["code"]) == (409, "already_here")
     undone = client.post(f"/api/actions/audit/{made['audit_id']}/undo")
@@ -306,7 +308,7 @@ def test_an_endless_header_is_refused(tmp_path: Path) -> None:
 def test_more_files_than_a_batch_takes_are_refused(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import armarium_formats.routes.batches as routes
+    import armarium_formats.routes as routes
 
     monkeypatch.setattr(routes, "MAX_FILES", 2)
     answer = client.post(
@@ -348,7 +350,7 @@ def test_a_file_of_this_machine_is_checked_in_place(client: TestClient, tmp_path
     assert answer.status_code == 200, answer.text
     found = answer.json()
     assert (found["format"], found["valid"], found["pages"][0]["counts"]["line"]) == ("pagexml", True, 1)
-    assert {one["format"]: one["losses"] for one in found["losses"]}["pagexml"] == []
+    assert {loss["format"]: loss["losses"] for loss in found["losses"]}["pagexml"] == []
     # The picture in the batch gives the size, the classes file the names of the labels.
     labels = client.post(CHECK, json={"path": str(label)}).json()
     assert (labels["format"], labels["valid"]) == ("yolo", None)

@@ -28,11 +28,11 @@ def test_an_outline_is_clipped_into_the_parts_on_the_page(
     assume(outline.is_valid and outline.area > 0)
     expected = outline.intersection(shapely.box(0, 0, *SIZE))
     parts = [shapely.Polygon(one) for one in clip_outline(points[::-1] if backwards else points, SIZE)]
-    assert sum(one.area for one in parts) == pytest.approx(expected.area, abs=1e-6)
+    assert sum(part.area for part in parts) == pytest.approx(expected.area, abs=1e-6)
     for one in parts:
         assert one.buffer(0).difference(expected.buffer(1e-6)).area < 1e-6
-    if all(one.is_valid for one in parts):
-        assert len([one for one in parts if one.area > 1e-6]) == len(
+    if all(part.is_valid for part in parts):
+        assert len([part for part in parts if part.area > 1e-6]) == len(
             [one for one in getattr(expected, "geoms", [expected]) if one.area > 1e-6]
         )
 
@@ -54,7 +54,7 @@ def test_an_outline_that_crosses_itself_is_clipped_to_what_it_encloses() -> None
     bow = [(20, 20), (140, 80), (140, 20), (20, 80)]
     expected = shapely.make_valid(shapely.Polygon(bow)).intersection(shapely.box(0, 0, *SIZE))
     parts = [shapely.Polygon(one) for one in clip_outline(bow, SIZE)]
-    assert all(one.is_valid for one in parts)
+    assert all(part.is_valid for part in parts)
     assert shapely.union_all(parts).symmetric_difference(expected).area < 1e-6
 
 

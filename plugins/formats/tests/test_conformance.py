@@ -7,10 +7,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from armarium.engine import Engine
-from armarium_formats.actions.samples import SAMPLE_PAGE
 from armarium_formats.pagexml.driver import PageXml
 from armarium_testing.conformance import exercise_plugin
 from armarium_testing.formats import Sample, exercise_format
+from armarium_testing.sample_files import SAMPLE_PAGE
 
 
 def test_the_plugin_conforms(engine: Engine, tmp_path: Path) -> None:

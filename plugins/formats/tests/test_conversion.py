@@ -137,7 +137,9 @@ def test_a_page_that_cannot_be_converted_is_named_and_left(engine: Engine, libra
     with library.db.read() as conn:
         found = status(conn)
     assert (found["state"], found["done"], found["total"], found["left"]) == ("done", 1, 2, 1)
-    assert [(one["artifact_id"], one["document_id"]) for one in found["problems"]] == [(artifact, document)]
+    assert [(problem["artifact_id"], problem["document_id"]) for problem in found["problems"]] == [
+        (artifact, document)
+    ]
     assert "locked" in found["problems"][0]["why"]
 
 
@@ -145,7 +147,7 @@ def test_a_page_whose_conversion_was_undone_remains_to_be_converted(engine: Engi
     old_page(engine, library)
     run_id = start(engine, library)
     engine.jobs.run_until_idle(library)
-    steps = [one[0] for one in rows(library, "SELECT id FROM audit WHERE set_id = ?", run_id)]
+    steps = [row[0] for row in rows(library, "SELECT id FROM audit WHERE set_id = ?", run_id)]
     engine.undo(library, steps, LOCAL_OWNER)
     with library.db.read() as conn:
         found = status(conn)

@@ -14,9 +14,9 @@ from driver_case import CONTEXT
 from armarium_formats.api import FormatDriver, PageModel, ReadContext
 
 DRIVERS: dict[str, FormatDriver] = {
-    one.name: one.load()()
-    for one in entry_points(group="armarium.formats")
-    if one.module.startswith("armarium_formats")
+    entry_point.name: entry_point.load()()
+    for entry_point in entry_points(group="armarium.formats")
+    if entry_point.module.startswith("armarium_formats")
 }
 
 EXPECTED: dict[str, tuple[str, list[tuple[int, int]], list[str]]] = {
@@ -100,7 +100,7 @@ def test_nested_cells_keep_their_positions() -> None:
     cells = {one.id: one.cell and (one.cell["row"], one.cell["column"]) for one in page.walk()}
     assert cells == {"t": None, "c1": (0, 0), "t2": None, "c11": (0, 0), "l11": None, "l1": None}
     (table,) = page.segments
-    assert [one.id for one in table.children[0].children] == ["t2", "l1"]
+    assert [child.id for child in table.children[0].children] == ["t2", "l1"]
 
 
 def test_a_facsimile_s_id_means_the_one_surface_in_it() -> None:

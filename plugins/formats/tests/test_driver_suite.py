@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from armarium.errors import Broken, Invalid
-from armarium_formats.actions.samples import SAMPLE_PAGE
 from armarium_formats.api import (
     Loss,
     PageModel,
@@ -20,6 +19,7 @@ from armarium_formats.api import (
 from armarium_formats.pagexml.driver import PageXml
 from armarium_formats.plain_text import PlainText
 from armarium_testing.formats import Sample, exercise_format
+from armarium_testing.sample_files import SAMPLE_PAGE
 
 SAMPLE = Sample("a.xml", SAMPLE_PAGE.encode(), lines=1, words=0, text="Dear Sir")
 

@@ -132,4 +132,4 @@ def test_files_read_ahead_are_rotated_too(
     _, found = import_and_wait(engine, library, folder=str(tmp_path / "box"))
     rect, _ = imported_line(library)
     assert rect == pytest.approx(find_patch(make_turned_picture(6)), abs=0.01)
-    assert any("rotated with it" in one["note"] for one in found["notes"])
+    assert any("rotated with it" in note["note"] for note in found["notes"])

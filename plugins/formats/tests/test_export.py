@@ -11,11 +11,10 @@ from armarium.engine import Engine
 from armarium.errors import Broken, Conflict, Invalid, NotFound
 from armarium.principals import LOCAL_OWNER
 from armarium.projects.libraries import Library
-from armarium_formats.actions.samples import SAMPLE_PAGE
 from armarium_formats.api import Format, PageModel, ReadContext, WriteContext, WrittenPage
 from armarium_formats.pagexml.driver import PageXml
-from armarium_formats.queries.exchange import export as export_page
-from armarium_formats.queries.exchange import list_formats
+from armarium_formats.queries.exchange import export_page, list_formats
+from armarium_testing.sample_files import SAMPLE_PAGE
 
 DRIVER = PageXml()
 
@@ -55,12 +54,12 @@ def test_page_to_project_to_page_keeps_everything(
         except Invalid:
             continue  # test_import covers what is refused and why
         compared += 1
-        made = export_page(engine, library, document, "PAGE")
+        export = export_page(engine, library, document, "PAGE")
         page = DRIVER.read(path.read_bytes(), ReadContext("a.xml"))[0]
         # Export from the project must equal rewriting the file directly, except for lines without any length,
         # which no segment holds.
         unheld = {one.id for one in page.walk() if len(set(one.baseline)) < 2}
-        direct, back = read(DRIVER.write(page, WriteContext()).content), read(made["content"])
+        direct, back = read(DRIVER.write(page, WriteContext()).content), read(export["content"])
         assert comparable(back, unheld) == comparable(direct, unheld), path.name
         assert [one.id for one in back.in_order()] == [one.id for one in direct.in_order()], path.name
         assert (back.width, back.height, back.language) == (direct.width, direct.height, direct.language), (
@@ -68,7 +67,7 @@ def test_page_to_project_to_page_keeps_everything(
         )
         assert back.image == (page.image or path.name), path.name
         assert set(direct.kept) - set(back.kept) <= EMPTY, path.name
-    assert compared > 60
+    assert compared > len(real_page_files) // 2
 
 
 EMPTY = {"attribute TextEquiv/@index", "alternative readings (further TextEquiv)"}
@@ -90,13 +89,13 @@ def test_an_export_states_which_pass_and_order_it_used(
     engine: Engine, library: Library, page_document: str
 ) -> None:
     pass_id = import_file(engine, library, page_document, SAMPLE_PAGE)
-    made = export_page(engine, library, page_document, "pagexml")
-    assert made["format"] == "pagexml"
-    assert made["filename"] == "0001.xml"
-    assert made["losses"] == []
+    export = export_page(engine, library, page_document, "pagexml")
+    assert export["format"] == "pagexml"
+    assert export["filename"] == "0001.xml"
+    assert export["losses"] == []
     # Of the step, `test_past_exports` tells more.
-    assert made["choices"].pop("as_of").keys() == {"step", "at", "digest"}
-    assert made["choices"] == {
+    assert export["choices"].pop("as_of").keys() == {"step", "at", "digest"}
+    assert export["choices"] == {
         "document_id": page_document,
         "pass_id": pass_id,
         "pass_basis": "imported-only",
@@ -118,9 +117,9 @@ def test_an_export_states_which_pass_and_order_it_used(
 
 def test_plain_text_is_the_lines_in_order(engine: Engine, library: Library, page_document: str) -> None:
     import_file(engine, library, page_document, SAMPLE_PAGE)
-    made = export_page(engine, library, page_document, "TXT")
-    assert (made["content"], made["filename"]) == ("Dear Sir\n", "0001.txt")
-    assert {loss["what"] for loss in made["losses"]} >= {"shapes", "baselines"}
+    export = export_page(engine, library, page_document, "TXT")
+    assert (export["content"], export["filename"]) == ("Dear Sir\n", "0001.txt")
+    assert {loss["what"] for loss in export["losses"]} >= {"shapes", "baselines"}
 
 
 def test_a_correction_is_what_is_exported(engine: Engine, library: Library, page_document: str) -> None:
@@ -128,7 +127,7 @@ def test_a_correction_is_what_is_exported(engine: Engine, library: Library, page
     (line,) = segment_ids(library)
     act(engine, library, "representation.create", {"segment_id": line, "text": "Dear Madam"})
     page = read(export_page(engine, library, page_document, "pagexml")["content"])
-    assert [(one.text, one.texts[0].confidence) for one in page.lines()] == [("Dear Madam", None)]
+    assert [(line.text, line.texts[0].confidence) for line in page.lines()] == [("Dear Madam", None)]
 
 
 LEVELS = SAMPLE_PAGE.replace(
@@ -204,9 +203,9 @@ def test_lines_added_and_deleted_later_are_reflected_in_the_export(
         "segment.delete",
         {"segment_ids": [lines[2], regions[1]], "expected_versions": [1, 1]},
     )
-    made = export_page(engine, library, page_document, "pagexml", pass_id=pass_id)
-    page = read(made["content"])
-    assert [one.text for one in page.lines()] == ["a2", "a1", "between"]
+    export = export_page(engine, library, page_document, "pagexml", pass_id=pass_id)
+    page = read(export["content"])
+    assert [line.text for line in page.lines()] == ["a2", "a1", "between"]
     assert [one.id for one in page.of_kind("line")][:2] == ["a1", f"s{new['id']}"]
     assert page.order is not None
     assert [node.segment_id for node in page.order.walk()] == [None, "a"]
@@ -238,11 +237,11 @@ def test_a_named_order_is_followed(engine: Engine, library: Library, page_docume
     pass_id = import_file(engine, library, page_document, ORDERED)
     a1, a2, b1 = segment_ids(library)
     order = named_order(engine, library, page_document, pass_id, [a1, a2, b1])
-    made = export_page(engine, library, page_document, "pagexml", order_id=order["id"])
-    assert (made["choices"]["order_id"], made["choices"]["order_name"]) == (order["id"], "as imposed")
-    assert made["losses"] == []
-    page = read(made["content"])
-    assert [one.text for one in page.lines()] == ["a1", "a2", "b1"]
+    export = export_page(engine, library, page_document, "pagexml", order_id=order["id"])
+    assert (export["choices"]["order_id"], export["choices"]["order_name"]) == (order["id"], "as imposed")
+    assert export["losses"] == []
+    page = read(export["content"])
+    assert [line.text for line in page.lines()] == ["a1", "a2", "b1"]
     assert page.order is not None
     assert [node.segment_id for node in page.order.walk()] == [None, "a", "b"]
     text = export_page(engine, library, page_document, "plain-text", order_id=order["id"])
@@ -256,8 +255,8 @@ def test_a_persons_as_written_order_precedes_that_of_the_file(
     a1, a2, b1 = segment_ids(library)
 
     def export_order() -> tuple[str | None, str, str]:
-        made = export_page(engine, library, page_document, "plain-text")
-        return made["choices"]["order_id"], made["choices"]["order_name"], made["content"]
+        export = export_page(engine, library, page_document, "plain-text")
+        return export["choices"]["order_id"], export["choices"]["order_name"], export["content"]
 
     of_the_file = export_order()
     named_order(engine, library, page_document, pass_id, [a1, a2, b1])
@@ -274,8 +273,8 @@ def test_an_order_across_regions_is_a_loss(engine: Engine, library: Library, pag
     pass_id = import_file(engine, library, page_document, ORDERED)
     a1, a2, b1 = segment_ids(library)
     order = named_order(engine, library, page_document, pass_id, [a1, b1, a2])
-    made = export_page(engine, library, page_document, "pagexml", order_id=order["id"])
-    assert {loss["what"]: loss["count"] for loss in made["losses"]} == {"places of lines in the order": 2}
+    export = export_page(engine, library, page_document, "pagexml", order_id=order["id"])
+    assert {loss["what"]: loss["count"] for loss in export["losses"]} == {"places of lines in the order": 2}
 
 
 HOCR = """<html><body><div class="ocr_page" title="bbox 0 0 1000 1400">
@@ -355,16 +354,21 @@ def test_a_pass_of_our_own_gets_ids_an_order_and_the_picture_s_pixels(
                 "anchor": {"rect": [0.1, y, 0.5, 0.05]},
             },
         )
-    made = export_page(engine, library, document, "pagexml")
-    page = read(made["content"])
-    assert (made["filename"], page.image, page.width, page.height) == ("Carta 7.xml", "Carta 7.jpg", 400, 300)
-    assert made["choices"]["pass_basis"] == "human-touched"
-    lower, upper = (f"s{one}" for one in segment_ids(library, "region"))
+    export = export_page(engine, library, document, "pagexml")
+    page = read(export["content"])
+    assert (export["filename"], page.image, page.width, page.height) == (
+        "Carta 7.xml",
+        "Carta 7.jpg",
+        400,
+        300,
+    )
+    assert export["choices"]["pass_basis"] == "human-touched"
+    lower, upper = (f"s{segment_id}" for segment_id in segment_ids(library, "region"))
     assert [one.id for one in page.in_order() if one.kind == "region"][:2] == [upper, lower]
     assert page.order is not None
     assert [node.segment_id for node in page.order.walk()] == [None, upper, lower]
-    assert [one.points[0] for one in page.lines()] == [(40, 240)]
-    assert {loss["what"] for loss in made["losses"]} == {"lines without a region", "a missing outline"}
+    assert [line.points[0] for line in page.lines()] == [(40, 240)]
+    assert {loss["what"] for loss in export["losses"]} == {"lines without a region", "a missing outline"}
 
 
 def test_a_file_in_other_pixels_is_scaled_to_the_picture(
@@ -374,11 +378,11 @@ def test_a_file_in_other_pixels_is_scaled_to_the_picture(
     params = {"document_id": document, "file": SAMPLE_PAGE, "filename": "a.xml"}
     notes = act(engine, library, "format.import", params)["notes"]
     assert any("400 x 300" in note and "proportions differ" in note for note in notes)
-    made = export_page(engine, library, document, "pagexml")
-    page = read(made["content"])
+    export = export_page(engine, library, document, "pagexml")
+    page = read(export["content"])
     assert (page.width, page.height, page.image) == (400, 300, "letter.jpg")
     assert page.segments[0].points[0] == (40, round(100 / 1400 * 300))
-    assert any("1000 x 1400" in note for note in made["choices"]["notes"])
+    assert any("1000 x 1400" in note for note in export["choices"]["notes"])
 
 
 def test_a_file_without_a_size_takes_the_picture_s(engine: Engine, library: Library, tmp_path: Path) -> None:
@@ -491,12 +495,12 @@ def test_an_export_of_lines_without_text_says_that_another_pass_has_text(
     assert not any("has no text" in note for note in before)
     lines = [{"key": "1", "rect": [0.1, 0.1, 0.8, 0.05]}]
     params = {"document_id": document, "provider": "reader", "name": "Found", "lines": lines}
-    found = act(engine, library, "segment.take_lines", params)
+    result = act(engine, library, "segment.take_lines", params)
     notes = export_page(engine, library, document, "PAGE")["choices"]["notes"]
     (notice,) = [note for note in notes if "has no text" in note]
     assert "has 1 line read" in notice
     assert f"--use {first}" in notice
-    named = export_page(engine, library, document, "PAGE", pass_id=found["pass_id"])
+    named = export_page(engine, library, document, "PAGE", pass_id=result["pass_id"])
     assert not any("has no text" in note for note in named["choices"]["notes"]), (
         "that pass was asked for by name"
     )

@@ -10,11 +10,11 @@ from armarium.engine import Engine
 from armarium.errors import Invalid
 from armarium.principals import LOCAL_OWNER
 from armarium.projects.libraries import Library
-from armarium_formats.actions.samples import SAMPLE_PAGE
 from armarium_formats.api import ReadContext, WriteContext
 from armarium_formats.catalogue import writer
 from armarium_formats.pagexml.driver import PageXml
-from armarium_formats.queries.exchange import export as export_page
+from armarium_formats.queries.exchange import export_page
+from armarium_testing.sample_files import SAMPLE_PAGE
 
 TEXT = '<TextEquiv conf="0.9"><Unicode>Dear Sir</Unicode></TextEquiv>'
 SEVERAL = SAMPLE_PAGE.replace(
@@ -29,9 +29,9 @@ SEVERAL = SAMPLE_PAGE.replace(
 @pytest.fixture
 def pass_id(engine: Engine, library: Library, page_document: str) -> str:
     given = {"document_id": page_document, "file": SEVERAL, "filename": "a.xml"}
-    made = engine.run(library, "format.import", given, LOCAL_OWNER).result or {}
-    assert made["counts"]["readings"] == 3
-    return str(made["pass_id"])
+    result = engine.run(library, "format.import", given, LOCAL_OWNER).result or {}
+    assert result["counts"]["readings"] == 3
+    return str(result["pass_id"])
 
 
 def readings(library: Library) -> dict[str, tuple[str, str, float | None]]:
@@ -46,8 +46,8 @@ def readings(library: Library) -> dict[str, tuple[str, str, float | None]]:
 def exported_texts(
     engine: Engine, library: Library, document: str, name: str = "pagexml"
 ) -> list[tuple[str, float | None]]:
-    made = export_page(engine, library, document, name)
-    (page,) = writer(engine, name).read(made["content"].encode(), ReadContext("b.xml"))
+    export = export_page(engine, library, document, name)
+    (page,) = writer(engine, name).read(export["content"].encode(), ReadContext("b.xml"))
     (line,) = page.lines()
     return [(text.text, text.confidence) for text in line.texts if text.kind == "transcription"]
 

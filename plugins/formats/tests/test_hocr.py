@@ -155,7 +155,7 @@ def test_a_header_with_lines_in_it_is_a_region_and_furniture() -> None:
         "<div class='ocr_header' title='bbox 1 1 9 9'><span class='ocr_line'>Canto I</span></div>"
         "<span class='ocr_pageno'>12</span><div class='ocr_caption' title='bbox 1 1 9 9'></div>"
     )
-    assert [(one.kind, one.kind_raw, one.is_furniture) for one in found.segments] == [
+    assert [(segment.kind, segment.kind_raw, segment.is_furniture) for segment in found.segments] == [
         ("region", "ocr_header", True),
         ("line", "ocr_pageno", True),
         ("region", "ocr_caption", False),
@@ -284,17 +284,20 @@ def test_lines_beside_the_page_are_on_it_and_text_without_a_line_is_not_lost() -
     alone = read("<body><span class='ocr_line' title='bbox 1 2 3 4'>x</span></body>")[0]
     assert alone.notes == ["Lines are outside of any ocr_page; they were put on a page of their own."]
     text = read("<body><div class='ocr_page'>Page 1</div></body>")[0]
-    assert [(one.kind, one.text) for one in text.segments] == [("region", "Page 1")]
+    assert [(segment.kind, segment.text) for segment in text.segments] == [("region", "Page 1")]
     beside = page("before <span class='ocr_line'>x</span> after")
     assert beside.extras["hocr"]["loose_text"] == "before after"
     assert beside.kept["text outside of lines"] == 1
     paragraph = page("<p class='ocr_par' title='bbox 1 2 3 4'>whole <b>text</b></p>")
-    assert [(one.kind_raw, one.text) for one in paragraph.segments] == [("ocr_par", "whole text")]
+    assert [(segment.kind_raw, segment.text) for segment in paragraph.segments] == [("ocr_par", "whole text")]
 
 
 def test_words_without_a_line_belong_to_their_region() -> None:
     found = page("<p class='ocr_par'><span class='ocrx_word'>a</span> <span class='ocrx_word'>b</span></p>")
-    assert [(one.kind, one.text) for one in found.segments[0].children] == [("word", "a"), ("word", "b")]
+    assert [(child.kind, child.text) for child in found.segments[0].children] == [
+        ("word", "a"),
+        ("word", "b"),
+    ]
 
 
 def test_a_page_whose_box_begins_inside_the_image_has_the_size_of_the_image() -> None:

@@ -91,7 +91,7 @@ def test_the_place_of_a_word_is_that_of_its_segment() -> None:
     assert found[0] == ("Dear", [100, 100, 220, 140], "bbox 100 100 220 140; x_wconf 90")
     assert found[1][1] == [260, 102, 500, 140]
     back = read(written(page)).of_kind("word")
-    assert [one.text for one in back[1].texts] == ["Sir", "Sire"], "alternatives of a word go and come back"
+    assert [text.text for text in back[1].texts] == ["Sir", "Sire"], "alternatives of a word go and come back"
 
 
 def test_words_that_a_reader_placed_have_its_boxes_and_no_estimate() -> None:
@@ -144,7 +144,7 @@ def test_kinds_orders_and_baselines_come_back() -> None:
     page.segments.append(PageSegment("s", "region", "TextRegion", BOX))
     page.order = PageOrder(items=[PageOrder("s"), PageOrder("r")])
     back = read(written(page))
-    assert [one.id for one in back.segments] == ["s", "r"]
+    assert [segment.id for segment in back.segments] == ["s", "r"]
     assert [one.kind_raw for one in back.in_order()] == ["TextRegion", "TextRegion:heading", "heading"]
     assert back.lines()[0].baseline == line.baseline
 

@@ -13,10 +13,10 @@ from armarium.engine import Engine
 from armarium.errors import Conflict, Forbidden, Invalid, NotFound
 from armarium.principals import LOCAL_OWNER, Principal
 from armarium.projects.libraries import Library
-from armarium_formats.actions.samples import SAMPLE_PAGE
 from armarium_formats.api import Format, PageModel, PageSegment, PageText, ReadContext
 from armarium_formats.queries.exchange import original_of
 from armarium_testing.digest import differences, table_digests
+from armarium_testing.sample_files import SAMPLE_PAGE
 
 PAGE = SAMPLE_PAGE
 
@@ -35,23 +35,23 @@ def rows(library: Library, query: str, *values: Any) -> list[tuple[Any, ...]]:
 
 
 def test_a_page_file_becomes_a_pass(engine: Engine, library: Library, page_document: str) -> None:
-    made = run(engine, library, page_document)
-    assert made["format"] == "pagexml"
-    assert made["counts"] == {"region": 1, "line": 1, "word": 0, "readings": 1}
-    assert made["name"] == "PAGE XML: letter.xml"
-    assert (made["pages_in_file"], made["pages_left_out"], made["unknown_classes"]) == (1, [], [])
+    result = run(engine, library, page_document)
+    assert result["format"] == "pagexml"
+    assert result["counts"] == {"region": 1, "line": 1, "word": 0, "readings": 1}
+    assert result["name"] == "PAGE XML: letter.xml"
+    assert (result["pages_in_file"], result["pages_left_out"], result["unknown_classes"]) == (1, [], [])
     (found,) = rows(
         library,
         "SELECT provenance_kind, import_file, import_format, has_original FROM segment_pass WHERE id = ?",
-        made["pass_id"],
+        result["pass_id"],
     )
     assert found == ("external_import", "letter.xml", "pagexml", 1)
     segments = rows(
         library,
         "SELECT kind, kind_raw, bbox_x, bbox_y, bbox_w, bbox_h, provenance_kind FROM segment WHERE pass_id = ? ORDER BY id",
-        made["pass_id"],
+        result["pass_id"],
     )
-    assert [one[:2] for one in segments] == [("region", "TextRegion"), ("line", None)]
+    assert [segment[:2] for segment in segments] == [("region", "TextRegion"), ("line", None)]
     assert segments[0][2:6] == pytest.approx((0.1, 100 / 1400, 0.8, 300 / 1400))
     assert segments[0][6] == "external_import"
     assert rows(library, "SELECT content, confidence, provenance_kind FROM content_representation") == [
@@ -61,8 +61,8 @@ def test_a_page_file_becomes_a_pass(engine: Engine, library: Library, page_docum
 
 def test_the_original_is_stored_byte_for_byte(engine: Engine, library: Library, page_document: str) -> None:
     data = PAGE.replace("\n", "\r\n").encode()
-    made = run(engine, library, page_document, data)
-    found = original_of(library, made["pass_id"])
+    result = run(engine, library, page_document, data)
+    found = original_of(library, result["pass_id"])
     assert found.path.read_bytes() == data
     assert (found.filename, found.format) == ("letter.xml", "pagexml")
 
@@ -70,12 +70,12 @@ def test_the_original_is_stored_byte_for_byte(engine: Engine, library: Library, 
 def test_a_pass_without_an_import_has_no_original(
     engine: Engine, library: Library, page_document: str
 ) -> None:
-    made = engine.run(
+    result = engine.run(
         library, "segment.pass_create", {"document_id": page_document, "name": "by hand"}, LOCAL_OWNER
     ).result
-    assert made is not None
+    assert result is not None
     with pytest.raises(NotFound, match="not read from a file"):
-        original_of(library, made["id"])
+        original_of(library, result["id"])
     with pytest.raises(NotFound):
         original_of(library, "nothing")
 
@@ -83,13 +83,13 @@ def test_a_pass_without_an_import_has_no_original(
 def test_the_same_bytes_again_are_refused_naming_the_pass(
     engine: Engine, library: Library, page_document: str
 ) -> None:
-    made = run(engine, library, page_document)
-    with pytest.raises(Conflict, match=made["pass_id"]) as refusal:
+    result = run(engine, library, page_document)
+    with pytest.raises(Conflict, match=result["pass_id"]) as refusal:
         run(engine, library, page_document, filename="copy.xml")
     assert refusal.value.code == "already_a_pass"
-    assert refusal.value.fields == {"pass_id": made["pass_id"]}
-    engine.run(library, "segment.pass_delete", {"pass_id": made["pass_id"]}, LOCAL_OWNER)
-    assert run(engine, library, page_document)["pass_id"] != made["pass_id"]
+    assert refusal.value.fields == {"pass_id": result["pass_id"]}
+    engine.run(library, "segment.pass_delete", {"pass_id": result["pass_id"]}, LOCAL_OWNER)
+    assert run(engine, library, page_document)["pass_id"] != result["pass_id"]
 
 
 def test_an_import_never_becomes_the_working_pass(
@@ -108,12 +108,12 @@ def test_undo_removes_everything_imported(engine: Engine, library: Library, page
         return table_digests(library.db, engine.library_schema)
 
     before = digest()
-    made = run(engine, library, page_document)
+    result = run(engine, library, page_document)
     after = digest()
     assert {"segment", "segment_pass", "content_representation", "format_import"} <= set(
         differences(before, after)
     )
-    undone = engine.undo(library, [made["audit_id"]], LOCAL_OWNER)
+    undone = engine.undo(library, [result["audit_id"]], LOCAL_OWNER)
     assert differences(before, digest()) == []
     engine.undo(library, undone["audit_ids"], LOCAL_OWNER)
     assert differences(after, digest()) == []
@@ -171,8 +171,8 @@ def test_shapes_outside_are_all_named(engine: Engine, library: Library, page_doc
 def test_a_pixel_or_two_beyond_the_edge_is_noted(
     engine: Engine, library: Library, page_document: str
 ) -> None:
-    made = run(engine, library, page_document, PAGE.replace("900,100 900,400", "1001,-1 1002,1402"))
-    assert any("beyond the page" in note for note in made["notes"])
+    result = run(engine, library, page_document, PAGE.replace("900,100 900,400", "1001,-1 1002,1402"))
+    assert any("beyond the page" in note for note in result["notes"])
 
 
 def test_shapes_that_cannot_be_stored_are_preserved_raw_with_the_reason(
@@ -183,7 +183,7 @@ def test_shapes_that_cannot_be_stored_are_preserved_raw_with_the_reason(
     flat = PAGE.replace("120,120 880,120 880,180 120,180", "120,120 880,120").replace(
         "120,170 880,172", "5,5"
     )
-    made = run(engine, library, page_document, flat)
+    result = run(engine, library, page_document, flat)
     ((metadata, anchor, baseline),) = rows(
         library, "SELECT metadata, anchor, baseline FROM segment WHERE kind = 'line'"
     )
@@ -194,7 +194,7 @@ def test_shapes_that_cannot_be_stored_are_preserved_raw_with_the_reason(
     assert "2 points" in kept["geometry_problem"]
     assert "polygon" not in orjson.loads(anchor)
     assert baseline is None
-    assert any("2 points" in note for note in made["notes"])
+    assert any("2 points" in note for note in result["notes"])
 
 
 def test_a_format_can_be_named_in_any_case(engine: Engine, library: Library, page_document: str) -> None:
@@ -218,8 +218,8 @@ def test_a_viewer_may_not_import(engine: Engine, library: Library, page_document
 
 
 def test_the_audit_row_holds_no_text(engine: Engine, library: Library, page_document: str) -> None:
-    made = run(engine, library, page_document)
-    (found,) = rows(library, "SELECT * FROM audit WHERE id = ?", made["audit_id"])
+    result = run(engine, library, page_document)
+    (found,) = rows(library, "SELECT * FROM audit WHERE id = ?", result["audit_id"])
     assert "Dear Sir" not in repr(found)
 
 
@@ -254,8 +254,8 @@ class Unmakeable:
 def test_one_page_of_several_is_chosen(engine: Engine, library: Library, page_document: str) -> None:
     engine.drivers.give("armarium.formats", "booklet", Booklet)
     engine.drivers.give("armarium.formats", "unmakeable", Unmakeable)
-    made = run(engine, library, page_document, "BOOKLET\none\ntwo\nthree", pages="2")
-    assert (made["pages_in_file"], made["pages_left_out"]) == (3, [1, 3])
+    result = run(engine, library, page_document, "BOOKLET\none\ntwo\nthree", pages="2")
+    assert (result["pages_in_file"], result["pages_left_out"]) == (3, [1, 3])
     assert rows(library, "SELECT content FROM content_representation") == [("two",)]
     with pytest.raises(Invalid, match="has 3 pages; page 7"):
         run(engine, library, page_document, "BOOKLET\none\ntwo\nfour", pages="7")
@@ -287,7 +287,7 @@ def test_every_real_file_is_imported_or_refused_in_words(
         ).result
         assert page is not None
         try:
-            made = run(engine, library, page["id"], path.read_bytes(), filename=path.name)
+            result = run(engine, library, page["id"], path.read_bytes(), filename=path.name)
         except Invalid as refusal:
             refused.setdefault(refusal.code or refusal.detail, set()).add(path.name)
             continue
@@ -296,10 +296,10 @@ def test_every_real_file_is_imported_or_refused_in_words(
                 library, "SELECT kind, count(*) FROM segment WHERE document_id = ? GROUP BY kind", page["id"]
             )
         )
-        stated = {kind: made["counts"][kind] for kind in ("region", "line", "word")}
+        stated = {kind: result["counts"][kind] for kind in ("region", "line", "word")}
         assert {kind: number for kind, number in stated.items() if number} == counted, path.name
         ((readings,),) = rows(
             library, "SELECT count(*) FROM content_representation WHERE document_id = ?", page["id"]
         )
-        assert made["counts"]["readings"] == readings, path.name
+        assert result["counts"]["readings"] == readings, path.name
     assert refused == REASONS

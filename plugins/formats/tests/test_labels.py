@@ -35,7 +35,10 @@ def test_the_yolo_driver_passes_the_suite() -> None:
 def test_boxes_and_polygons_are_placed_by_the_size_of_the_page() -> None:
     page = labels(LABELS, CLASSES)
     assert (page.width, page.height) == (1000, 2000)
-    assert [(one.kind, one.kind_raw, one.confidence, one.is_furniture) for one in page.segments] == [
+    assert [
+        (segment.kind, segment.kind_raw, segment.confidence, segment.is_furniture)
+        for segment in page.segments
+    ] == [
         ("region", "MainZone", None, False),
         ("line", "DefaultLine", 0.93, False),
         ("word", "word", None, False),
@@ -51,7 +54,7 @@ def test_boxes_and_polygons_are_placed_by_the_size_of_the_page() -> None:
 def test_classes_without_a_name_are_reported() -> None:
     page = labels("9 0.5 0.5 0.1 0.1\n0 0.5 0.5 0.1 0.1\n12 0.5 0.5 0.1 0.1\n", CLASSES)
     assert page.unknown_classes == ["9", "12"]
-    assert [one.kind_raw for one in page.segments] == ["class 9", "MainZone", "class 12"]
+    assert [segment.kind_raw for segment in page.segments] == ["class 9", "MainZone", "class 12"]
     assert page.notes[1] == "The classes 9, 12 have no name in the file next to the labels."
     nameless = labels("0 0.5 0.5 0.1 0.1")
     assert nameless.unknown_classes == ["0"]
@@ -83,7 +86,9 @@ def test_columns_tell_boxes_polygons_and_confidences_apart(columns: int) -> None
         ("0 0.5 0.5 0.1 0.1 7", "ends in 7, a confidence"),
         ("0 1e999 0.5 0.1 0.1", "is outside the image"),
         ("\n \n", "contains no label"),
-        ("0 0.5 0.5 0.1 0.1\n" * (MAX_SHAPES + 1), "more than 100,000 shapes"),
+        pytest.param(
+            "0 0.5 0.5 0.1 0.1\n" * (MAX_SHAPES + 1), "more than 100,000 shapes", marks=pytest.mark.slow
+        ),
         ("0" + " 0.5" * 2_000_000, "a shape of more than 100,000 points"),
     ],
 )
@@ -106,11 +111,11 @@ def test_key_points_after_a_box_are_no_corners() -> None:
 
 def test_numbers_separated_by_commas_and_decimal_classes_are_read() -> None:
     page = labels("0,0.5,0.5,0.2,0.1\n1, 0.5, 0.5, 0.2, 0.1\n")
-    assert [one.kind_raw for one in page.segments] == ["class 0", "class 1"]
+    assert [segment.kind_raw for segment in page.segments] == ["class 0", "class 1"]
     assert page.segments[0].points == page.segments[1].points
     assert "The numbers of the labels are separated by commas, not by blanks." in page.notes
     page = labels("0.0 0.5 0.5 0.2 0.1\n12.00 0.5 0.5 0.2 0.1\n")
-    assert [one.kind_raw for one in page.segments] == ["class 0", "class 12"]
+    assert [segment.kind_raw for segment in page.segments] == ["class 0", "class 12"]
 
 
 @pytest.mark.parametrize(
@@ -334,7 +339,7 @@ def test_a_reference_system_is_known_however_it_is_named(stated: str, number: in
 
 def test_control_points_of_older_programs_are_read() -> None:
     page = points(b"mapX,mapY,pixelX,pixelY,enable\n1,2,3,4,1\n1,2,2000,5,1\n")
-    assert [(one["x"], one["y"]) for one in page.extras["qgis-points"]["points"]] == [(3, 4), (2000, 5)]
+    assert [(point["x"], point["y"]) for point in page.extras["qgis-points"]["points"]] == [(3, 4), (2000, 5)]
     assert page.extras["qgis-points"]["crs"] is None
     assert page.notes == [
         "The points count rows downwards from 0, not upwards as QGIS does.",

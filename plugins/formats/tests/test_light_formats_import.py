@@ -14,7 +14,7 @@ from armarium.engine import Engine
 from armarium.errors import Conflict, Invalid
 from armarium.principals import LOCAL_OWNER
 from armarium.projects.libraries import Library
-from armarium_formats.queries.exchange import export
+from armarium_formats.queries.exchange import export_page
 
 HOCR = (
     "<div class='ocr_page' title='image a.png; bbox 0 0 1000 1400'><p class='ocr_par' title='bbox 10 10 500 90'>"
@@ -32,8 +32,11 @@ def run(engine: Engine, library: Library, document: str, text: str, name: str, *
 def test_hocr_becomes_a_pass_and_what_is_only_read_is_not_written(
     engine: Engine, library: Library, page_document: str
 ) -> None:
-    made = run(engine, library, page_document, HOCR, "a.txt")
-    assert (made["format"], made["counts"]) == ("hocr", {"region": 1, "line": 1, "word": 1, "readings": 2})
+    result = run(engine, library, page_document, HOCR, "a.txt")
+    assert (result["format"], result["counts"]) == (
+        "hocr",
+        {"region": 1, "line": 1, "word": 1, "readings": 2},
+    )
     with library.db.read() as conn:
         rows = conn.exec_driver_sql(
             "SELECT content, confidence FROM content_representation ORDER BY confidence"
@@ -41,17 +44,17 @@ def test_hocr_becomes_a_pass_and_what_is_only_read_is_not_written(
     assert rows == [("Dear", None), ("Dear", 0.77)]
     for name in ("abbyy", "yolo", "tesseract-box", "qgis-points"):
         with pytest.raises(Conflict, match="can be read here, but not written"):
-            export(engine, library, page_document, name)
-    written = export(engine, library, page_document, "pagexml")
+            export_page(engine, library, page_document, name)
+    written = export_page(engine, library, page_document, "pagexml")
     assert "<Unicode>Dear</Unicode>" in written["content"]
 
 
 def test_a_line_of_text_without_a_picture_covers_the_whole_page(
     engine: Engine, library: Library, page_document: str
 ) -> None:
-    made = run(engine, library, page_document, "Dear Sir,\nI write\n\nto you.\n", "a.txt")
-    assert (made["format"], made["counts"]["line"], made["counts"]["region"]) == ("plain-text", 3, 2)
-    assert "each segment is the whole page" in " ".join(made["notes"])
+    result = run(engine, library, page_document, "Dear Sir,\nI write\n\nto you.\n", "a.txt")
+    assert (result["format"], result["counts"]["line"], result["counts"]["region"]) == ("plain-text", 3, 2)
+    assert "each segment is the whole page" in " ".join(result["notes"])
 
 
 def test_labels_without_the_size_of_the_page_are_refused(
@@ -71,8 +74,8 @@ def test_every_real_hocr_file_is_imported_or_refused_in_words(engine: Engine, li
         pytest.skip("no shared data here (set ARMARIUM_SHARED_DATA)")
     refused: dict[str, str] = {}
     for path in files:
-        made = engine.run(library, "document.create", {"name": path.name, "doc_type": "page"}, LOCAL_OWNER)
-        document = str((made.result or {})["id"])
+        result = engine.run(library, "document.create", {"name": path.name, "doc_type": "page"}, LOCAL_OWNER)
+        document = str((result.result or {})["id"])
         try:
             found = run(engine, library, document, path.read_text(), path.name)
         except Invalid as refusal:
@@ -90,11 +93,11 @@ def test_pictures_and_separators_are_exported_to_page_and_alto(
         for name, top in (("ocr_photo", 200), ("ocr_separator", 400), ("ocr_table", 600))
     )
     run(engine, library, page_document, HOCR.replace("</div>", areas + "</div>"), "a.html")
-    page = export(engine, library, page_document, "pagexml")["content"]
+    page = export_page(engine, library, page_document, "pagexml")["content"]
     for element in ("ImageRegion", "SeparatorRegion", "TableRegion"):
         assert page.count(f"<{element} ") == 1
     assert 'custom="structure {type:ocr_photo;}"' in page
-    alto = export(engine, library, page_document, "alto")["content"]
+    alto = export_page(engine, library, page_document, "alto")["content"]
     assert (alto.count("<Illustration "), alto.count("<GraphicalElement ")) == (1, 1)
 
 
@@ -133,7 +136,7 @@ def import_picture(engine: Engine, library: Library, folder: Path) -> str:
 
 def test_labels_become_segments_on_the_picture(engine: Engine, library: Library, tmp_path: Path) -> None:
     page = import_picture(engine, library, tmp_path)
-    made = run(
+    result = run(
         engine,
         library,
         page,
@@ -141,8 +144,8 @@ def test_labels_become_segments_on_the_picture(engine: Engine, library: Library,
         "0001.txt",
         companions=[{"filename": "classes.txt", "file": "MainZone\nDefaultLine\n"}],
     )
-    assert (made["format"], made["unknown_classes"]) == ("yolo", ["7"])
-    assert made["counts"] == {"region": 2, "line": 1, "word": 0, "readings": 0}
+    assert (result["format"], result["unknown_classes"]) == ("yolo", ["7"])
+    assert result["counts"] == {"region": 2, "line": 1, "word": 0, "readings": 0}
     with library.db.read() as conn:
         rows = conn.exec_driver_sql(
             "SELECT kind, kind_raw, bbox_x, bbox_y, bbox_w, bbox_h, confidence FROM segment ORDER BY id"
@@ -162,8 +165,8 @@ def test_labels_beyond_the_picture_are_refused_by_name(
 
 def test_boxes_are_turned_upright_on_the_picture(engine: Engine, library: Library, tmp_path: Path) -> None:
     page = import_picture(engine, library, tmp_path)
-    made = run(engine, library, page, "a 20 10 40 30 0\nb 42 10 60 30 0\n\t 60 10 61 30 0\n", "0001.box")
-    assert made["counts"] == {"region": 0, "line": 1, "word": 1, "readings": 2}
+    result = run(engine, library, page, "a 20 10 40 30 0\nb 42 10 60 30 0\n\t 60 10 61 30 0\n", "0001.box")
+    assert result["counts"] == {"region": 0, "line": 1, "word": 1, "readings": 2}
     with library.db.read() as conn:
         (box,) = conn.exec_driver_sql(
             "SELECT bbox_x, bbox_y, bbox_w, bbox_h FROM segment WHERE kind = 'line'"
@@ -173,9 +176,9 @@ def test_boxes_are_turned_upright_on_the_picture(engine: Engine, library: Librar
 
 def test_control_points_are_stored_with_the_pass(engine: Engine, library: Library, tmp_path: Path) -> None:
     page = import_picture(engine, library, tmp_path)
-    made = run(engine, library, page, POINTS.replace("100.5", "50").replace("-200.25", "-25"), "map.points")
-    assert made["counts"] == {"region": 0, "line": 0, "word": 0, "readings": 0}
-    assert made["kept"] == [{"what": "control points", "count": 1}]
+    result = run(engine, library, page, POINTS.replace("100.5", "50").replace("-200.25", "-25"), "map.points")
+    assert result["counts"] == {"region": 0, "line": 0, "word": 0, "readings": 0}
+    assert result["kept"] == [{"what": "control points", "count": 1}]
     with library.db.read() as conn:
         kept = conn.exec_driver_sql(
             "SELECT page FROM format_import WHERE format = 'qgis-points'"

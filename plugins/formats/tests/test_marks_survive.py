@@ -12,7 +12,7 @@ import pytest
 from armarium.engine import Engine
 from armarium.principals import LOCAL_OWNER
 from armarium.projects.libraries import Library
-from armarium_formats.queries.exchange import export
+from armarium_formats.queries.exchange import export_page
 
 TAGGED = (
     "abbrev {offset:10; length:3;expansion:Doctor;} person {offset:14; length:9;firstname:Elsa; lastname:Lund;} "
@@ -86,7 +86,7 @@ class Desk:
         self.act("representation.create", segment_id=self.lines()[number], text=text)
 
     def export(self, driver: str, **more: Any) -> tuple[str, list[dict[str, Any]]]:
-        made = export(self.engine, self.library, self.page, driver, **more)
+        made = export_page(self.engine, self.library, self.page, driver, **more)
         return made["content"], made["losses"]
 
     def name_losses(self, driver: str) -> str:
@@ -169,7 +169,7 @@ def test_markup_of_a_tei_line_stays_around_its_words(desk: Desk) -> None:
     )
     assert "hinfort zu <placeName>Tarma</placeName> am" in content
     assert '<date when="1712-03-01">1. März</date>' in content
-    assert not [one for one in losses if "Tarma" in one["what"]]
+    assert not [loss for loss in losses if "Tarma" in loss["what"]]
     desk.correct(1, "schenkt zu Jauja am 1. März")
     assert "1 name: Tarma" in desk.name_losses("tei")
     assert "<placeName>" not in desk.export("tei")[0]
@@ -183,7 +183,9 @@ def test_names_dates_and_expansions_of_page_reach_tei_and_back(desk: Desk) -> No
         "Here sits <choice><abbr>Dr.</abbr><expan>Doctor</expan></choice> <persName>Elsa Lund</persName> in "
         '<placeName>Tarma</placeName> <hi rend="bold">am</hi> <date when="1712">1712</date>'
     ) in content
-    named = [(one["what"], one["count"]) for one in losses if not one["what"].startswith("what the pagexml")]
+    named = [
+        (loss["what"], loss["count"]) for loss in losses if not loss["what"].startswith("what the pagexml")
+    ]
     assert named == [("details of names, dates and other marks", 2)]
     assert desk.page_tags(pass_id=desk.read(content, "b.xml")) == {
         "abbrev": "Dr.", "person": "Elsa Lund", "place": "Tarma", "textStyle": "am", "date": "1712",
@@ -196,7 +198,7 @@ def test_overlapping_tags_give_well_formed_tei_and_a_loss_that_names_one(desk: D
     )
     content, losses = desk.export("tei")
     assert "<persName>sold by the</persName> reeve in May" in content
-    assert [one["what"] for one in losses if " name" in one["what"]] == ["1 name: the reeve"]
+    assert [loss["what"] for loss in losses if " name" in loss["what"]] == ["1 name: the reeve"]
 
 
 def test_words_with_places_stand_inside_the_names_they_are(desk: Desk) -> None:
@@ -246,9 +248,9 @@ def test_a_text_typed_again_keeps_the_tags_of_the_lines_it_matches(desk: Desk) -
     desk.read(page_xml(("Here sits Dr. Elsa Lund in Tarma", TAGGED), ("and nothing else in the world", "")))
     content, _ = desk.export("plain-text")
     again = desk.read(content.replace("Here sits", "Item here sitteth"), "a.txt")
-    made = export(desk.engine, desk.library, desk.page, "pagexml", pass_id=again)
-    assert "person {offset:22; length:9;" in made["content"]
-    assert [one for one in made["losses"] if "Lund" in one["what"]] == []
+    export = export_page(desk.engine, desk.library, desk.page, "pagexml", pass_id=again)
+    assert "person {offset:22; length:9;" in export["content"]
+    assert [loss for loss in export["losses"] if "Lund" in loss["what"]] == []
 
 
 def test_a_rival_reading_carries_the_tags_too(desk: Desk) -> None:
@@ -300,4 +302,4 @@ def test_an_export_has_a_name_that_every_system_accepts(desk: Desk) -> None:
     ):
         page = desk.act("document.create", name=name, doc_type="page")["id"]
         desk.act("format.import", document_id=page, file=page_xml(("a", "")), filename="a.xml")
-        assert export(desk.engine, desk.library, page, "pagexml")["filename"] == expected
+        assert export_page(desk.engine, desk.library, page, "pagexml")["filename"] == expected

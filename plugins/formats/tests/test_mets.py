@@ -25,7 +25,7 @@ def group(use: str, *files: str) -> str:
 
 
 def page(more: str, *ids: str) -> str:
-    return f'<mets:div TYPE="page" {more}>{"".join(f"<mets:fptr FILEID={one!r}/>" for one in ids)}</mets:div>'
+    return f'<mets:div TYPE="page" {more}>{"".join(f"<mets:fptr FILEID={identity!r}/>" for identity in ids)}</mets:div>'
 
 
 def mets(groups: str, struct: str = "", kind: str = "PHYSICAL") -> bytes:

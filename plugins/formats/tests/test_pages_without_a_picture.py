@@ -10,7 +10,7 @@ from armarium.api import Engine, Library
 from armarium.principals import LOCAL_OWNER
 from armarium_formats.api import ReadContext
 from armarium_formats.pagexml.driver import PageXml
-from armarium_formats.queries.exchange import export as export_page
+from armarium_formats.queries.exchange import export_page
 from armarium_formats.tei.driver import Tei
 from armarium_source_model.api import page_text, resolve_settings
 
@@ -57,7 +57,7 @@ class Pages:
     def direction(self) -> tuple[str, str]:
         with self.library.db.read() as conn:
             found = resolve_settings(self.library, conn, document_id=self.page)["settings"]
-        return next((one["value"], one["basis"]) for one in found if one["key"] == "direction")
+        return next((item["value"], item["basis"]) for item in found if item["key"] == "direction")
 
     def export(self, name: str) -> str:
         return str(export_page(self.engine, self.library, self.page, name)["content"])

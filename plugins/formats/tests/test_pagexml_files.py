@@ -81,9 +81,9 @@ def test_the_file_is_read_whole_or_refused_in_words(page_file: Path) -> None:
     assert len(page.of_kind("region")) == count(root, regions)
     for tag, parts in (("TextLine", page.of_kind("line")), ("Word", page.of_kind("word"))):
         stated = count(root, f"//*[local-name()='{tag}']/*[local-name()='TextEquiv']")
-        assert sum(len(one.texts) for one in parts) == stated
+        assert sum(len(part.texts) for part in parts) == stated
     equivs = every(root, "//*[local-name()='TextEquiv'][not(ancestor::*[local-name()='Glyph'])]")
-    texts = Counter(root_text(one) for one in equivs)
+    texts = Counter(root_text(equiv) for equiv in equivs)
     assert Counter(text.text for one in page.walk() for text in one.texts) == texts
     assert sum(1 for one in page.walk() if one.baseline) == count(
         root, "//*[local-name()='Baseline'][normalize-space(@points) != '']"

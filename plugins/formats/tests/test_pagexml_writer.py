@@ -25,6 +25,7 @@ from armarium_formats.api import (
 from armarium_formats.markup.schema import is_ncname
 from armarium_formats.pagexml.driver import PageXml
 from armarium_formats.pagexml.profile import NAMESPACE, schema
+from armarium_testing.samples import examples
 
 DRIVER = PageXml()
 BOX: list[Point] = [(10, 10), (90, 10), (90, 40), (10, 40)]
@@ -85,7 +86,9 @@ def change_one_thing(content: str, dice: Random) -> str:
     return etree.tostring(root, encoding="unicode")
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(400), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(seed=seeds)
 def test_our_schema_judges_spoiled_files_as_the_published_one(
     seed: int, official_schema: etree.XMLSchema
@@ -210,7 +213,7 @@ def test_positions_become_the_order_of_lines() -> None:
         PageSegment(f"l{n}", "line", points=BOX, texts=[PageText(str(n))], position=2 - n) for n in range(3)
     ]
     page = PageModel(9, 9, "a", [PageSegment("r", "region", "TextRegion", BOX, children=lines)])
-    assert [one.text for one in read(written(page)).lines()] == ["2", "1", "0"]
+    assert [line.text for line in read(written(page)).lines()] == ["2", "1", "0"]
 
 
 def test_a_kind_of_our_own_goes_into_custom() -> None:

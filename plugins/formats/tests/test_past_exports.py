@@ -17,9 +17,9 @@ from armarium.errors import Invalid, NotFound
 from armarium.principals import LOCAL_OWNER
 from armarium.projects.libraries import Library
 from armarium_documents.samples import sample_picture
-from armarium_formats.queries.exchange import export as export_page
+from armarium_formats.queries.exchange import export_page
 
-FORMATS = ("pagexml", "alto", "tei")
+FORMATS = ("pagexml", "alto", "hocr", "tei")
 
 
 class Desk:
@@ -33,7 +33,7 @@ class Desk:
             {"key": str(n), "rect": [0.1, 0.1 + 0.1 * n, 0.8, 0.05], "text": f"Dear Sir number {n}"}
             for n in range(3)
         ]
-        made = self.act(
+        result = self.act(
             "segment.take_lines",
             document_id=self.page,
             name="Lines",
@@ -41,7 +41,7 @@ class Desk:
             model="m",
             lines=lines,
         )
-        self.lines = made["segment_ids"]
+        self.lines = result["segment_ids"]
 
     def act(self, action: str, /, **params: Any) -> dict[str, Any]:
         return self.engine.run(self.library, action, params, LOCAL_OWNER).result or {}
@@ -141,7 +141,9 @@ def test_one_coordinate_is_named(desk: Desk, tmp_path: Path) -> None:
     file = tmp_path / "0001.xml"
     file.write_text(f"{content[:at]}{int(number) + 1}{content[at + len(number) :]}", "utf-8")
     found = desk.verify(file)["items"][0]
-    assert [(one["line"], one["what"]) for one in found["differences"]] == [(1, "outline of a line")]
+    assert [(difference["line"], difference["what"]) for difference in found["differences"]] == [
+        (1, "outline of a line")
+    ]
 
 
 def test_each_file_of_a_zip_is_verified_however_it_was_packed(desk: Desk, tmp_path: Path) -> None:
@@ -150,7 +152,7 @@ def test_each_file_of_a_zip_is_verified_however_it_was_packed(desk: Desk, tmp_pa
         with zipfile.ZipFile(packed, "w", how) as archive:
             for format_name in FORMATS:
                 archive.writestr(f"renamed/{format_name}.xml", desk.export(format_name)["content"])
-        assert [one["verdict"] for one in desk.verify(packed)["items"]] == ["same"] * 3
+        assert [item["verdict"] for item in desk.verify(packed)["items"]] == ["same"] * len(FORMATS)
         desk.correct(0, f"packed {how}")
 
 
@@ -162,7 +164,9 @@ def test_a_text_is_verified_by_the_page_and_step_named(desk: Desk, tmp_path: Pat
     assert desk.verify(file)["items"][0]["verdict"] == "unnamed"
     assert desk.verify(file, document_id=desk.page, as_of=step)["is_same"]
     (found,) = desk.verify(file, document_id=desk.page)["items"]
-    assert [(one["line"], one["then"]) for one in found["differences"]] == [(3, "Dear Madam")]
+    assert [(difference["line"], difference["then"]) for difference in found["differences"]] == [
+        (3, "Dear Madam")
+    ]
 
 
 def test_a_file_of_another_project_or_history_is_told_apart(desk: Desk, tmp_path: Path) -> None:
@@ -172,10 +176,27 @@ def test_a_file_of_another_project_or_history_is_told_apart(desk: Desk, tmp_path
         (desk.library.uuid, "0" * 32, "other project"),
         (made["choices"]["as_of"]["digest"], "f" * 64, "other history"),
         (f"@{made['choices']['as_of']['step']}", f"@{'0' * 32}", "not there"),
+        (";created=2", ";created=1-", "differs"),
     ):
         file.write_text(made["content"].replace(what, by), "utf-8")
         (found,) = desk.verify(file)["items"]
         assert found["verdict"] == verdict, found
+        assert "fault of the engine" not in found["sentence"]
+
+
+def test_what_the_caller_names_is_compared_although_the_file_names_another_page_or_step(
+    desk: Desk, tmp_path: Path
+) -> None:
+    file = tmp_path / "0001.xml"
+    file.write_text(desk.export("pagexml")["content"], "utf-8")
+    desk.correct(0, "Later")
+    assert desk.verify(file)["is_same"]
+    assert desk.verify(file, document_id=desk.page)["is_same"]
+    assert [
+        difference["then"] for difference in desk.verify(file, as_of=desk.step())["items"][0]["differences"]
+    ] == ["Later"]
+    (other,) = desk.verify(file, document_id="another")["items"]
+    assert (other["verdict"], "not of another" in other["sentence"]) == ("differs", True)
 
 
 @pytest.mark.parametrize(

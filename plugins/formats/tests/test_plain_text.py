@@ -110,7 +110,7 @@ def test_another_encoding_is_noted() -> None:
     [
         (b" \n ", "contains no text"),
         (bytes(range(256)), "contains no text"),
-        (b"a\n" * 100_001, "more than 100,000 lines"),
+        pytest.param(b"a\n" * 100_001, "more than 100,000 lines", marks=pytest.mark.slow),
         (b"\n" * 1_000_001 + b"a", "more than 100,000 lines"),
         (b"\f" * 1_000_001 + b"a", "more than 100,000 lines"),
     ],

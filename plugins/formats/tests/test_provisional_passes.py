@@ -41,7 +41,7 @@ TEXT = "Muy señor mío\nrecibí ayer\nsu carta"
 def old_result(engine: Engine, library: Library, tmp_path: Path) -> tuple[str, str]:
     """The ids of a page with a picture and an older result, and of its provisional pass."""
     page = import_picture(engine, library, tmp_path)
-    made = engine.run(
+    result = engine.run(
         library,
         "artifact.create",
         {
@@ -52,7 +52,7 @@ def old_result(engine: Engine, library: Library, tmp_path: Path) -> tuple[str, s
         },
         LOCAL_OWNER,
     )
-    return page, f"legacy:{(made.result or {})['id']}"
+    return page, f"legacy:{(result.result or {})['id']}"
 
 
 def without_ids(content: str) -> str:
@@ -106,11 +106,11 @@ def test_it_is_compared_by_its_id(
         return client.post(f"/api/documents/{page}/readings/compare", json=body)
 
     same = compare({"artifact_id": artifact}, {"pass_id": pass_id}).json()
-    assert [one["distance"] for one in same["scores"]] == [0]
+    assert [score["distance"] for score in same["scores"]] == [0]
     assert same["hypothesis_label"] == "m0 (provisional)"
     given = {"document_id": page, "file": TEXT.replace("recibí", "rexibi"), "filename": "a.txt"}
-    made = engine.run(library, "format.import", given, LOCAL_OWNER).result or {}
-    (score,) = compare({"pass_id": made["pass_id"]}, {"pass_id": pass_id}).json()["scores"]
+    result = engine.run(library, "format.import", given, LOCAL_OWNER).result or {}
+    (score,) = compare({"pass_id": result["pass_id"]}, {"pass_id": pass_id}).json()["scores"]
     assert (score["distance"], score["reference_chars"]) == (2, len(TEXT))
     other = (
         engine.run(library, "document.create", {"name": "q", "doc_type": "page"}, LOCAL_OWNER).result or {}

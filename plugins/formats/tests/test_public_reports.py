@@ -56,7 +56,7 @@ def test_a_line_that_was_corrected_counts_where_its_words_were_not(desk: Desk) -
     desk.read(page_xml(("The right line", ""), words=inside))
     content, losses = desk.export("alto")
     assert 'CONTENT="The right line"' in content
-    assert [one["count"] for one in losses if one["what"] == "words of lines"] == [2]
+    assert [loss["count"] for loss in losses if loss["what"] == "words of lines"] == [2]
 
 
 def test_alto_without_a_file_name_in_pixels_that_are_called_tenths_of_millimetres(desk: Desk) -> None:

@@ -9,7 +9,8 @@ from published_schemas import rng, schema_path, shared_data, xsd
 
 PUBLISHED = (
     "alto-2-1.xsd", "alto-3-1.xsd", "alto-4-0.xsd", "alto-4-1.xsd", "alto-4-2.xsd", "alto-4-3.xsd", "alto-4-4.xsd",
-    "page-2013-07-15.xsd", "page-2019-07-15.xsd", "mets.xsd", "tei_all-4.7.0.rng",
+    "page-2013-07-15.xsd", "page-2019-07-15.xsd", "mets.xsd",
+    pytest.param("tei_all-4.7.0.rng", marks=pytest.mark.slow),
 )  # fmt: skip
 
 

@@ -82,8 +82,8 @@ def test_an_outline_too_flat_for_fractions_stays_as_pixels(
     stated = " ".join(f"{x},{y}" for x, y in points)
     data = f'{data[:first]}points="{stated}{data[data.index(chr(34), first + 8) :]}'
     params = {"document_id": page_document, "file": data, "filename": "1.xml"}
-    made = engine.run(library, "format.import", params, LOCAL_OWNER).result or {}
-    assert "Region: its outline is too flat to be stored." in made["notes"]
+    result = engine.run(library, "format.import", params, LOCAL_OWNER).result or {}
+    assert "Region: its outline is too flat to be stored." in result["notes"]
     ((kept,),) = rows(
         library, "SELECT json_extract(metadata, '$.raw_polygon_px') FROM segment WHERE kind = 'region'"
     )

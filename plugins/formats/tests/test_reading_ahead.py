@@ -24,6 +24,7 @@ from armarium_formats.jobs.layout_progress import MOST, SECONDS, Pace
 from armarium_formats.jobs.reading_ahead import ReadAhead, ReadingAhead
 from armarium_formats.pagexml.driver import PageXml
 from armarium_testing.kills import Killed, KilledContext
+from armarium_testing.samples import sample
 
 GOOD = 12
 FILES = {
@@ -170,7 +171,7 @@ def test_results_of_another_driver_with_the_same_name_are_not_used(
     assert (found["passes"], any(ready_files)) == (GOOD + 1, False)
 
 
-@pytest.mark.parametrize("calls", [3, 10, 17, 22, 27, 31, 36, 40])
+@pytest.mark.parametrize("calls", sample([3, 10, 17, 22, 27, 31, 36, 40], 4))
 def test_a_kill_while_files_are_read_ahead_loses_and_doubles_nothing(
     engine: Engine,
     library: Library,

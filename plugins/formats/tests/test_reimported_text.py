@@ -17,7 +17,7 @@ from armarium.errors import Conflict
 from armarium.principals import LOCAL_OWNER
 from armarium.projects.libraries import Library
 from armarium_formats.opening import open_layout
-from armarium_formats.queries.exchange import Picture, export, picture_of
+from armarium_formats.queries.exchange import Picture, export_page, picture_of
 from armarium_formats.retracing import match_lines, retrace
 
 LINES = (
@@ -96,7 +96,7 @@ def drawn(engine: Engine, library: Library, page_document: str) -> str:
 def test_a_corrected_text_keeps_every_shape(
     engine: Engine, library: Library, page_document: str, drawn: str
 ) -> None:
-    text = export(engine, library, page_document, "plain-text")["content"]
+    text = export_page(engine, library, page_document, "plain-text")["content"]
     made = import_text(
         engine, library, page_document, text.replace("Miller", "Muller").replace("memory", "mynde"), "a.txt"
     )
@@ -107,7 +107,7 @@ def test_a_corrected_text_keeps_every_shape(
     assert "5 of 5 lines took over the shapes of the matching lines of the pass 'drawn'." in made["notes"]
     # The shapes are exported at the same pixels, those of the regions too.
     before, after = (
-        export(engine, library, page_document, "pagexml", pass_id=one)["content"]
+        export_page(engine, library, page_document, "pagexml", pass_id=one)["content"]
         for one in (drawn, made["pass_id"])
     )
     for kind in ("Coords", "Baseline"):
@@ -124,12 +124,12 @@ def test_a_line_added_has_no_shape_and_is_named(
     assert lines_with_rows(library, made["pass_id"]) == [
         (LINES[0], 0), ("a line that nobody drew", None), (LINES[1], 1), (LINES[2], 2), (LINES[4], 4),
     ]  # fmt: skip
-    (note,) = [one for one in made["notes"] if "took over the shapes" in one]
+    (note,) = [note for note in made["notes"] if "took over the shapes" in note]
     assert note == (
         "4 of 5 lines took over the shapes of the matching lines of the pass 'drawn'; no single line there matches line 2; "
         "1 drawn there has no match."
     )
-    written = export(engine, library, page_document, "pagexml", pass_id=made["pass_id"])
+    written = export_page(engine, library, page_document, "pagexml", pass_id=made["pass_id"])
     assert any("outline" in loss["what"] or "shape" in loss["what"] for loss in written["losses"])
 
 
@@ -170,7 +170,7 @@ def test_shapes_of_a_pass_on_another_picture_are_not_used(
 def test_importing_the_same_text_twice_is_refused(
     engine: Engine, library: Library, page_document: str, drawn: str
 ) -> None:
-    text = export(engine, library, page_document, "plain-text")["content"]
+    text = export_page(engine, library, page_document, "plain-text")["content"]
     import_text(engine, library, page_document, text, "a.txt")
     with pytest.raises(Conflict, match="already"):
         import_text(engine, library, page_document, text, "b.txt")

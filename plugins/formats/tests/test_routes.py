@@ -8,8 +8,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from armarium.engine import Engine
-from armarium_formats.actions.samples import SAMPLE_PAGE
 from armarium_formats.api import Format, PageModel, WriteContext, WrittenPage
+from armarium_testing.sample_files import SAMPLE_PAGE
 
 PAGE = SAMPLE_PAGE.encode()
 

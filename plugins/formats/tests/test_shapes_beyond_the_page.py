@@ -20,7 +20,7 @@ from armarium.projects.libraries import Library
 from armarium_formats.api import PageModel, PageSegment, ReadContext, WriteContext
 from armarium_formats.pagexml.driver import PageXml
 from armarium_formats.placing import place
-from armarium_formats.queries.exchange import export as export_page
+from armarium_formats.queries.exchange import export_page
 from armarium_formats.tei.driver import Tei
 
 SIZE = (1000, 1400)
@@ -75,11 +75,11 @@ def read_held(library: Library, key: str = "l") -> dict[str, Any]:
 def export_and_read(
     engine: Engine, library: Library, document: str, name: str = "tei"
 ) -> tuple[PageSegment, list[str]]:
-    made = export_page(engine, library, document, name)
+    export = export_page(engine, library, document, name)
     driver = Tei() if name == "tei" else PageXml()
-    (back,) = driver.read(made["content"].encode(), ReadContext("b.xml"))
+    (back,) = driver.read(export["content"].encode(), ReadContext("b.xml"))
     (found,) = [one for one in back.walk() if one.id == "l"]
-    return found, [loss["what"] for loss in made["losses"]]
+    return found, [loss["what"] for loss in export["losses"]]
 
 
 @pytest.mark.parametrize("name", [name for name, (_, parts) in SHAPES.items() if parts])
@@ -89,7 +89,7 @@ def test_an_outline_partly_beyond_the_page_is_clipped_and_exported_with_its_orig
     points, parts = SHAPES[name]
     made = import_page(engine, library, page_document, page(line(points)))
     far = max(max(-x, -y, x - SIZE[0], y - SIZE[1]) for x, y in points)
-    (note,) = [one for one in made["notes"] if "beyond" in one]
+    (note,) = [note for note in made["notes"] if "beyond" in note]
     assert note.startswith(f"1 shape reaches beyond the page, by {far} pixels")
     there = read_held(library)
     x, y, w, h = there["rect"]
@@ -165,7 +165,7 @@ def test_a_shape_entirely_beyond_the_page_refuses_the_file_or_is_imported_withou
         import_page(engine, library, page_document, made)
     assert refusal.value.fields == {"segments": ["l"], "count": 1}
     notes = import_page(engine, library, page_document, made, beyond="keep")["notes"]
-    (note,) = [one for one in notes if "only beyond the page" in one]
+    (note,) = [note for note in notes if "only beyond the page" in note]
     assert note.endswith("the file's own points are kept: l.")
     there = read_held(library)
     if baseline:
@@ -246,8 +246,8 @@ def test_the_option_is_accepted_by_the_routes(client: TestClient, page_document:
     refused = client.post("/api/documents/import-batch", files=files)
     assert "are entirely outside" in refused.json()["refused"][0]["why"]
     files[0] = ("files", ("1.png", picture(grey=3), "image/png"))
-    kept = client.post("/api/documents/import-batch", files=files, data={"beyond": "keep"})
-    assert len(kept.json()["passes"]) == 1, kept.text
+    response = client.post("/api/documents/import-batch", files=files, data={"beyond": "keep"})
+    assert len(response.json()["passes"]) == 1, response.text
     odd = client.post("/api/documents/import-batch", files=files, data={"beyond": "stretch"})
     assert (odd.status_code, odd.json()["detail"]) == (
         422, "beyond is 'stretch'; it must be one of clip, keep, refuse."

@@ -14,7 +14,7 @@ from armarium.principals import LOCAL_OWNER
 from armarium_formats.api import ReadContext
 from armarium_formats.hocr.driver import Hocr
 from armarium_formats.pagexml.driver import PageXml
-from armarium_formats.queries.exchange import export as export_page
+from armarium_formats.queries.exchange import export_page
 from armarium_formats.tei.driver import Tei
 from armarium_reading.queries.reading import lines_of
 from armarium_source_model.api import StatedFacts, page_text, resolve_settings
@@ -47,21 +47,24 @@ class PageImports:
         return self.engine.run(self.library, name, params, LOCAL_OWNER).result or {}
 
     def import_file(self, content: str, filename: str = "a.xml") -> str:
-        made = self.run("format.import", document_id=self.page, file=content, filename=filename)
-        return str(made["pass_id"])
+        result = self.run("format.import", document_id=self.page, file=content, filename=filename)
+        return str(result["pass_id"])
 
     def facts(self, **selection: str) -> dict[str, dict[str, Any]]:
         selection = selection or {"document_id": self.page}
         with self.library.db.read() as conn:
-            return {one["key"]: one for one in resolve_settings(self.library, conn, **selection)["settings"]}  # type: ignore[arg-type]
+            return {
+                setting["key"]: setting
+                for setting in resolve_settings(self.library, conn, **selection)["settings"]
+            }  # type: ignore[arg-type]
 
     def text(self) -> str:
         with self.library.db.read() as conn:
             return page_text(conn, self.page).text.replace("\n", " ")
 
     def losses(self, name: str = "pagexml", **more: Any) -> dict[str, int]:
-        made = export_page(self.engine, self.library, self.page, name, **more)
-        return {loss["what"]: loss["count"] for loss in made["losses"]}
+        export = export_page(self.engine, self.library, self.page, name, **more)
+        return {loss["what"]: loss["count"] for loss in export["losses"]}
 
     def line(self) -> str:
         with self.library.db.read() as conn:
@@ -176,7 +179,7 @@ def test_the_language_of_a_division_of_a_tei_text_is_that_of_its_blocks() -> Non
         '<div xml:lang="grc-Grek"><p>one</p><p xml:lang="he">two</p></div><p>three</p></body></text></TEI>'
     )
     page = Tei().read(tei.encode(), ReadContext("a.xml"))[0]
-    assert [(one.language, one.script) for one in page.segments] == [
+    assert [(segment.language, segment.script) for segment in page.segments] == [
         ("grc", "Grek"),
         ("he", None),
         (None, None),
@@ -205,7 +208,7 @@ def test_a_reader_receives_the_direction_stated_on_the_folder(imports: PageImpor
     imports.run("source_setting.set", level="project", key="direction", value="rtl")
     with imports.library.db.read() as conn:
         _, shapes = lines_of(conn, pass_id, 1000, 800)
-    assert {one["direction"] for one in shapes} == {"rtl"}
+    assert {shape["direction"] for shape in shapes} == {"rtl"}
 
 
 def test_a_manifest_has_the_language_and_direction_of_its_folder(

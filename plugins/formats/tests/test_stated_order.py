@@ -10,8 +10,8 @@ from armarium.engine import Engine
 from armarium.errors import Conflict, NotFound
 from armarium.principals import LOCAL_OWNER
 from armarium.projects.libraries import Library
-from armarium_formats.actions import orders
-from armarium_formats.queries.exchange import export as export_page
+from armarium_formats.actions import importing
+from armarium_formats.queries.exchange import export_page
 from armarium_source_model.api import page_text
 
 ORDERED = """<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2013-07-15"><Page imageFilename="a.jpg"
@@ -35,8 +35,8 @@ def act(engine: Engine, library: Library, name: str, /, **params: Any) -> dict[s
 
 @pytest.fixture
 def pass_id(engine: Engine, library: Library, page_document: str) -> str:
-    made = act(engine, library, "format.import", document_id=page_document, file=ORDERED, filename="a.xml")
-    return str(made["pass_id"])
+    result = act(engine, library, "format.import", document_id=page_document, file=ORDERED, filename="a.xml")
+    return str(result["pass_id"])
 
 
 def text(library: Library, document_id: str, order_id: str | None = None) -> list[str]:
@@ -47,20 +47,20 @@ def text(library: Library, document_id: str, order_id: str | None = None) -> lis
 def test_a_page_is_read_as_its_file_has_it(
     engine: Engine, library: Library, page_document: str, pass_id: str
 ) -> None:
-    made = act(engine, library, "format.take_order", pass_id=pass_id)
-    assert (made["name"], made["entries"]) == ("As in a.xml", 5)
+    result = act(engine, library, "format.take_order", pass_id=pass_id)
+    assert (result["name"], result["entries"]) == ("As in a.xml", 5)
     assert text(library, page_document) == ["a1", "a2", "b1"]
-    assert text(library, page_document, made["order_id"]) == ["b1", "a2", "a1"]
+    assert text(library, page_document, result["order_id"]) == ["b1", "a2", "a1"]
 
 
 def test_an_export_is_what_it_was_with_the_groups_of_the_file(
     engine: Engine, library: Library, page_document: str, pass_id: str
 ) -> None:
     before = export_page(engine, library, page_document, "pagexml")
-    made = act(engine, library, "format.take_order", pass_id=pass_id, name="As the scribe wrote")
+    result = act(engine, library, "format.take_order", pass_id=pass_id, name="As the scribe wrote")
     after = export_page(engine, library, page_document, "pagexml")
     assert after["choices"]["order_name"] == "As the scribe wrote"
-    assert after["choices"]["order_id"] == made["order_id"]
+    assert after["choices"]["order_id"] == result["order_id"]
     assert "UnorderedGroup" in after["content"]
     ever_new = ("LastChange", "<Created", 'name="as of"')
 
@@ -81,24 +81,24 @@ def test_a_line_moved_in_the_order_is_exported_there(
             " ORDER BY e.position DESC LIMIT 1"
         ).one()
     act(engine, library, "reading_order.place", order_id=order, segment_id=entry, expected_version=version)
-    made = export_page(engine, library, page_document, "plain-text")
-    assert made["content"].split() == ["a2", "a1", "b1"]
+    export = export_page(engine, library, page_document, "plain-text")
+    assert export["content"].split() == ["a2", "a1", "b1"]
 
 
 def test_a_page_of_more_lines_than_one_call_takes_has_them_all(
     engine: Engine, library: Library, page_document: str, pass_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(orders, "AT_ONCE", 2)
-    made = act(engine, library, "format.take_order", pass_id=pass_id)
-    assert made["entries"] == 5
-    assert text(library, page_document, made["order_id"]) == ["b1", "a2", "a1"]
-    engine.undo(library, [made["audit_id"]], LOCAL_OWNER)
+    monkeypatch.setattr(importing, "AT_ONCE", 2)
+    result = act(engine, library, "format.take_order", pass_id=pass_id)
+    assert result["entries"] == 5
+    assert text(library, page_document, result["order_id"]) == ["b1", "a2", "a1"]
+    engine.undo(library, [result["audit_id"]], LOCAL_OWNER)
     assert text(library, page_document) == ["a1", "a2", "b1"]
 
 
 def test_one_undo_takes_it_back(engine: Engine, library: Library, page_document: str, pass_id: str) -> None:
-    made = act(engine, library, "format.take_order", pass_id=pass_id)
-    engine.undo(library, [made["audit_id"]], LOCAL_OWNER)
+    result = act(engine, library, "format.take_order", pass_id=pass_id)
+    engine.undo(library, [result["audit_id"]], LOCAL_OWNER)
     with library.db.read() as conn:
         assert conn.exec_driver_sql("SELECT count(*) FROM reading_order").scalar() == 0
         assert conn.exec_driver_sql("SELECT count(*) FROM reading_order_entry").scalar() == 0
@@ -107,11 +107,11 @@ def test_one_undo_takes_it_back(engine: Engine, library: Library, page_document:
 def test_a_second_order_as_written_is_refused_while_the_first_is_live(
     engine: Engine, library: Library, page_document: str, pass_id: str
 ) -> None:
-    made = act(engine, library, "format.take_order", pass_id=pass_id)
+    result = act(engine, library, "format.take_order", pass_id=pass_id)
     with pytest.raises(Conflict, match="already has an order as written") as refusal:
         act(engine, library, "format.take_order", pass_id=pass_id)
     assert refusal.value.code == "order_exists"
-    act(engine, library, "reading_order.withdraw", order_id=made["order_id"])
+    act(engine, library, "reading_order.withdraw", order_id=result["order_id"])
     assert act(engine, library, "format.take_order", pass_id=pass_id)["entries"] == 5
 
 

@@ -177,6 +177,6 @@ def test_what_is_written_of_a_tei_file_is_published_tei(tei_file: Path, official
     for page in read(tei_file):
         for segment in page.walk():
             for text in segment.texts:
-                text.extras, text.marks = None, [one for one in text.marks if "tei" not in one.source]
+                text.extras, text.marks = None, [mark for mark in text.marks if "tei" not in mark.source]
         root = etree.fromstring(DRIVER.write(page, CONTEXT).content.encode())
         assert official_tei.validate(root), official_tei.error_log

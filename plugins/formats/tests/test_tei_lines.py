@@ -16,7 +16,7 @@ from armarium.principals import LOCAL_OWNER
 from armarium.projects.libraries import Library
 from armarium_formats.api import PageModel, ReadContext
 from armarium_formats.page_model import PageText
-from armarium_formats.queries.exchange import export as export_page
+from armarium_formats.queries.exchange import export_page
 
 PAGE = '<facsimile><surface xml:id="s1" ulx="0" uly="0" lrx="1000" lry="800"><graphic url="1.jpg"/></surface></facsimile>'
 OUTLINE = [(10, 20), (300, 20), (300, 60), (10, 60)]
@@ -74,12 +74,12 @@ def test_lines_without_a_shape_get_none_on_the_way_through_a_project(
     file = document('<pb facs="#s1"/><p><lb/>Querida<lb/>hermana</p>', PAGE)
     for _ in range(2):  # the export must read back as the same page
         given = {"document_id": page_document, "file": file, "filename": "a.xml"}
-        made = engine.run(library, "format.import", given, LOCAL_OWNER).result or {}
-        assert any("the file draws no outline" in note for note in made["notes"])
-        out = export_page(engine, library, page_document, "tei", pass_id=made["pass_id"])
+        result = engine.run(library, "format.import", given, LOCAL_OWNER).result or {}
+        assert any("the file draws no outline" in note for note in result["notes"])
+        out = export_page(engine, library, page_document, "tei", pass_id=result["pass_id"])
         assert "points=" not in out["content"]
         assert out["content"].count("ulx=") == 1  # only the surface has it
-        page = export_page(engine, library, page_document, "pagexml", pass_id=made["pass_id"])
+        page = export_page(engine, library, page_document, "pagexml", pass_id=result["pass_id"])
         assert sum(loss["count"] for loss in page["losses"] if loss["what"] == "a missing outline") == 3
         file = out["content"].encode()
 
@@ -117,9 +117,9 @@ def test_markup_around_a_line_without_text_is_preserved(
     assert page.kept["markup on lines without text"] == 1
     assert [line.text for line in page.lines()] == ["", "hermana"]
     given = {"document_id": page_document, "file": file, "filename": "a.xml"}
-    made = engine.run(library, "format.import", given, LOCAL_OWNER).result or {}
-    assert {"what": "markup on lines without text", "count": 1} in made["kept"]
-    out = export_page(engine, library, page_document, "tei", pass_id=made["pass_id"])["content"]
+    result = engine.run(library, "format.import", given, LOCAL_OWNER).result or {}
+    assert {"what": "markup on lines without text", "count": 1} in result["kept"]
+    out = export_page(engine, library, page_document, "tei", pass_id=result["pass_id"])["content"]
 
     def inside(xml: bytes) -> list[tuple[str, dict[str, str], str]]:
         """Return the elements between the two line breaks as lxml sees them, without the wrapper that our
@@ -132,7 +132,7 @@ def test_markup_around_a_line_without_text_is_preserved(
                 "[ancestor::*[local-name()='ab']][not(@type='reading')]"
             ),
         )
-        return [(etree.QName(one).localname, dict(one.attrib), (one.text or "").strip()) for one in found]
+        return [(etree.QName(item).localname, dict(item.attrib), (item.text or "").strip()) for item in found]
 
     assert inside(out.encode()) == inside(file)
     assert inside(file)
@@ -205,15 +205,15 @@ def test_no_block_of_a_text_is_lost_without_a_loss_entry(seed: int) -> None:
         if loss.what.startswith("element ")
     }
     elements = cast("list[etree._Element]", root.xpath("//*[local-name()='body']/*[not(local-name()='pb')]"))
-    blocks = Counter(etree.QName(one).localname for one in elements)
+    blocks = Counter(etree.QName(element).localname for element in elements)
     regions = page.of_kind("region")
-    written = [((one.extras or {}).get("tei") or {}).get("block") or {} for one in regions]
-    bare = sum(1 for one in elements if etree.QName(one).localname == "ab" and not one.attrib)
+    written = [((region.extras or {}).get("tei") or {}).get("block") or {} for region in regions]
+    bare = sum(1 for element in elements if etree.QName(element).localname == "ab" and not element.attrib)
     # Every block is a region of the page or counted as a loss; one that is a region but that the profile can
     # only write as `ab` is both, and an empty `ab` may be neither.
     left = sum(losses.get(name, 0) for name in BLOCKS)
     assert len(regions) + left >= sum(blocks.values()) - bare
-    stated = sum(len(one.attrib) for one in elements)
+    stated = sum(len(element.attrib) for element in elements)
     kept = sum(sum(1 for key in block if key.startswith("@")) for block in written)
     dropped = sum(count for what, count in losses.items() if what.startswith("attributes of "))
     assert kept + dropped == stated

@@ -13,7 +13,7 @@ from armarium.principals import LOCAL_OWNER
 from armarium.projects.libraries import Library
 from armarium_formats.api import PageModel, ReadContext
 from armarium_formats.pagexml.driver import PageXml
-from armarium_formats.queries.exchange import export
+from armarium_formats.queries.exchange import export_page
 from armarium_formats.tei.driver import Tei
 
 TEI = """<?xml version="1.0"?><TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader><fileDesc><titleStmt>
@@ -39,8 +39,8 @@ PAGE = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 def document(engine: Engine, library: Library, name: str) -> str:
-    made = engine.run(library, "document.create", {"name": name, "doc_type": "page"}, LOCAL_OWNER)
-    return str((made.result or {})["id"])
+    result = engine.run(library, "document.create", {"name": name, "doc_type": "page"}, LOCAL_OWNER)
+    return str((result.result or {})["id"])
 
 
 def take(engine: Engine, library: Library, page: str, text: str, **more: Any) -> dict[str, Any]:
@@ -78,7 +78,7 @@ def test_a_tei_file_goes_through_a_project_unchanged(engine: Engine, library: Li
         ("transcription", "Dear Sr"),
         ("transcription", "I write"),
     ]
-    first = export(engine, library, one, "tei")
+    first = export_page(engine, library, one, "tei")
     assert first["losses"] == []
     for words in (
         'rotate="2"',
@@ -90,7 +90,7 @@ def test_a_tei_file_goes_through_a_project_unchanged(engine: Engine, library: Li
         assert words in first["content"]
     assert first["content"].index('facs="#l2"') < first["content"].index('facs="#l1"')
     take(engine, library, two, first["content"])
-    second = export(engine, library, two, "tei")
+    second = export_page(engine, library, two, "tei")
     # What each cites is the page that it was written from.
     lasting = [re.sub(r"<!-- service:export/.*? -->", "", one["content"]) for one in (first, second)]
     assert lasting[0] == lasting[1]
@@ -114,7 +114,7 @@ def test_markup_goes_when_a_person_corrects_the_line(engine: Engine, library: Li
             "SELECT segment_id FROM content_representation WHERE content = 'I write'"
         ).scalar_one()
     engine.run(library, "representation.create", {"segment_id": found, "text": "I wrote"}, LOCAL_OWNER)
-    content = export(engine, library, page, "tei")["content"]
+    content = export_page(engine, library, page, "tei")["content"]
     assert "I wrote" in content
     assert "<hi" not in content
 
@@ -122,10 +122,12 @@ def test_markup_goes_when_a_person_corrects_the_line(engine: Engine, library: Li
 def test_page_xml_goes_to_tei_and_back_through_projects(engine: Engine, library: Library) -> None:
     one, two = document(engine, library, "one"), document(engine, library, "two")
     take(engine, library, one, PAGE)
-    written = export(engine, library, one, "tei")
+    written = export_page(engine, library, one, "tei")
     assert {loss["what"] for loss in written["losses"]} == {"what the pagexml file says beyond the model"}
     take(engine, library, two, written["content"])
-    back = PageXml().read(export(engine, library, two, "pagexml")["content"].encode(), ReadContext("b"))[0]
+    back = PageXml().read(export_page(engine, library, two, "pagexml")["content"].encode(), ReadContext("b"))[
+        0
+    ]
     before = PageXml().read(PAGE.encode(), ReadContext("a"))[0]
     assert facts(back) == facts(before)
     assert [segment.id for segment in back.in_order()] == [segment.id for segment in before.in_order()]
@@ -137,6 +139,6 @@ def test_a_text_without_shapes_is_exported_unchanged(engine: Engine, library: Li
     bare = '<TEI xmlns="http://www.tei-c.org/ns/1.0"><text><body><head>On</head><p>a<lb/>b</p></body></text></TEI>'
     assert take(engine, library, page, bare)["counts"]["line"] == 3
     for name in ("tei", "pagexml", "alto", "plain-text"):
-        written = export(engine, library, page, name)
+        written = export_page(engine, library, page, name)
         assert any("neither a picture nor a shape" in note for note in written["choices"]["notes"])
-    assert export(engine, library, page, "plain-text")["content"] == "On\n\na\nb\n"
+    assert export_page(engine, library, page, "plain-text")["content"] == "On\n\na\nb\n"

@@ -148,8 +148,8 @@ def test_a_source_document_needs_no_text() -> None:
 
 def test_pages_of_a_text_and_where_they_come_from() -> None:
     found = pages('front<pb n="1"/>a<lb/>b<pb n="2" facs="http://a.example/2.jpg"/>c<pb facs="#gone"/>d')
-    assert [texts(one) for one in found] == [["front", "a", "b"], ["c"], ["d"]]
-    assert [one.image for one in found] == ["", "http://a.example/2.jpg", ""]
+    assert [texts(item) for item in found] == [["front", "a", "b"], ["c"], ["d"]]
+    assert [item.image for item in found] == ["", "http://a.example/2.jpg", ""]
     assert "This is 2, page 2 of 3. The file has 3 pages: 1, 2, page 3." in found[1].notes
     assert any("#gone, which does not exist" in note for note in found[2].notes)
 
@@ -157,7 +157,7 @@ def test_pages_of_a_text_and_where_they_come_from() -> None:
 def test_breaks_that_point_nowhere_follow_the_surfaces() -> None:
     two = '<facsimile><surface xml:id="a"/><surface xml:id="b"/></facsimile>'
     found = pages("<pb/>one<pb/>two", two)
-    assert [texts(one) for one in found] == [["one"], ["two"]]
+    assert [texts(item) for item in found] == [["one"], ["two"]]
     assert any("in sequence" in note for note in found[0].notes)
 
 

@@ -77,8 +77,8 @@ def segments(draw: st.DrawFn, kind: str, depth: int = 0) -> PageSegment:
         made.children = draw(
             st.lists(st.sampled_from(below).flatmap(lambda one: segments(one, depth + 1)), max_size=3)
         )
-    if kind == "line" and any(one.kind == "line" for one in made.children):
-        made.children = [one for one in made.children if one.kind == "line"]
+    if kind == "line" and any(child.kind == "line" for child in made.children):
+        made.children = [child for child in made.children if child.kind == "line"]
     made.children = cells_by_row(made.children)
     if kind == "region" and draw(st.integers(0, 3)) == 0:
         made.cell = {
@@ -93,9 +93,12 @@ def segments(draw: st.DrawFn, kind: str, depth: int = 0) -> PageSegment:
 def cells_by_row(siblings: list[PageSegment]) -> list[PageSegment]:
     """Put the cells among *siblings* into the order of a table, in which TEI writes them."""
     cells = iter(
-        sorted((one for one in siblings if one.cell), key=lambda one: (one.cell["row"], one.cell["column"]))
+        sorted(
+            (sibling for sibling in siblings if sibling.cell),
+            key=lambda one: (one.cell["row"], one.cell["column"]),
+        )
     )
-    return [next(cells) if one.cell else one for one in siblings]
+    return [next(cells) if sibling.cell else sibling for sibling in siblings]
 
 
 @st.composite

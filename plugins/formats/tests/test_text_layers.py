@@ -10,7 +10,7 @@ import pytest
 from armarium.api import Engine, Invalid, Library, raw_of
 from armarium.principals import LOCAL_OWNER
 from armarium_documents.api import OpenedPdf
-from armarium_formats.actions.samples import sample_pdf, write_pdf
+from armarium_testing.sample_files import sample_pdf, write_pdf
 
 SHOWN, INVISIBLE = "0 Tr", "3 Tr"
 
@@ -57,8 +57,8 @@ def test_a_pdf_with_a_text_layer_is_read_and_found_without_a_reader(
     (page,) = pages_of(library)
     text = read_text(client, page)
     assert (text["text"], text["pass_basis"]) == ("El molino de arriba", "text-layer")
-    found = client.post("/api/search", json={"query": "molino", "search_type": "fulltext"}).json()
-    assert [one["document_id"] for one in found["results"]] == [page]
+    answer = client.post("/api/search", json={"query": "molino", "search_type": "fulltext"}).json()
+    assert [result["document_id"] for result in answer["results"]] == [page]
     written = client.get(f"/api/documents/{page}/export/pagexml").json()
     assert "<Unicode>molino</Unicode>" in written["content"]
     words = rows(

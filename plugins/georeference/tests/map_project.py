@@ -63,7 +63,7 @@ class MapProject:
             {"document_id": page, "pass_id": pass_id, "kind": "line", "anchor": {"rect": list(rect)}, **more}
             for rect in rects
         ]
-        return [one["id"] for one in self.do("segment.create_many", segments=made)["items"]]
+        return [item["id"] for item in self.do("segment.create_many", segments=made)["items"]]
 
     def point(self, pass_id: str, x: float, y: float, lon: float, lat: float, **more: Any) -> str:
         return str(
@@ -93,6 +93,6 @@ class MapProject:
 
     def reader(self) -> Any:
         """Return a copy that sends requests as a device that may not read what is restricted."""
-        made = self.client.post("/api/tokens", json={"name": "a device", "role": "editor"}).json()
-        secret = next(value for name, value in made.items() if name == "token" or name.endswith("_token"))
+        answer = self.client.post("/api/tokens", json={"name": "a device", "role": "editor"}).json()
+        secret = next(value for name, value in answer.items() if name == "token" or name.endswith("_token"))
         return lambda path: self.client.get(path, headers={"Authorization": f"Bearer {secret}"})

@@ -25,7 +25,9 @@ def test_a_point_is_stored_as_a_world_point_reading_and_a_controls_link(project:
     assert (made["enabled"], made["counts"], made["why_not"], made["note"]) == (True, True, None, "The tower")
     assert made["audit_id"]
     readings = project.get(f"/api/segments/{line}/readings")["items"]
-    assert [(one["kind"], one["content"]) for one in readings] == [("world-point", "geo:48.85,2.35")]
+    assert [(reading["kind"], reading["content"]) for reading in readings] == [
+        ("world-point", "geo:48.85,2.35")
+    ]
     (link,) = project.get(f"/api/links/of/{line}")["links"]
     assert (link["link_type"], link["other_kind"], link["other_id"]) == ("controls", "document", page)
     listed = project.get(path)
@@ -35,7 +37,7 @@ def test_a_point_is_stored_as_a_world_point_reading_and_a_controls_link(project:
 def test_a_place_in_another_reference_system_is_converted_and_preserved(project: MapProject) -> None:
     """Checked against the closed formula of Web Mercator, without pyproj."""
     _, pass_id = project.page()
-    made = project.do(
+    result = project.do(
         "georeference.point_create",
         pass_id=pass_id,
         x=0.5,
@@ -45,23 +47,23 @@ def test_a_place_in_another_reference_system_is_converted_and_preserved(project:
         original_y=6_250_000.0,
     )
     radius = 6378137.0
-    assert made["lon"] == pytest.approx(math.degrees(261_000 / radius), abs=1e-9)
-    assert made["lat"] == pytest.approx(
+    assert result["lon"] == pytest.approx(math.degrees(261_000 / radius), abs=1e-9)
+    assert result["lat"] == pytest.approx(
         math.degrees(2 * math.atan(math.exp(6_250_000 / radius)) - math.pi / 2), abs=1e-9
     )
-    assert (made["original_crs"], made["original_x"], made["original_y"]) == (
+    assert (result["original_crs"], result["original_x"], result["original_y"]) == (
         "EPSG:3857",
         261_000.0,
         6_250_000.0,
     )
-    moved = project.do("georeference.point_update", point_id=made["id"], lon=2.0, lat=48.0)
+    moved = project.do("georeference.point_update", point_id=result["id"], lon=2.0, lat=48.0)
     assert (moved["original_crs"], moved["original_x"]) == (None, None)
 
 
 def test_a_correction_of_the_reading_moves_the_point(project: MapProject) -> None:
     page, pass_id = project.page()
     (line,) = project.segments(page, pass_id, [[0.1, 0.2, 0.2, 0.1]])
-    made = project.do(
+    result = project.do(
         "georeference.point_create", pass_id=pass_id, segment_id=line,
         original_crs="EPSG:4326", original_x=2.0, original_y=48.0,
     )  # fmt: skip
@@ -72,7 +74,7 @@ def test_a_correction_of_the_reading_moves_the_point(project: MapProject) -> Non
     (point,) = project.get(f"/api/georeference/passes/{pass_id}/control-points")["items"]
     assert point["counts"] is False
     assert "names no place" in point["why_not"]
-    moved = project.do("georeference.point_update", point_id=made["id"], lon=4.0, lat=46.0)
+    moved = project.do("georeference.point_update", point_id=result["id"], lon=4.0, lat=46.0)
     assert (moved["lon"], moved["lat"], moved["counts"]) == (4.0, 46.0, True)
 
 
@@ -88,7 +90,7 @@ def test_reasons_why_a_point_does_not_count(project: MapProject) -> None:
     project.do("reading.retract", representation_id=made[2]["representation_id"])
     project.do("link.delete", link_id=made[3]["link_id"])
     items = project.get(f"/api/georeference/passes/{pass_id}/control-points")["items"]
-    assert [one["counts"] for one in items] == [False] * 4 + [True]
+    assert [item["counts"] for item in items] == [False] * 4 + [True]
     for one, word in zip(items, ("switched off", "withdrawn", "retracted", "link"), strict=False):
         assert word in one["why_not"]
     assert project.transform(pass_id)["have"] == 1
@@ -156,7 +158,7 @@ def test_a_purge_removes_points_and_a_transfer_copies_them(project: MapProject, 
     with target.db.read() as conn:
         found = read_transform(conn, copied)
     assert (found["status"], found["have"], found["type"]) == ("ready", 4, "polynomial1")
-    assert [round(one["lon"], 6) for one in found["control_points"]] == [2, 3, 3, 2]
+    assert [round(control_point["lon"], 6) for control_point in found["control_points"]] == [2, 3, 3, 2]
     project.do("document.delete", ids=[page])
     project.do("document.empty_trash")
     assert project.rows("SELECT count(*) FROM georeference_control_point") == [(0,)]
@@ -228,6 +230,9 @@ def test_what_is_not_there_or_not_live_is_refused(project: MapProject) -> None:
         with pytest.raises(NotFound) as unknown:
             project.do(f"georeference.{action}", point_id=NOWHERE)
         assert unknown.value.code == "control_point_not_found"
+    for nothing in ({"enabled": None}, {"lon": None, "lat": None}):
+        with pytest.raises(Invalid, match="cannot be cleared"):
+            project.do("georeference.point_update", point_id=NOWHERE, **nothing)
     for params in ({"pass_id": "legacy:a:0"}, {"pass_id": pass_id, "segment_id": "legacy:a:0"}):
         with pytest.raises(Invalid) as provisional:
             project.do(

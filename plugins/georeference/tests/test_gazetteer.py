@@ -32,7 +32,7 @@ def test_the_recipe_job_conforms(engine: Engine, tmp_path: Path) -> None:
 
 
 def names(data: bytes) -> list[tuple[str, tuple[str, ...], float | None]]:
-    return [(one.uri, one.names, one.lon) for one in places_in(data, "my places")]
+    return [(place.uri, place.names, place.lon) for place in places_in(data, "my places")]
 
 
 def test_files_of_three_kinds() -> None:

@@ -58,7 +58,7 @@ def test_points_on_one_line(project: MapProject) -> None:
     _, on_ground = project.page()
     post_points(project, on_ground, [(0.1 + n / 20, 0.1 + n * n / 200, 2, 48 + n / 100) for n in range(10)])
     for pass_id, where in ((in_picture, "in the picture"), (on_ground, "on the ground")):
-        for kind in [one for one in KINDS if one != "helmert"]:
+        for kind in [kind for kind in KINDS if kind != "helmert"]:
             path, sentence = f"passes/{pass_id}/transformation", f"one line {where}"
             refuse(project, "PUT", path, {"type": kind}, 422, "too_few_points", sentence)
         assert project.choose(pass_id, "helmert")["status"] == "ready"

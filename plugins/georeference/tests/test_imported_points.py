@@ -10,7 +10,7 @@ from map_project import OWNER, MapProject
 
 from armarium.api import Engine
 from armarium_georeference.annotations import read_annotation
-from armarium_georeference.samples import sample_annotation
+from armarium_testing.sample_maps import sample_annotation
 
 FILE = """#CRS: EPSG:4326
 mapX,mapY,sourceX,sourceY,enable,dX,dY,residual
@@ -44,7 +44,7 @@ def test_points_of_qgis_become_control_points_with_which_a_transformation_is_cho
     page, _ = project.page()
     made = take(project, page, FILE)
     points = project.get(f"/api/georeference/passes/{made['pass_id']}/control-points")["items"]
-    assert [(one["x"], one["y"], one["lon"], one["lat"], one["enabled"]) for one in points] == [
+    assert [(point["x"], point["y"], point["lon"], point["lat"], point["enabled"]) for point in points] == [
         (pytest.approx(x / 400), pytest.approx(y / 250), lon, lat, on)
         for x, y, lon, lat, on in (
             (100, 100, -77.1, -12.0, True),
@@ -150,5 +150,5 @@ def test_points_in_a_folder_are_noted_too(project: MapProject, tmp_path: Any) ->
     project.do("document.import", folder=str(tmp_path / "box"))
     project.engine.jobs.run_until_idle(project.library)
     ((result,),) = project.rows("SELECT result FROM job WHERE kind = 'ingest-layouts'")
-    notes = [one["note"] for one in orjson.loads(result)["notes"]]
+    notes = [note["note"] for note in orjson.loads(result)["notes"]]
     assert sum(note.startswith("4 control points set") for note in notes) == 1

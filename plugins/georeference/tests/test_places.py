@@ -346,7 +346,7 @@ def test_collections_in_collections_are_read_to_a_depth() -> None:
     for _ in range(3):
         deep = {"type": "GeometryCollection", "geometries": [deep]}
     made = linked_places({"e": entity({"label": "x", "geojson": deep})}.get, "e")
-    assert [one["coordinates"] for one in made["features"][0]["geometry"]["geometries"]] == [[1, 2]]
+    assert [geometry["coordinates"] for geometry in made["features"][0]["geometry"]["geometries"]] == [[1, 2]]
     check_linked_places(made)
     for _ in range(300):
         deep = {"type": "GeometryCollection", "geometries": [deep]}
@@ -374,9 +374,9 @@ def test_over_http(keeping_engine: Engine, entities: Entities, tmp_path: Path) -
     entities["old"] = entity(LIMA, merged_into_id="lima")
     clients = http_client(keeping_engine, library)
     client = next(clients)
-    found = client.get("/api/entities/lima/place", params={"date": "1650"})
-    assert found.status_code == 200, found.text
-    assert (found.json()["entity_id"], found.json()["date"], found.json()["status"]) == (
+    response = client.get("/api/entities/lima/place", params={"date": "1650"})
+    assert response.status_code == 200, response.text
+    assert (response.json()["entity_id"], response.json()["date"], response.json()["status"]) == (
         "lima",
         "1650",
         "stated",

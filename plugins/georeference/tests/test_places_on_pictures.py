@@ -15,8 +15,8 @@ def test_a_place_is_shown_where_the_transformation_leads_from_it(project: MapPro
     project.choose(pass_id, "projective")
     path = f"/api/georeference/passes/{pass_id}/on-picture"
     asked = [f"{lon},{lat}" for *_, lon, lat in CORNERS]
-    found = project.get(path, place=[*asked, "178,-49"])["items"]
-    for (x, y, lon, lat), one in zip(CORNERS, found, strict=False):
+    answer = project.get(path, place=[*asked, "178,-49"])["items"]
+    for (x, y, lon, lat), one in zip(CORNERS, answer, strict=False):
         assert (one["lon"], one["lat"]) == (lon, lat)
         assert (one["x"], one["y"]) == pytest.approx((x, y), abs=1e-4)
     # The way back: a segment drawn there lies on the ground where the place is.
@@ -27,7 +27,7 @@ def test_a_place_is_shown_where_the_transformation_leads_from_it(project: MapPro
     assert min(x for x, _ in shape) < 2.5 < max(x for x, _ in shape)
     assert min(y for _, y in shape) < 48.75 < max(y for _, y in shape)
     # The other side of the globe is on no part of this picture.
-    far = found[-1]
+    far = answer[-1]
     assert far["x"] is None or not (0 <= far["x"] <= 1 and 0 <= far["y"] <= 1)
 
 
@@ -36,13 +36,13 @@ def test_the_maps_of_a_project_are_those_with_points_or_a_transformation(project
     project.page()
     assert project.get("/api/georeference/maps")["items"] == []
     project.points(pass_id, CORNERS[:1])
-    (one,) = project.get("/api/georeference/maps")["items"]
-    assert (one["document_id"], one["pass_id"], one["status"], one["have"]) == (page, pass_id, "none", 1)
+    (item,) = project.get("/api/georeference/maps")["items"]
+    assert (item["document_id"], item["pass_id"], item["status"], item["have"]) == (page, pass_id, "none", 1)
     project.points(pass_id, CORNERS[1:])
     project.choose(pass_id, "polynomial1")
-    (one,) = project.get("/api/georeference/maps")["items"]
-    assert (one["status"], one["type"], one["have"]) == ("ready", "polynomial1", 4)
-    assert one["rms_m"] > 0
+    (item,) = project.get("/api/georeference/maps")["items"]
+    assert (item["status"], item["type"], item["have"]) == ("ready", "polynomial1", 4)
+    assert item["rms_m"] > 0
     project.do("document.delete", ids=[page])
     assert project.get("/api/georeference/maps")["items"] == []
 

@@ -223,7 +223,7 @@ def test_an_ordinary_map_fits_a_helmert(project: MapProject) -> None:
     found = project.choose(pass_id, "helmert")
     assert found["status"] == "ready"
     assert found["rms_m"] < 1
-    assert max(one["error_m"] for one in found["residuals"]) < 1
+    assert max(residual["error_m"] for residual in found["residuals"]) < 1
 
 
 def test_residuals_are_metres_along_the_geodesic(project: MapProject) -> None:
@@ -235,7 +235,7 @@ def test_residuals_are_metres_along_the_geodesic(project: MapProject) -> None:
     )
     wrong = project.point(pass_id, 0.5, 0.5, 2.05, 48.976)
     found = project.choose(pass_id, "polynomial1")
-    by_id = {one["control_point_id"]: one for one in found["residuals"]}
+    by_id = {residual["control_point_id"]: residual for residual in found["residuals"]}
     one = by_id[wrong]
     assert one["dy_m"] < 0
     assert one["error_m"] == pytest.approx(math.hypot(one["dx_m"], one["dy_m"]), rel=1e-6)
@@ -254,14 +254,14 @@ def test_the_minimum_of_points_has_no_error_estimate(project: MapProject) -> Non
     assert found["rms_m"] == pytest.approx(0, abs=1e-3)
     assert "proves nothing" in found["notes"][0]
     spline = project.choose(pass_id, "thin-plate-spline")
-    assert (spline["rms_m"], [one["error_m"] for one in spline["residuals"]]) == (None, [None] * 3)
+    assert (spline["rms_m"], [residual["error_m"] for residual in spline["residuals"]]) == (None, [None] * 3)
     assert "four points" in spline["notes"][0]
     project.point(pass_id, 0.1, 0.9, 2, 48.5)
     spline = project.transform(pass_id)
     assert spline["rms_m"] > 0
-    assert all(one["error_m"] > 0 for one in spline["residuals"])
-    for one in ids[:2]:
-        project.do("georeference.point_update", point_id=one, enabled=False)
+    assert all(residual["error_m"] > 0 for residual in spline["residuals"])
+    for identity in ids[:2]:
+        project.do("georeference.point_update", point_id=identity, enabled=False)
     found = project.transform(pass_id)
     assert (found["status"], found["needed"], found["have"]) == ("too-few-points", 3, 2)
     assert (found["coefficients"], found["rms_m"], found["residuals"]) == (None, None, [])

@@ -98,16 +98,16 @@ def test_a_segment_has_its_shape(project: MapProject) -> None:
     path = f"/api/georeference/segments/{line}/world-shape"
     assert "no transformation" in project.get(path, 409)["detail"]
     project.choose(pass_id, "thin-plate-spline")
-    found = project.get(path)
-    check_rfc7946(found["geometry"])
-    check_rfc7946(found["baseline"])
-    assert extent(found["geometry"]) == pytest.approx(0.5, rel=0.01)
-    assert (found["type"], found["pass_id"], found["error_m"] > 0) == ("thin-plate-spline", pass_id, True)
+    answer = project.get(path)
+    check_rfc7946(answer["geometry"])
+    check_rfc7946(answer["baseline"])
+    assert extent(answer["geometry"]) == pytest.approx(0.5, rel=0.01)
+    assert (answer["type"], answer["pass_id"], answer["error_m"] > 0) == ("thin-plate-spline", pass_id, True)
     for corner in SQUARE:
         assert (
             min(
                 abs(lon - corner[2]) + abs(lat - corner[3])
-                for lon, lat in found["geometry"]["coordinates"][0]
+                for lon, lat in answer["geometry"]["coordinates"][0]
             )
             < 1e-6
         )
@@ -133,7 +133,7 @@ def test_what_has_no_shape_is_refused_in_words(project: MapProject) -> None:
     refused = project.get(f"/api/georeference/segments/{high}/world-shape", 409)
     assert (refused["code"], "horizon" in refused["detail"]) == ("no_shape", True)
     left = project.get(f"/api/georeference/documents/{page}/geojson")["left_out"]
-    assert [one["segment_id"] for one in left] == [high]
+    assert [item["segment_id"] for item in left] == [high]
     project.do("segment.delete", segment_ids=[low], expected_versions=[1])
     assert project.get(f"/api/georeference/segments/{low}/world-shape", 409)["code"] == "segment_deleted"
     project.do("segment.pass_delete", pass_id=pass_id)
@@ -148,13 +148,13 @@ def test_a_page_as_geojson(project: MapProject) -> None:
     project.do("representation.create", segment_id=line, text="Paris")
     other = project.do("segment.pass_create", document_id=page, name="Another")["id"]
     project.choose(pass_id, "polynomial1")
-    found = project.get(f"/api/georeference/documents/{page}/geojson")
-    assert found["type"] == "FeatureCollection"
-    assert [(one["pass_id"], one["why"]) for one in found["left_out"]] == [
+    answer = project.get(f"/api/georeference/documents/{page}/geojson")
+    assert answer["type"] == "FeatureCollection"
+    assert [(one["pass_id"], one["why"]) for one in answer["left_out"]] == [
         (other, "It has no transformation.")
     ]
-    assert len(found["features"]) == 5
-    (one,) = (f for f in found["features"] if f["properties"]["segment_id"] == line)
+    assert len(answer["features"]) == 5
+    (one,) = (f for f in answer["features"] if f["properties"]["segment_id"] == line)
     assert one["type"] == "Feature"
     check_rfc7946(one["geometry"])
     assert one["properties"] | {"error_m": 0} == {
@@ -162,7 +162,7 @@ def test_a_page_as_geojson(project: MapProject) -> None:
     }  # fmt: skip
     project.get(f"/api/georeference/documents/{NOWHERE}/geojson", 404)
     pydantic = pytest.importorskip("geojson_pydantic", reason="geojson-pydantic is not installed")
-    assert len(pydantic.FeatureCollection.model_validate(found).features) == 5
+    assert len(pydantic.FeatureCollection.model_validate(answer).features) == 5
 
 
 def test_a_line_has_the_language_of_its_region_or_page(project: MapProject) -> None:
@@ -177,8 +177,8 @@ def test_a_line_has_the_language_of_its_region_or_page(project: MapProject) -> N
     body = {"level": "node", "target_id": page, "key": "language", "value": "la"}
     project.send("PUT", "/api/source-settings", 200, body)
     project.choose(pass_id, "polynomial1")
-    found = project.get(f"/api/georeference/documents/{page}/geojson")["features"]
-    languages = {one["id"]: one["properties"]["language"] for one in found}
+    answer = project.get(f"/api/georeference/documents/{page}/geojson")["features"]
+    languages = {item["id"]: item["properties"]["language"] for item in answer}
     expected = {region: "ar", within: "ar", own: "fr", outside: "la"}
     assert {one: languages[one] for one in expected} == expected
     for one, language in expected.items():
@@ -219,7 +219,7 @@ def test_withheld_segments_are_not_in_the_geojson(project: MapProject) -> None:
     project.do("rights.set", target_kind="segment", target_id=secret, restricted=True)
     reader = project.reader()
     found = reader(f"/api/georeference/documents/{page}/geojson")
-    shown = [one["properties"]["segment_id"] for one in found.json()["features"]]
+    shown = [feature["properties"]["segment_id"] for feature in found.json()["features"]]
     assert (secret in shown, len(shown), found.json()["withheld"]) == (False, 5, 1)
     assert reader(f"/api/georeference/documents/{page}/map").status_code == 403
     assert reader(f"/api/georeference/segments/{secret}/world-shape").status_code == 403

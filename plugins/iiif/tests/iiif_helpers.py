@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import runpy
+from pathlib import Path
 from typing import Any
 
 from PIL import Image
@@ -10,6 +12,8 @@ from PIL import Image
 from armarium.api import Engine, Library, Principal, new_id, raw_of
 from armarium.principals import LOCAL_OWNER
 
+SAMPLE: bytes = runpy.run_path(str(Path(__file__).with_name("examples.py")))["SAMPLE"]
+"""A manifest of one page."""
 OWNER: Principal = LOCAL_OWNER
 
 QUARTERS = ((220, 30, 30), (30, 200, 30), (30, 30, 220), (230, 230, 40))

@@ -10,6 +10,7 @@ from iiif_helpers import OWNER, PAGE, add_lines, add_page, sources
 from starlette.testclient import TestClient
 
 from armarium.api import Engine, Library
+from armarium_documents.api import pages_under, require_document
 from armarium_iiif.queries import content_search
 from armarium_search.queries import lines_found
 
@@ -30,8 +31,8 @@ def page_of(first: str, second: str) -> str:
 
 @pytest.fixture
 def folder(engine: Engine, library: Library) -> str:
-    made = engine.run(library, "document.create", {"name": "Letters", "parent_id": sources(library)}, OWNER)
-    identity = str((made.result or {})["id"])
+    result = engine.run(library, "document.create", {"name": "Letters", "parent_id": sources(library)}, OWNER)
+    identity = str((result.result or {})["id"])
     for number, leaf in enumerate(LEAVES):
         page = add_page(engine, library, identity, name=f"{number}.png")
         add_lines(engine, library, page, page_of(*leaf))
@@ -39,7 +40,7 @@ def folder(engine: Engine, library: Library) -> str:
 
 
 def found_texts(answer: dict[str, Any]) -> list[str]:
-    return [one["body"]["value"] for one in answer["items"]]
+    return [item["body"]["value"] for item in answer["items"]]
 
 
 def ask(client: TestClient, address: str, **params: str | int) -> dict[str, Any]:
@@ -62,15 +63,15 @@ def test_the_lines_of_a_plain_scan_are_found_where_the_manifest_says(client: Tes
         expected = [line for leaf in LEAVES for line in leaf if re.search(pattern, line, re.IGNORECASE)]
         answer = ask(client, offered["id"], q=query)
         assert found_texts(answer) == expected, query
-        assert {one["target"].partition("#")[0] for one in answer["items"]} <= {
-            one["id"] for one in manifest["items"]
+        assert {item["target"].partition("#")[0] for item in answer["items"]} <= {
+            item["id"] for item in manifest["items"]
         }
         assert answer["id"].startswith(f"{offered['id']}?q=")
     first = ask(client, offered["id"], q="plata", user="x", motivation="painting")
     assert first["items"][0]["target"].endswith("#xywh=40,40,320,20")
     assert first["ignored"] == ["motivation", "user"]
-    quotes = [one["target"]["selector"][0] for one in first["annotations"][0]["items"]]
-    assert [(one["prefix"], one["exact"], one["suffix"]) for one in quotes][1:3] == [
+    quotes = [item["target"]["selector"][0] for item in first["annotations"][0]["items"]]
+    assert [(quote["prefix"], quote["exact"], quote["suffix"]) for quote in quotes][1:3] == [
         ("", "Plata", " y más plata, el señor"),
         ("Plata y más ", "plata", ", el señor"),
     ]
@@ -79,8 +80,8 @@ def test_the_lines_of_a_plain_scan_are_found_where_the_manifest_says(client: Tes
     assert len(ask(client, canvas["service"][0]["id"], q="plata")["items"]) == 2
 
     as_1 = ask(client, old["@id"], q="plata")
-    assert [one["on"] for one in as_1["resources"]] == [one["target"] for one in first["items"]]
-    assert [one["match"] for one in as_1["hits"]] == [one["exact"] for one in quotes]
+    assert [resource["on"] for resource in as_1["resources"]] == [item["target"] for item in first["items"]]
+    assert [hit["match"] for hit in as_1["hits"]] == [quote["exact"] for quote in quotes]
     assert ask(client, old["service"]["@id"], q="plat")["terms"][0] == {
         "match": "plata", "url": f"{old['@id']}?q=plata", "count": 4,
     }  # fmt: skip
@@ -90,12 +91,12 @@ def test_terms_are_completed_with_how_often_they_occur(
     client: TestClient, folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     terms = ask(client, f"/api/iiif/autocomplete/2/{folder}", q="PLA")
-    assert [(one["value"], one["total"]) for one in terms["items"]] == [("plata", 4), ("plate", 1)]
+    assert [(item["value"], item["total"]) for item in terms["items"]] == [("plata", 4), ("plate", 1)]
     for one in terms["items"]:
         assert one["service"][0]["type"] == "SearchService2"
         assert ask(client, one["service"][0]["id"])["items"]
     often = ask(client, f"/api/iiif/autocomplete/2/{folder}", q="pla", min=2)
-    assert [one["value"] for one in often["items"]] == ["plata"]
+    assert [item["value"] for item in often["items"]] == ["plata"]
     assert ask(client, f"/api/iiif/autocomplete/2/{folder}", q="…")["items"] == []
     two = ask(client, f"/api/iiif/autocomplete/2/{folder}", q="la pla")["items"]
     assert [(one["value"], one["service"][0]["id"].partition("=")[2]) for one in two] == [
@@ -103,7 +104,7 @@ def test_terms_are_completed_with_how_often_they_occur(
     ]
     monkeypatch.setattr(lines_found, "MOST_PAGES_OF_TERMS", 2)
     terms = ask(client, f"/api/iiif/autocomplete/2/{folder}", q="pla")
-    assert [(one["value"], one["total"]) for one in terms["items"]] == [("plata", 3), ("plate", 1)]
+    assert [(item["value"], item["total"]) for item in terms["items"]] == [("plata", 3), ("plate", 1)]
 
 
 def test_many_pages_are_answered_in_parts_that_link_to_each_other(
@@ -119,13 +120,15 @@ def test_many_pages_are_answered_in_parts_that_link_to_each_other(
         address = answer.get("next", {}).get("id")
     assert address is None
     assert whole == [line for leaf in LEAVES for line in leaf if "pla" in line.lower()]
+    refused = client.get(f"/api/iiif/search/2/{folder}", params={"q": "pla*", "after": "nope"})
+    assert (refused.status_code, refused.json()["code"]) == (422, "no_such_page")
 
 
 def test_what_is_withheld_is_neither_found_nor_counted_nor_completed(
     engine: Engine, library: Library, client: TestClient, folder: str
 ) -> None:
     pages = [
-        one["id"].rpartition("/")[2] for one in client.get(f"/api/iiif/manifest/{folder}").json()["items"]
+        item["id"].rpartition("/")[2] for item in client.get(f"/api/iiif/manifest/{folder}").json()["items"]
     ]
     lines = ask(client, f"/api/iiif/search/2/{pages[1]}", q="nada")["items"]
     segment = lines[0]["id"].partition("#")[2]
@@ -143,8 +146,17 @@ def test_what_is_withheld_is_neither_found_nor_counted_nor_completed(
             )
             for what in ("search", "autocomplete")
         )
-        return found_texts(found.json()), [(one["value"], one["total"]) for one in terms.json()["items"]]
+        return found_texts(found.json()), [(item["value"], item["total"]) for item in terms.json()["items"]]
 
+    codes = [
+        client.get(
+            f"/api/iiif/search/2/{folder}",
+            params={"q": "plata", "after": after},
+            headers={"Authorization": f"Bearer {token}"},
+        ).json()["code"]
+        for after in (pages[0], "nope")
+    ]
+    assert codes[0] == codes[1]
     assert for_the_editor("nada") == ([], [])
     assert for_the_editor("señor") == ([], [])
     assert for_the_editor("plata") == (["PLATA"], [("plata", 1)])
@@ -165,3 +177,32 @@ def test_every_word_at_once_and_no_word_at_all_are_answered(client: TestClient, 
     assert found_texts(every) == list(LEAVES[0])
     assert ask(client, f"/api/iiif/search/2/{folder}", q='"*(;')["items"] == []
     assert client.get("/api/iiif/search/2/nowhere", params={"q": "x"}).status_code == 404
+
+
+def test_rare_and_common_words_are_found_the_same_in_their_order_whatever_lies_elsewhere(
+    engine: Engine, library: Library, client: TestClient, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner, other = (
+        str((engine.run(library, "document.create", {"name": "More", "parent_id": above}, OWNER).result or {})["id"])
+        for above in (folder, None)
+    )  # fmt: skip
+    for above, leaf in ((inner, ("Plata", "oro")), (other, ("plata", "rico")), (folder, ("rico", "plata"))):
+        add_lines(engine, library, add_page(engine, library, above, name=leaf[0]), page_of(*leaf))
+    named = {f"{number}.png": leaf for number, leaf in enumerate(LEAVES)} | {
+        "Plata": ("Plata", "oro"),
+        "rico": ("rico", "plata"),
+    }
+    with library.db.read() as conn:
+        leaves = [named[require_document(conn, page).name] for page in pages_under(conn, [folder])]
+    assert len(leaves) == 5
+    monkeypatch.setattr(lines_found, "FIRST_PAGES", 1)
+    for rare, few in ((20, 2_000), (0, 2_000), (0, 0), (10**9, 0)):
+        monkeypatch.setattr(lines_found, "RARE", rare)
+        monkeypatch.setattr(lines_found, "FEW", few)
+        for word in ("plata", "rico", "casa", "nobody"):
+            expected = [line for leaf in leaves for line in leaf if re.search(rf"\b{word}\b", line.lower())]
+            assert found_texts(ask(client, f"/api/iiif/search/2/{folder}", q=word)) == expected, (
+                rare,
+                few,
+                word,
+            )

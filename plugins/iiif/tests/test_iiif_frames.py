@@ -40,10 +40,10 @@ def _primary_picture(client: TestClient, document_id: str) -> Image.Image:
 def _draw_line(engine: Engine, library: Library, document_id: str, image: Image.Image) -> None:
     """Draw a line around the bar as displayed now."""
     left, top, right, bottom = _dark_box(image)
-    made = engine.run(
+    result = engine.run(
         library, "segment.pass_create", {"document_id": document_id, "name": "By hand"}, OWNER
     ).result
-    assert made is not None
+    assert result is not None
     rect = [
         left / image.width,
         top / image.height,
@@ -51,7 +51,7 @@ def _draw_line(engine: Engine, library: Library, document_id: str, image: Image.
         (bottom - top) / image.height,
     ]
     anchor = {"document_id": document_id, "rect": rect}
-    params = {"document_id": document_id, "pass_id": made["id"], "kind": "line", "anchor": anchor}
+    params = {"document_id": document_id, "pass_id": result["id"], "kind": "line", "anchor": anchor}
     engine.run(library, "segment.create", params, OWNER)
 
 
@@ -81,9 +81,9 @@ def test_a_line_on_a_part_stays_on_its_ink_when_an_enhanced_picture_becomes_prim
 ) -> None:
     upright = (300, 400) if orientation == 6 else (400, 300)
     page = add_page(engine, library, data=_make_marked(orientation), size=upright, orientation=orientation)
-    made = engine.run(library, action, {"document_id": page, **how}, OWNER).result
-    assert made is not None
-    child = made["child_ids"][-1]
+    result = engine.run(library, action, {"document_id": page, **how}, OWNER).result
+    assert result is not None
+    child = result["child_ids"][-1]
     first = client.get(f"/api/documents/{child}/renditions").json()["items"][0]
     assert first["transform"] == [1, 0, 0, 1, 0, 0]
     _draw_line(engine, library, child, _primary_picture(client, child))

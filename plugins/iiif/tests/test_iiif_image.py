@@ -166,9 +166,9 @@ def test_the_information_document(client: TestClient, page: str) -> None:
         303,
         f"http://127.0.0.1:8765/api/iiif/image/{page}/info.json",
     )
-    found = client.get(answer.headers["location"])
-    assert found.headers["link"].endswith('rel="profile"')
-    body = found.json()
+    response = client.get(answer.headers["location"])
+    assert response.headers["link"].endswith('rel="profile"')
+    body = response.json()
     assert (body["width"], body["height"], body["profile"]) == (400, 300, "level2")
     assert body["tiles"] == [{"width": 512, "height": 512, "scaleFactors": [1]}]
 

@@ -12,13 +12,12 @@ from typing import Any
 
 import orjson
 import pytest
-from iiif_helpers import OWNER, add_lines, add_page, draw_quarters, encode_image, sources
+from iiif_helpers import OWNER, SAMPLE, add_lines, add_page, draw_quarters, encode_image, sources
 from PIL import Image
 from starlette.testclient import TestClient
 
 from armarium.api import Egress, Engine, Library, Unavailable, raw_of
 from armarium_iiif import downloads, jobs
-from armarium_iiif.actions import SAMPLE
 from armarium_iiif.queries.references import Reference
 from armarium_testing.digest import table_digests
 
@@ -41,7 +40,9 @@ class _Answer(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.server.reached.append(self.path)
-        status, headers, body = self.server.pages.get(self.path, (404, {}, b"nothing"))
+        pages = self.server.pages
+        first = pages.pop(f"first {self.path}", None)
+        status, headers, body = first or pages.get(self.path, (404, {}, b"nothing"))
         self.send_response(status)
         for name, value in {**headers, "Content-Length": str(len(body))}.items():
             self.send_header(name, value)
@@ -55,7 +56,7 @@ class _Answer(BaseHTTPRequestHandler):
 @pytest.fixture
 def publisher() -> Iterator[PublisherServer]:
     server = PublisherServer()
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     yield server
     server.shutdown()
@@ -126,8 +127,8 @@ def upload(client: TestClient, data: bytes = SAMPLE, **form: str) -> Any:
 
 
 def pages_of(client: TestClient, folder: str) -> list[Json]:
-    found: list[Json] = client.get("/api/documents", params={"parent_id": folder}).json()["items"]
-    return found
+    response: list[Json] = client.get("/api/documents", params={"parent_id": folder}).json()["items"]
+    return response
 
 
 def job_of(client: TestClient, engine: Engine, library: Library, answer: Any) -> Json:
@@ -166,8 +167,8 @@ def test_a_manifest_becomes_a_folder_of_referenced_pages(
 
 def test_a_referenced_page_is_published_by_reference(client: TestClient) -> None:
     folder = upload(client).json()["document_id"]
-    found = client.get(f"/api/iiif/manifest/{folder}").json()
-    (canvas,) = found["items"]
+    answer = client.get(f"/api/iiif/manifest/{folder}").json()
+    (canvas,) = answer["items"]
     assert canvas["id"] == "https://example.org/letters/1"
     assert (canvas["width"], canvas["height"]) == (3000, 4000)
     body = canvas["items"][0]["items"][0]["body"]
@@ -176,7 +177,7 @@ def test_a_referenced_page_is_published_by_reference(client: TestClient) -> None
         {"id": "https://example.org/i/1", "type": "ImageService3", "profile": "level2"}
     ]
     assert canvas["thumbnail"][0]["id"] == "https://example.org/i/1/full/256,/0/default.jpg"
-    assert found["seeAlso"][0]["id"] == "https://example.org/letters/manifest"
+    assert answer["seeAlso"][0]["id"] == "https://example.org/letters/manifest"
 
 
 @pytest.mark.parametrize(
@@ -226,8 +227,8 @@ def test_order_names_direction_and_description_are_preserved(client: TestClient)
     assert (made["name"], made["canvases"]) == ("Mine", 700)
     folder = client.get(f"/api/documents/{made['document_id']}").json()
     assert (folder["direction"], folder["source_metadata"]) == ("rtl", {"Shelf": "B 12"})
-    shown = client.get(f"/api/iiif/manifest/{made['document_id']}").json()["items"]
-    assert [canvas["label"]["none"][0] for canvas in shown] == [f"f. {number}" for number in range(1, 701)]
+    response = client.get(f"/api/iiif/manifest/{made['document_id']}").json()["items"]
+    assert [canvas["label"]["none"][0] for canvas in response] == [f"f. {number}" for number in range(1, 701)]
 
 
 def test_lines_of_a_referenced_page_lie_on_its_canvas(
@@ -235,8 +236,8 @@ def test_lines_of_a_referenced_page_lie_on_its_canvas(
 ) -> None:
     (page,) = pages_of(client, upload(client).json()["document_id"])
     add_lines(engine, library, page["id"])
-    found = client.get(f"/api/iiif/iiif/lines/{page['id']}").json()
-    assert found["items"][0]["target"] == "https://example.org/letters/1#xywh=300,533,2400,267"
+    answer = client.get(f"/api/iiif/iiif/lines/{page['id']}").json()
+    assert answer["items"][0]["target"] == "https://example.org/letters/1#xywh=300,533,2400,267"
 
 
 def test_the_same_manifest_is_imported_once_into_a_folder(client: TestClient) -> None:

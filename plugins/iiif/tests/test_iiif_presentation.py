@@ -121,8 +121,8 @@ def test_a_page_without_a_picture_counts_in_the_pixels_of_its_file(
 ) -> None:
     add_lines(engine, library, page_document)
     assert lines_of(client, page_document)["items"][0]["target"].endswith("#xywh=40,40,320,20")
-    found = client.get(f"/api/iiif/canvas/{page_document}").json()
-    assert (found["width"], found["height"], found["items"][0]["items"]) == (400, 300, [])
+    answer = client.get(f"/api/iiif/canvas/{page_document}").json()
+    assert (answer["width"], answer["height"], answer["items"][0]["items"]) == (400, 300, [])
 
 
 def test_lines_without_any_size_are_refused(
@@ -187,37 +187,37 @@ def test_a_manifest_shows_every_page_in_order(engine: Engine, library: Library, 
     ]
     loose = add_page(engine, library, folder, name="cover.png")
     add_lines(engine, library, pages[1])
-    found = client.get(f"/api/iiif/manifest/{folder}").json()
-    assert (found["type"], found["label"], found["viewingDirection"], found["navDate"]) == (
+    answer = client.get(f"/api/iiif/manifest/{folder}").json()
+    assert (answer["type"], answer["label"], answer["viewingDirection"], answer["navDate"]) == (
         "Manifest",
         {"none": ["Letters"]},
         "right-to-left",
         "1742-01-31T00:00:00Z",
     )
-    pairs = [(pair["label"]["none"][0], pair["value"]["none"][0]) for pair in found["metadata"]]
+    pairs = [(pair["label"]["none"][0], pair["value"]["none"][0]) for pair in answer["metadata"]]
     assert pairs == [("Date", "1742-01-31"), ("box", "4"), ("copied", "yes"), ("hands", "A"), ("hands", "B")]
-    ids = [canvas["id"].rpartition("/")[2] for canvas in found["items"]]
+    ids = [canvas["id"].rpartition("/")[2] for canvas in answer["items"]]
     assert set(ids) == {*pages, loose}
-    assert [("annotations" in canvas) for canvas in found["items"]].count(True) == 1
-    (january,) = found["structures"]
+    assert [("annotations" in canvas) for canvas in answer["items"]].count(True) == 1
+    (january,) = answer["structures"]
     assert january["label"] == {"none": ["January"]}
     kinds = {item["type"] for item in january["items"]}
     assert kinds == {"Canvas", "Range"}
     week = next(item for item in january["items"] if item["type"] == "Range")
     assert [item["id"].rpartition("/")[2] for item in week["items"]] == pages[1:]
-    body = found["items"][0]["items"][0]["items"][0]["body"]
+    body = answer["items"][0]["items"][0]["items"][0]["body"]
     assert (body["width"], body["height"], body["service"][0]["profile"]) == (400, 300, "level2")
     picture = client.get(body["id"])
     assert (picture.status_code, picture.headers["content-type"]) == (200, "image/jpeg")
-    assert client.get(found["thumbnail"][0]["id"]).status_code == 200
+    assert client.get(answer["thumbnail"][0]["id"]).status_code == 200
 
 
 def test_a_page_alone_is_a_manifest_of_one_canvas(client: TestClient, page: str) -> None:
-    found = client.get(f"/api/iiif/manifest/{page}").json()
-    assert len(found["items"]) == 1
-    assert "structures" not in found
+    answer = client.get(f"/api/iiif/manifest/{page}").json()
+    assert len(answer["items"]) == 1
+    assert "structures" not in answer
     canvas = client.get(f"/api/iiif/canvas/{page}").json()
-    assert {**found["items"][0], "@context": canvas["@context"]} == canvas
+    assert {**answer["items"][0], "@context": canvas["@context"]} == canvas
 
 
 @pytest.mark.parametrize("asked", ["manifest", "canvas"])
@@ -351,7 +351,7 @@ def test_words_that_were_placed_are_annotations_and_hits_where_they_stand(
 ) -> None:
     add_lines(engine, library, page)
     shown = client.get(f"/api/segments/document/{page}/lines").json()
-    pass_id, (line, other) = shown["pass_id"], (one["segment_id"] for one in shown["lines"])
+    pass_id, (line, other) = shown["pass_id"], (line["segment_id"] for line in shown["lines"])
     run_action(engine, library, "representation.create", segment_id=line, text="My dear Éva")
     run_action(engine, library, "representation.create", segment_id=other, text="dear me")
     for place, word in enumerate(["My", "dear", "Éva"]):
@@ -363,9 +363,10 @@ def test_words_that_were_placed_are_annotations_and_hits_where_they_stand(
 
     def find_words(**query: str) -> list[tuple[str, str, str]]:
         answer = client.get(f"/api/iiif/iiif/lines/{page}", params=query).json()["items"]
-        assert len({one["id"] for one in answer}) == len(answer)
+        assert len({item["id"] for item in answer}) == len(answer)
         return [
-            (one["textGranularity"], one["body"]["value"], one["target"].partition("#")[2]) for one in answer
+            (item["textGranularity"], item["body"]["value"], item["target"].partition("#")[2])
+            for item in answer
         ]
 
     words = [
@@ -378,10 +379,10 @@ def test_words_that_were_placed_are_annotations_and_hits_where_they_stand(
     assert find_words(q="dear") == [words[1], unplaced]
     assert find_words(q="eva, DEAR") == [words[1], words[2]]
     assert find_words(q="!?") == find_words(q="nobody") == []
-    assert [one[0] for one in find_words()] == ["line", "line"]
+    assert [word[0] for word in find_words()] == ["line", "line"]
     found = client.get(f"/api/iiif/search/2/{page}", params={"q": "dear"}).json()
-    targets = [(one["body"]["value"], one["target"].partition("#")[2]) for one in found["items"]]
+    targets = [(item["body"]["value"], item["target"].partition("#")[2]) for item in found["items"]]
     assert targets == [one[1:] for one in (words[1], unplaced)]
     hits = found["annotations"][0]["items"]
-    assert [one["motivation"] for one in hits] == ["contextualizing", "highlighting"]
+    assert [hit["motivation"] for hit in hits] == ["contextualizing", "highlighting"]
     assert hits[0]["target"]["selector"][0]["prefix"] == "My "

@@ -12,10 +12,10 @@ import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from iiif_helpers import SAMPLE
 
 from armarium.api import ServiceError
 from armarium_iiif import manifest_reader
-from armarium_iiif.actions import SAMPLE
 from armarium_iiif.errors import ManifestTooLarge, NotAManifest, TooManyCanvases
 from armarium_iiif.manifest_reader import ReferencedManifest, read_manifest, web_address
 from armarium_iiif.texts import plain_text

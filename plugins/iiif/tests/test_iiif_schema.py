@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from iiif_helpers import OWNER, add_lines, add_page, sources
+from iiif_helpers import OWNER, SAMPLE, add_lines, add_page, sources
 from starlette.testclient import TestClient
 
 from armarium.api import Engine, Library
-from armarium_iiif.actions import SAMPLE
 
 prezi3 = pytest.importorskip("iiif_prezi3", reason="iiif-prezi3 is not installed (make dev)")
 
@@ -16,10 +15,10 @@ prezi3 = pytest.importorskip("iiif_prezi3", reason="iiif-prezi3 is not installed
 def folder(engine: Engine, library: Library) -> str:
     """A folder with pages below it, one of them with lines, and one that only references a picture."""
     details = {"date_iso": "1742-01-31", "direction": "rtl", "attributes": {"<b>": "<i>x</i>", "box": [1, 2]}}
-    made = engine.run(
+    result = engine.run(
         library, "document.create", {"name": "Letters", "parent_id": sources(library), **details}, OWNER
     )
-    identity = str((made.result or {})["id"])
+    identity = str((result.result or {})["id"])
     inner = engine.run(library, "document.create", {"name": "Inner", "parent_id": identity}, OWNER)
     page = add_page(engine, library, (inner.result or {})["id"])
     add_page(engine, library, identity, name="cover.png")

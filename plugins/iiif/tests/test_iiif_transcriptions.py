@@ -76,8 +76,8 @@ def test_annotations_inside_the_manifest_are_lines_of_their_page(
         ("In the year of the flood", "line", *(pytest.approx(one) for one in (1 / 60, 1 / 48, 2 / 9, 1 / 80)))
     ]
     ((page,),) = rows(library, "SELECT id FROM document WHERE name = '1r'")
-    found = client.get(f"/api/segments/document/{page}/text").json()
-    assert (found["text"], found["pass_basis"]) == ("In the year of the flood", "imported-only")
+    answer = client.get(f"/api/segments/document/{page}/text").json()
+    assert (answer["text"], answer["pass_basis"]) == ("In the year of the flood", "imported-only")
     ((imported,),) = rows(library, "SELECT provenance_kind FROM segment_pass")
     assert imported == "external_import"
 

@@ -133,6 +133,25 @@ def test_children_with_later_work_are_not_undone(
     assert [len(live_names(library, page)) for page in pages] == [1, 1, 1, 0]
 
 
+def test_what_the_trash_and_undo_gave_back_is_no_later_work(
+    engine: Engine, library: Library, folder: str, do: Run
+) -> None:
+    fill(engine, library, folder, 3)
+    batch = do("image.batch_apply", {"folder_id": folder, "spec": CROP})["batch_id"]
+    engine.jobs.run_until_idle(library)
+    children = [item["child_ids"][0] for item in batch_state(library, batch)["items"]]
+    first = engine.run(library, "image.batch_undo", {"batch_id": batch}, OWNER)
+    engine.undo(library, [first.audit_id], OWNER)
+    do("document.delete", {"ids": [children[0]]})
+    do("document.restore", {"document_id": children[0]})
+    starred = engine.run(library, "document.update", {"document_id": children[1], "is_starred": True}, OWNER)
+    engine.undo(library, [starred.audit_id], OWNER)
+    do("document.update", {"document_id": children[2], "is_starred": True})
+    undone = do("image.batch_undo", {"batch_id": batch})
+    assert sorted(undone["removed_ids"]) == sorted(children[:2])
+    assert [entry["document_id"] for entry in undone["kept"]] == children[2:]
+
+
 def test_a_batch_undone_while_it_runs_stops(engine: Engine, library: Library, folder: str, do: Run) -> None:
     pages = fill(engine, library, folder, 3)
     batch = do("image.batch_apply", {"folder_id": folder, "spec": CROP})["batch_id"]

@@ -34,10 +34,10 @@ def test_a_crop_is_what_a_person_sees(
 ) -> None:
     for orientation in range(1, 9):
         page = add_page(engine, library, folder, make_stored(orientation, form), orientation=orientation)
-        made = do("image.crop", {"document_id": page, **CROP})
-        image = picture_of(library, made["child"]["id"])
+        result = do("image.crop", {"document_id": page, **CROP})
+        image = picture_of(library, result["child"]["id"])
         assert image.tobytes() == chart().crop((30, 10, 80, 50)).tobytes(), orientation
-        assert made["region"] == pytest.approx([30 / WIDTH, 10 / HEIGHT, 50 / WIDTH, 40 / HEIGHT])
+        assert result["region"] == pytest.approx([30 / WIDTH, 10 / HEIGHT, 50 / WIDTH, 40 / HEIGHT])
 
 
 @pytest.mark.parametrize("form", ["PNG", "TIFF"])
@@ -66,8 +66,8 @@ def test_a_child_says_where_it_comes_from_and_the_source_stays(library: Library,
         rows(library, "SELECT * FROM document WHERE id = ?", page),
         rows(library, "SELECT * FROM rendition WHERE document_id = ?", page),
     )
-    made = do("image.crop", {"document_id": page, **CROP})
-    child = made["child"]
+    result = do("image.crop", {"document_id": page, **CROP})
+    child = result["child"]
     assert before == (
         rows(library, "SELECT * FROM document WHERE id = ?", page),
         rows(library, "SELECT * FROM rendition WHERE document_id = ?", page),
@@ -143,28 +143,28 @@ def test_a_split_makes_pages_that_stand_for_the_picture(
 ) -> None:
     from armarium_documents.api import pages_under
 
-    made = do("image.split", {"document_id": page, "regions": HALVES})
-    assert [child["name"] for child in made["children"]] == ["1v", "1.png, split 2"]
-    assert [child["page_label"] for child in made["children"]] == ["1v", None]
-    left, right = (picture_of(library, child) for child in made["child_ids"])
+    result = do("image.split", {"document_id": page, "regions": HALVES})
+    assert [child["name"] for child in result["children"]] == ["1v", "1.png, split 2"]
+    assert [child["page_label"] for child in result["children"]] == ["1v", None]
+    left, right = (picture_of(library, child) for child in result["child_ids"])
     assert (left.size, right.size) == ((60, 90), (60, 90))
     assert right.getpixel((0, 0)) == (60, 0, 99)
     with library.db.read() as conn:
-        assert pages_under(conn, [folder]) == made["child_ids"]
-    assert do("image.unsplit", {"document_id": page})["removed_ids"] == made["child_ids"]
+        assert pages_under(conn, [folder]) == result["child_ids"]
+    assert do("image.unsplit", {"document_id": page})["removed_ids"] == result["child_ids"]
     with library.db.read() as conn:
         assert pages_under(conn, [folder]) == [page]
 
 
 def test_a_picture_is_not_split_twice(library: Library, page: str, do: Run) -> None:
-    made = do("image.split", {"document_id": page, "regions": HALVES})
+    result = do("image.split", {"document_id": page, "regions": HALVES})
     before = rows(library, "SELECT id FROM document")
     with pytest.raises(Conflict) as refusal:
         do("image.split", {"document_id": page, "regions": HALVES[::-1]})
     assert refusal.value.code == "already_split"
     assert "2 parts" in refusal.value.detail
     assert rows(library, "SELECT id FROM document") == before
-    do("image.unsplit", {"document_id": made["child_ids"][0]})
+    do("image.unsplit", {"document_id": result["child_ids"][0]})
     with pytest.raises(Conflict):
         do("image.split", {"document_id": page, "regions": HALVES})
     do("image.unsplit", {"document_id": page})
@@ -174,8 +174,8 @@ def test_a_picture_is_not_split_twice(library: Library, page: str, do: Run) -> N
 def test_neighbouring_regions_leave_no_gap(library: Library, page: str, do: Run) -> None:
     third = 1 / 7
     regions = [{"bbox": [n * third, 0, third, 1]} for n in range(7)]
-    made = do("image.split", {"document_id": page, "regions": regions})
-    assert sum(picture_of(library, child).width for child in made["child_ids"]) == WIDTH
+    result = do("image.split", {"document_id": page, "regions": regions})
+    assert sum(picture_of(library, child).width for child in result["child_ids"]) == WIDTH
 
 
 def test_a_cut_is_reverted_by_its_source_or_one_child(library: Library, page: str, do: Run) -> None:
@@ -209,11 +209,11 @@ def test_undo_removes_every_row_and_redraws_the_thumbnail(
     outcome = engine.run(library, "image.split", {"document_id": page, "regions": HALVES}, OWNER)
     engine.undo(library, [outcome.audit_id], OWNER)
     assert differences(before, table_digests(library.db, engine.library_schema)) == []
-    made = engine.run(library, "image.crop", {"document_id": page, **CROP}, OWNER).result
-    assert made is not None
+    result = engine.run(library, "image.crop", {"document_id": page, **CROP}, OWNER).result
+    assert result is not None
     engine.jobs.run_until_idle(library)
     assert rows(
-        library, "SELECT width, height FROM thumbnail WHERE document_id = ?", made["child"]["id"]
+        library, "SELECT width, height FROM thumbnail WHERE document_id = ?", result["child"]["id"]
     ) == [(50, 40)]
 
 
@@ -316,14 +316,14 @@ def test_a_page_of_a_file_of_several(engine: Engine, library: Library, folder: s
     roll = str(do("document.create", {"name": "Roll", "doc_type": "file", "parent_id": folder})["id"])
     first = add_page(engine, library, roll, name="Page 1", doc_type="page")
     second = add_page(engine, library, roll, name="Page 2", doc_type="page")
-    made = do("image.crop", {"document_id": roll, **CROP, "page": 2})
-    assert (made["document_id"], made["child"]["parent_id"]) == (second, second)
+    result = do("image.crop", {"document_id": roll, **CROP, "page": 2})
+    assert (result["document_id"], result["child"]["parent_id"]) == (second, second)
     do("image.split", {"document_id": roll, "regions": HALVES})
     assert live_names(library, first) == ["1v", "Page 1, split 2"]
     with pytest.raises(Invalid) as refusal:
         do("image.crop", {"document_id": roll, **CROP, "page": 3})
     assert refusal.value.code == "no_such_page"
-    assert do("image.uncrop", {"document_id": roll})["removed_ids"] == made["child_ids"]
+    assert do("image.uncrop", {"document_id": roll})["removed_ids"] == result["child_ids"]
 
 
 def _region(**fields: Any) -> dict[str, Any]:

@@ -15,10 +15,10 @@ REGION = {"left": 0, "top": 0, "width": 0.5, "height": 1}
 
 
 def test_crop_and_back(client: Any, page: str) -> None:
-    made = client.post(f"/api/images/{page}/crop", json=CROP)
-    assert made.status_code == 200
-    body = made.json()
-    assert made.headers["X-Service-Audit-Id"] == body["audit_id"]
+    response = client.post(f"/api/images/{page}/crop", json=CROP)
+    assert response.status_code == 200
+    body = response.json()
+    assert response.headers["X-Service-Audit-Id"] == body["audit_id"]
     assert (body["document_id"], body["removed_ids"]) == (page, [])
     assert body["child"]["region"]["rect"] == body["region"]
     kept = client.get(f"/api/documents/{body['child']['id']}/renditions").json()["items"][0]
@@ -32,10 +32,10 @@ def test_crop_and_back(client: Any, page: str) -> None:
 
 
 def test_split_and_back(client: Any, page: str) -> None:
-    made = client.post(f"/api/images/{page}/split", json={"regions": HALVES}).json()
-    assert [child["id"] for child in made["children"]] == made["child_ids"]
-    back = client.post(f"/api/images/{made['child_ids'][0]}/unsplit").json()
-    assert (back["document_id"], back["removed_ids"]) == (page, made["child_ids"][:1])
+    answer = client.post(f"/api/images/{page}/split", json={"regions": HALVES}).json()
+    assert [child["id"] for child in answer["children"]] == answer["child_ids"]
+    back = client.post(f"/api/images/{answer['child_ids'][0]}/unsplit").json()
+    assert (back["document_id"], back["removed_ids"]) == (page, answer["child_ids"][:1])
     assert "audit_id" in back
 
 
@@ -113,8 +113,8 @@ def test_what_cannot_be_cut_is_422(client: Any, page: str, path: str, body: Any)
 
 
 def test_viewers_and_callers_without_a_token_cannot_cut(client: Any, library: Library, page: str) -> None:
-    made = client.post("/api/tokens", json={"name": "looker", "role": "viewer"}).json()
-    client.headers["Authorization"] = f"Bearer {made['token']}"
+    answer = client.post("/api/tokens", json={"name": "looker", "role": "viewer"}).json()
+    client.headers["Authorization"] = f"Bearer {answer['token']}"
     for path, body in (
         (f"/api/images/{page}/crop", CROP),
         (f"/api/images/{page}/split", {"regions": HALVES}),

@@ -178,8 +178,8 @@ def test_it_is_made_from_the_original_though_another_is_primary(
     engine: Engine, library: Library, page: str, do: Run
 ) -> None:
     (original,) = rows(library, "SELECT id FROM rendition WHERE document_id = ?", page)[0]
-    made = do("image.treat_item", {"document_id": page, "role": "binarised"})["rendition_id"]
-    do("rendition.set_primary", {"document_id": page, "rendition_id": made})
+    result = do("image.treat_item", {"document_id": page, "role": "binarised"})["rendition_id"]
+    do("rendition.set_primary", {"document_id": page, "rendition_id": result})
     do("image.treat_item", {"document_id": page, "role": "enhanced"})
     ((source, transform),) = rows(
         library, "SELECT params ->> '$.from_rendition_id', transform FROM rendition WHERE role = 'enhanced'"

@@ -20,10 +20,16 @@ FAMILIES = ("documents", "source_model", "reading", "rights", "checking", "searc
 
 
 @pytest.fixture
-def engine(make_engine: Callable[..., Engine]) -> Engine:
+def settings() -> dict[str, Any]:
+    """What is set of the engine besides its plugins."""
+    return {}
+
+
+@pytest.fixture
+def engine(make_engine: Callable[..., Engine], settings: dict[str, Any]) -> Engine:
     """An engine with knowledge and what it stands on."""
     made = [importlib.import_module(f"armarium_{name}.plugin").armarium_plugin() for name in FAMILIES]
-    return make_engine(plugins=made)
+    return make_engine(plugins=made, **settings)
 
 
 @pytest.fixture

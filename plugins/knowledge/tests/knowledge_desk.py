@@ -66,12 +66,12 @@ class Desk:
             [0.1, 0.05 + 0.9 * number / len(texts), 0.8, 0.5 / len(texts)] for number in range(len(texts))
         ]
         shapes = [{**of_page, "kind": "line", "anchor": {"rect": rect}} for rect in rects]
-        lines = [one["id"] for one in self.do("segment.create_many", {"segments": shapes})["items"]]
+        lines = [item["id"] for item in self.do("segment.create_many", {"segments": shapes})["items"]]
         readings = [{"segment_id": line, "text": text} for line, text in zip(lines, texts, strict=True)]
-        made = self.do(
+        result = self.do(
             "reading.take", {**of_page, "provider": "a-reader", "model": "m", "readings": readings}, AGENT
         )
-        return Page(page_id, pass_id, lines, made["representation_ids"], list(texts))
+        return Page(page_id, pass_id, lines, result["representation_ids"], list(texts))
 
     def entity(self, name: str = "Juan Garcia", entity_type: str = "person", **more: Any) -> str:
         return str(
@@ -116,6 +116,6 @@ class Desk:
 
 def machine(desk: Desk) -> dict[str, str]:
     """The headers of an agent, who may write."""
-    made = desk.client.post("/api/tokens", json={"name": "an agent", "role": "editor"})
-    assert made.status_code == 200, made.text
-    return {"Authorization": f"Bearer {made.json()['token']}"}
+    response = desk.client.post("/api/tokens", json={"name": "an agent", "role": "editor"})
+    assert response.status_code == 200, response.text
+    return {"Authorization": f"Bearer {response.json()['token']}"}

@@ -126,18 +126,18 @@ def test_no_redo_names_a_merged_entity_or_names_one_twice(desk: Desk) -> None:
 
 def test_a_deleted_entity_leaves_its_name_in_statements(desk: Desk) -> None:
     juan, mill = desk.entity(), desk.entity("The mill", "location")
-    said = desk.claim("He sold it", subject_entity_id=juan, object_entity_id=mill)["id"]
+    claim = desk.claim("He sold it", subject_entity_id=juan, object_entity_id=mill)["id"]
     desk.client.delete(f"/api/entities/{mill}")
-    told = desk.get(f"/api/claims/{said}")
-    assert (told["object_entity_id"], told["object_phrase"]) == (None, "The mill")
-    assert (told["subject_entity_id"], told["subject_canonical"]) == (juan, "Juan Garcia")
-    assert [one["id"] for one in desk.get("/api/claims", q="mill")["items"]] == [said]
+    answer = desk.get(f"/api/claims/{claim}")
+    assert (answer["object_entity_id"], answer["object_phrase"]) == (None, "The mill")
+    assert (answer["subject_entity_id"], answer["subject_canonical"]) == (juan, "Juan Garcia")
+    assert [item["id"] for item in desk.get("/api/claims", q="mill")["items"]] == [claim]
 
 
 def test_evidence_is_carried_to_the_same_place_of_the_other_line(desk: Desk) -> None:
     page = desk.page(["Juan and Juan came"])
     start = page.at("Juan", 1)["char_start"]
-    said = desk.claim(source_document_id=page.id, source_char_start=start, source_char_end=start + 4)["id"]
+    claim = desk.claim(source_document_id=page.id, source_char_start=start, source_char_end=start + 4)["id"]
     other = str(desk.do("segment.pass_create", {"document_id": page.id, "name": "Second"})["id"])
     new = desk.lay(page.id, other, ["Juan & Juan came"])
     ends = {"from_segment_id": page.lines[0], "to_segment_id": new.lines[0]}
@@ -145,8 +145,8 @@ def test_evidence_is_carried_to_the_same_place_of_the_other_line(desk: Desk) -> 
     desk.do("segment.match_accept", {"match_id": match})
     carried = desk.client.post("/api/segments/carry", json={"match_id": match, "kinds": ["claim_evidence"]})
     assert carried.status_code == 200, carried.text
-    copy = desk.get(f"/api/claims/{said}")["evidence"][1]
+    copy = desk.get(f"/api/claims/{claim}")["evidence"][1]
     assert (copy["segment_id"], copy["segment_char_start"]) == (new.lines[0], len("Juan & "))
     undone = desk.client.post(f"/api/actions/audit/{carried.json()['audit_id']}/undo")
     assert undone.status_code == 200, undone.text
-    assert len(desk.get(f"/api/claims/{said}")["evidence"]) == 1
+    assert len(desk.get(f"/api/claims/{claim}")["evidence"]) == 1

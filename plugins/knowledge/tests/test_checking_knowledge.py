@@ -45,7 +45,7 @@ def test_a_passage_of_another_page_is_sent_only_where_that_pages_rights_allow(
     alone = desk.claim("A leaf is here", source_ids=[page.id])["id"]
     barred = desk.do("rights.set", {"target_kind": "document", "target_id": closed.id, "model_use": "none"})
     job_id = check(desk, page, "claims")
-    assert [one["target_id"] for one in desk.get("/api/check/verdicts")["items"]] == [alone]
+    assert [item["target_id"] for item in desk.get("/api/check/verdicts")["items"]] == [alone]
     assert "Ana Lopez" not in json.dumps([one["body"] for one in provider.asked])
     run = desk.get(f"/api/check/runs/{job_id}")
     assert (run["state"], run["total"], run["counts"]["unanswered"]) == ("done", 2, 1)

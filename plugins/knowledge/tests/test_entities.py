@@ -12,7 +12,7 @@ from armarium.api import Forbidden, ServiceError, raw_of
 
 
 def test_an_entity_made_by_hand_stands_in_the_list_without_any_source(desk: Desk) -> None:
-    made = desk.client.post(
+    response = desk.client.post(
         "/api/entities",
         json={
             "canonical_name": "Münster",
@@ -30,18 +30,18 @@ def test_an_entity_made_by_hand_stands_in_the_list_without_any_source(desk: Desk
             ],
         },
     )
-    assert made.status_code == 200, made.text
-    told = made.json()
-    assert told["aliases"] == ["Monasterium", "ミュンスター"]
-    assert told["audit_id"]
-    assert told["names"][0]["provenance_kind"] == "human"
+    assert response.status_code == 200, response.text
+    answer = response.json()
+    assert answer["aliases"] == ["Monasterium", "ミュンスター"]
+    assert answer["audit_id"]
+    assert answer["names"][0]["provenance_kind"] == "human"
     for words in ("munster", "MONASTER", "ミュンスター", "mün"):
-        assert [one["id"] for one in desk.get("/api/entities", q=words)["items"]] == [told["id"]], words
+        assert [item["id"] for item in desk.get("/api/entities", q=words)["items"]] == [answer["id"]], words
     assert desk.get("/api/entities", q="paderborn")["total"] == 0
     assert desk.get("/api/entities", entity_type="person")["total"] == 0
     assert desk.get("/api/library/stats")["entities"] == 1
     named = desk.get("/api/links/naming", uri="https://d-nb.info/gnd/4040608-4")
-    assert named["entity_ids"] == [told["id"]]
+    assert named["entity_ids"] == [answer["id"]]
 
 
 def test_a_name_that_stays_keeps_who_gave_it(desk: Desk) -> None:
@@ -104,13 +104,13 @@ def test_a_merge_takes_all_along_and_its_undo_parts_them_again(desk: Desk) -> No
     desk.mention(page, juan, "Juan Garcia")
     desk.mention(page, other, "Juan Garcia")
     desk.mention(page, other, "Juan Garcia", nth=1)
-    said = desk.claim(subject_entity_id=other, entity_ids=[juan])
+    claim = desk.claim(subject_entity_id=other, entity_ids=[juan])
     before = {name: desk.rows(f"SELECT * FROM {name} ORDER BY id") for name in ("mention", "claim_entity")}
     merged = desk.client.post("/api/entities/merge", json={"survivor_id": juan, "ids": [other]})
     assert merged.status_code == 200, merged.text
     assert merged.json()["entity"]["aliases"] == ["Joan Garsia"]
     assert desk.get(f"/api/entities/{juan}/mentions")["total"] == 2
-    assert desk.get(f"/api/claims/{said['id']}")["entity_ids"] == [juan]
+    assert desk.get(f"/api/claims/{claim['id']}")["entity_ids"] == [juan]
     assert desk.get("/api/entities")["total"] == 1
     assert desk.get("/api/entities", curation_state="merged")["items"][0]["merged_into_id"] == juan
     desk.expect_refusal("PATCH", f"/api/entities/{other}", 409, "entity_merged", description="x")
@@ -141,8 +141,8 @@ def test_merges_in_a_circle_and_by_machines_are_refused(desk: Desk) -> None:
 def test_a_storm_of_merges_and_undos_comes_back_to_the_beginning(desk: Desk) -> None:
     page = desk.page()
     ids = [desk.entity(f"Name {number}") for number in range(6)]
-    for one in ids:
-        desk.mention(page, one, "Juan Garcia")
+    for identity in ids:
+        desk.mention(page, identity, "Juan Garcia")
     before = desk.rows("SELECT id, entity_id FROM mention ORDER BY id")
     steps = [
         desk.client.post("/api/entities/merge", json={"survivor_id": ids[0], "ids": [one]}).json()["audit_id"]
@@ -160,9 +160,9 @@ def test_a_storm_of_merges_and_undos_comes_back_to_the_beginning(desk: Desk) -> 
 def a_match(desk: Desk) -> tuple[str, str, str]:
     one, two = desk.entity(), desk.entity("Joan Garcia")
     pair = {"survivor_id": one, "candidate_id": two, "score": 0.9, "method": "name_variant"}
-    made = desk.do("entity.propose_matches", {"pairs": [pair]}, AGENT)
+    result = desk.do("entity.propose_matches", {"pairs": [pair]}, AGENT)
     assert desk.do("entity.propose_matches", {"pairs": [pair]}, AGENT) == {"match_ids": []}
-    return one, two, made["match_ids"][0]
+    return one, two, result["match_ids"][0]
 
 
 def test_a_match_is_accepted_by_a_person_once(desk: Desk) -> None:
@@ -195,10 +195,10 @@ def test_reviews_of_predictions(desk: Desk) -> None:
     one, two = desk.entity(), desk.entity("The mill", "location")
     body = {"source_entity_id": one, "relation": "owned", "target_entity_id": two, "score": 0.7}
     path = "/api/kg/kgembed/reviews"
-    made = desk.client.post(path, json=body).json()
+    answer = desk.client.post(path, json=body).json()
     desk.expect_refusal("POST", path, 409, "already_exists", **body)
     claim = desk.claim()["id"]
-    own = f"{path}/{made['id']}"
+    own = f"{path}/{answer['id']}"
     desk.expect_refusal("PATCH", own, 422, "not_accepted", state="rejected", resulting_claim_id=claim)
     assert desk.client.patch(own, json={"state": "deferred", "note": "later"}).json()["note"] == "later"
     assert desk.client.patch(own, json={"state": "rejected"}).json()["note"] == "later"
@@ -232,8 +232,8 @@ def test_the_biography_in_its_three_formats(desk: Desk) -> None:
     desk.claim("He sold it later", time_start="1650", **about)
     desk.claim("He sold it", time_start="1642", **about, **source)
     path = f"/api/entities/{juan}/export"
-    told = desk.client.get(path, params={"format": "json"})
-    found = json.loads(told.content)
+    response = desk.client.get(path, params={"format": "json"})
+    found = json.loads(response.content)
     assert list(found) == [
         "entity",
         "names",
@@ -244,7 +244,7 @@ def test_the_biography_in_its_three_formats(desk: Desk) -> None:
         "sources",
         "generated_at",
     ]
-    assert [one["text"] for one in found["statements"]] == ["He sold it", "He sold it later"]
+    assert [statement["text"] for statement in found["statements"]] == ["He sold it", "He sold it later"]
     assert found["statements"][0]["citation"] == "Deed"
     assert found["relations"][0]["target_name"] == "The mill"
     assert len(found["relations"][0]["claim_ids"]) == 2
@@ -297,7 +297,7 @@ def test_a_hundred_names_in_many_scripts(desk: Desk) -> None:
     ]
     made = {name: desk.entity(name) for name in names}
     for name, identity in made.items():
-        assert identity in {one["id"] for one in desk.get("/api/entities", q=name)["items"]}, name
+        assert identity in {item["id"] for item in desk.get("/api/entities", q=name)["items"]}, name
     assert desk.get("/api/entities", q="محمد")["items"][0]["id"] == made["محمّد"]
     assert desk.get("/api/entities", q="דוד")["items"][0]["id"] == made["דָּוִד"]
 
@@ -315,9 +315,9 @@ def test_a_list_finds_names_however_they_are_spelled_and_turned(desk: Desk) -> N
         ("saint-denis", "Saint‑Denis"),
         ("García, Juan", "Juan García."),
     ):
-        assert [one["id"] for one in desk.get("/api/entities", q=asked)["items"]] == [made[name]], asked
+        assert [item["id"] for item in desk.get("/api/entities", q=asked)["items"]] == [made[name]], asked
     koehler = desk.entity("Koehler")
-    assert koehler in [one["id"] for one in desk.get("/api/entities", q="Köhler")["items"]]
+    assert koehler in [item["id"] for item in desk.get("/api/entities", q="Köhler")["items"]]
 
 
 def test_a_found_name_goes_to_the_entity_that_has_it_turned_round(desk: Desk) -> None:
@@ -329,7 +329,7 @@ def test_a_found_name_goes_to_the_entity_that_has_it_turned_round(desk: Desk) ->
         "char_end": 15,
     }
     desk.do("mention.take", {"document_id": page.id, "names": [{**place, "entity_type": "person"}]}, AGENT)
-    assert [one["entity_id"] for one in desk.names_on(page)["items"]] == [juan]
+    assert [item["entity_id"] for item in desk.names_on(page)["items"]] == [juan]
 
 
 def test_names_folded_by_an_older_engine_are_folded_again_when_the_project_opens(desk: Desk) -> None:

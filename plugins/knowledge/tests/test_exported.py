@@ -44,7 +44,7 @@ def test_a_whole_project_is_exported_with_what_nothing_names(desk: Desk) -> None
     juan, nobody = entity(desk, "Juan Garcia"), entity(desk, "Nobody")
     named = mention(desk, juan, page, "Juan Garcia")
     said = claim(desk, "Juan sold the mill", juan, page, "sold the mill")
-    assert {one["id"] for one in export_records(desk, "entity")} == {juan, nobody}
+    assert {export_record["id"] for export_record in export_records(desk, "entity")} == {juan, nobody}
     (one,) = export_records(desk, "mention")
     assert (one["id"], one["char_start"], one["segment_id"]) == (named, 15, page.lines[0])
     (one,) = export_records(desk, "claim")
@@ -65,11 +65,13 @@ def test_what_only_withheld_pages_name_is_not_exported(desk: Desk) -> None:
                                     "source_ids": [open_page.id, shut.id]})  # fmt: skip
     (one,) = export_records(desk, "entity", withheld=[shut.id])
     assert (one["id"], one["source_document_ids"]) == (juan, [open_page.id])
-    assert {one["id"] for one in export_records(desk, "claim", withheld=[shut.id])} == {kept}
-    assert {one["document_id"] for one in export_records(desk, "mention", withheld=[shut.id])} == {
-        open_page.id
+    assert {export_record["id"] for export_record in export_records(desk, "claim", withheld=[shut.id])} == {
+        kept
     }
-    assert both["id"] in {one["id"] for one in export_records(desk, "claim")}
+    assert {
+        export_record["document_id"] for export_record in export_records(desk, "mention", withheld=[shut.id])
+    } == {open_page.id}
+    assert both["id"] in {export_record["id"] for export_record in export_records(desk, "claim")}
 
 
 def test_of_some_pages_goes_what_they_name_and_say(desk: Desk) -> None:
@@ -81,12 +83,17 @@ def test_of_some_pages_goes_what_they_name_and_say(desk: Desk) -> None:
     claim(desk, "Ana was his wife", ana, other, "Ana Lopez")
     both = desk.do("claim.create", {"text": "Both say so", "subject_entity_id": ana,
                                     "source_ids": [other.id, one_page.id]})  # fmt: skip
-    found = {one["id"]: one for one in export_records(desk, "claim", [one_page.id])}
+    found = {
+        export_record["id"]: export_record for export_record in export_records(desk, "claim", [one_page.id])
+    }
     assert found[both["id"]]["source_document_id"] == one_page.id
     assert found[both["id"]]["source_ids"] == [one_page.id]
     assert len(found) == 2
     # Ana is named by a statement that goes along, though the page that names her stays.
-    names = {one["id"]: one["source_document_ids"] for one in export_records(desk, "entity", [one_page.id])}
+    names = {
+        export_record["id"]: export_record["source_document_ids"]
+        for export_record in export_records(desk, "entity", [one_page.id])
+    }
     assert names == {juan: [one_page.id], ana: []}
     assert nobody not in names
 
@@ -96,7 +103,7 @@ def test_merged_entities_and_what_rests_on_the_trash_stay(desk: Desk) -> None:
     juan, double = entity(desk, "Juan Garcia"), entity(desk, "J. Garcia")
     claim(desk, "Juan sold the mill", juan, page, "sold the mill")
     desk.do("entity.merge", {"survivor_id": juan, "ids": [double]})
-    assert [one["id"] for one in export_records(desk, "entity")] == [juan]
+    assert [export_record["id"] for export_record in export_records(desk, "entity")] == [juan]
     desk.do("document.delete", {"ids": [page.id]})
     assert export_records(desk, "claim") == []
     assert export_records(desk, "mention") == []
@@ -115,8 +122,8 @@ def test_matches_and_reviews_go_along_unless_a_withheld_page_names_one_of_the_tw
     matches = desk.do("entity.propose_matches", {"pairs": pairs})["match_ids"]
     about = {"source_entity_id": juan, "relation": "knows", "target_entity_id": ana, "score": 0.5}
     review = desk.do("prediction_review.create", about)["id"]
-    assert {one["id"] for one in export_records(desk, "entity_match")} == set(matches)
-    assert [one["id"] for one in export_records(desk, "prediction_review")] == [review]
+    assert {export_record["id"] for export_record in export_records(desk, "entity_match")} == set(matches)
+    assert [export_record["id"] for export_record in export_records(desk, "prediction_review")] == [review]
     (left,) = export_records(desk, "entity_match", withheld=[shut.id])
     assert (left["survivor_entity_id"], left["candidate_entity_id"]) == (juan, joan)
     assert export_records(desk, "prediction_review", withheld=[shut.id]) == []

@@ -29,7 +29,7 @@ def search(desk: Desk, query: str, **more: Any) -> dict[str, Any]:
 
 
 def ids(found: dict[str, Any]) -> list[str]:
-    return [one["document_id"] for one in found["results"]]
+    return [result["document_id"] for result in found["results"]]
 
 
 def test_pages_are_found_by_who_is_named_on_them_whatever_the_spelling_there(desk: Desk) -> None:
@@ -60,8 +60,8 @@ def test_hits_beside_pages_are_answered_with_what_they_rest_on(desk: Desk) -> No
         },
     )
     found = search(desk, "garsias", include=["content", "entities", "claims"])
-    assert [one["id"] for one in found["entity_hits"]] == [person]
-    assert [one["text"] for one in found["claim_hits"]] == ["The miller Garsias sold his mill"]
+    assert [entity_hit["id"] for entity_hit in found["entity_hits"]] == [person]
+    assert [claim_hit["text"] for claim_hit in found["claim_hits"]] == ["The miller Garsias sold his mill"]
     assert ids(found) == [deed.id]
     read = search(desk, "emphyteusis", include=["content", "interpretations"])
     (result,) = read["results"]
@@ -104,6 +104,6 @@ SHAPES = (
 def test_a_place_that_is_written_is_read(desk: Desk, shape: dict[str, Any]) -> None:
     value = {"label": "X", "basis": "b", "geometry_type": "area", **shape}
     place = desk.entity("X", "location", place_values=[value])
-    found = desk.get(f"/api/entities/{place}/place")
-    assert found["status"] == "stated", found
-    assert found["place"]["geometry"] is not None
+    answer = desk.get(f"/api/entities/{place}/place")
+    assert answer["status"] == "stated", answer
+    assert answer["place"]["geometry"] is not None

@@ -32,8 +32,8 @@ def test_a_mention_is_made_of_words_on_one_line_or_refused(desk: Desk) -> None:
         )
         assert told["detail"]
     # Offsets count characters, so that none lies within a pair of surrogates.
-    made = desk.client.post("/api/mentions", json={**where, "char_start": 1, "char_end": 4}).json()
-    assert (made["text"], made["segment_char_start"], made["segment_char_end"]) == ("𝔲𝔞𝔫", 1, 4)
+    answer = desk.client.post("/api/mentions", json={**where, "char_start": 1, "char_end": 4}).json()
+    assert (answer["text"], answer["segment_char_start"], answer["segment_char_end"]) == ("𝔲𝔞𝔫", 1, 4)
     assert desk.names_on(page)["count"] == 1
 
 
@@ -61,8 +61,8 @@ def test_names_in_fifty_scripts_are_kept_named_and_found(desk: Desk) -> None:
     page = desk.page([f"— {name} —" for name in SCRIPTS])
     made = {name: desk.entity(name) for name in SCRIPTS}
     for name, identity in made.items():
-        assert identity in {one["id"] for one in desk.get("/api/entities", q=name)["items"]}, name
-        assert identity in {one["id"] for one in desk.get("/api/kg/search", q=name)["entities"]}, name
+        assert identity in {item["id"] for item in desk.get("/api/entities", q=name)["items"]}, name
+        assert identity in {entity["id"] for entity in desk.get("/api/kg/search", q=name)["entities"]}, name
         mention = desk.mention(page, identity, name)
         assert (mention["text"], mention["placed"]) == (name, True), name
     left = desk.get(f"/api/documents/{page.id}/known-names")["items"]
@@ -73,14 +73,14 @@ def test_names_in_fifty_scripts_are_kept_named_and_found(desk: Desk) -> None:
 
 def test_marks_alone_are_in_no_name_and_blanks_in_all(desk: Desk) -> None:
     juan = desk.entity()
-    said = desk.claim(subject_entity_id=juan)["id"]
+    claim = desk.claim(subject_entity_id=juan)["id"]
     for marks in ("\u0301\u0302", "\u0300", "ـ"):
         for path in ("/api/entities", "/api/claims"):
             assert desk.get(path, q=marks)["total"] == 0, (path, marks)
         assert desk.get("/api/kg/search", q=marks)["count"] == 0
     for blanks in ("", "  "):
-        assert [one["id"] for one in desk.get("/api/entities", q=blanks)["items"]] == [juan]
-        assert [one["id"] for one in desk.get("/api/claims", q=blanks)["items"]] == [said]
+        assert [item["id"] for item in desk.get("/api/entities", q=blanks)["items"]] == [juan]
+        assert [item["id"] for item in desk.get("/api/claims", q=blanks)["items"]] == [claim]
 
 
 def test_very_many_mentions_of_one_entity(desk: Desk) -> None:
@@ -101,8 +101,8 @@ def test_very_many_mentions_of_one_entity(desk: Desk) -> None:
             }
             for number in range(count)
         ]
-        taken = desk.do("mention.take", {"document_id": page.id, "names": names}, AGENT)
-        assert len(taken["mention_ids"]) == count
+        result = desk.do("mention.take", {"document_id": page.id, "names": names}, AGENT)
+        assert len(result["mention_ids"]) == count
     listed = desk.get(f"/api/entities/{juan}/mentions", limit=7, offset=MENTIONS - 10)
     assert (listed["total"], listed["count"]) == (MENTIONS, 7)
     assert desk.get(f"/api/entities/{juan}")["corroboration_count"] == len(pages)
@@ -167,25 +167,25 @@ def test_a_statement_whose_sources_are_all_in_the_trash(desk: Desk) -> None:
         "source_char_start": at["char_start"],
         "source_char_end": at["char_end"],
     }
-    said = desk.claim(subject_entity_id=juan, **source)["id"]
-    second = desk.claim("second hand", source_ids=[said])["id"]
+    claim = desk.claim(subject_entity_id=juan, **source)["id"]
+    second = desk.claim("second hand", source_ids=[claim])["id"]
     answer = desk.client.request("POST", "/api/documents/delete", json={"ids": [page.id]})
     assert answer.status_code == 200, answer.text
     assert desk.get("/api/claims")["total"] == 0
     assert desk.get("/api/kg/search", q="mill")["count"] == 0
     assert desk.get(f"/api/entities/{juan}/export", format="json")["statements"] == []
     # By its id it is still there, and may be judged.
-    assert desk.get(f"/api/claims/{said}")["source_ids"] == [page.id]
-    assert desk.client.patch(f"/api/claims/{said}", json={"curation_state": "rejected"}).status_code == 200
-    found = desk.client.post("/api/locations/resolve", json={"claimId": said})
-    assert found.status_code in (200, 404, 409)
-    assert found.json()
+    assert desk.get(f"/api/claims/{claim}")["source_ids"] == [page.id]
+    assert desk.client.patch(f"/api/claims/{claim}", json={"curation_state": "rejected"}).status_code == 200
+    response = desk.client.post("/api/locations/resolve", json={"claimId": claim})
+    assert response.status_code in (200, 404, 409)
+    assert response.json()
     restored = desk.client.post(f"/api/documents/{page.id}/restore")
     assert restored.status_code == 200
-    assert {one["id"] for one in desk.get("/api/claims")["items"]} == {said, second}
+    assert {item["id"] for item in desk.get("/api/claims")["items"]} == {claim, second}
     desk.client.request("POST", "/api/documents/delete", json={"ids": [page.id]})
     assert desk.client.post("/api/documents/trash/empty", json={}).status_code == 200
-    for one in (said, second):
+    for one in (claim, second):
         desk.expect_refusal("GET", f"/api/claims/{one}", 404, "claim_not_found")
 
 
@@ -194,5 +194,5 @@ def test_statements_stand_in_the_order_of_time_whatever_the_calendar(desk: Desk)
     times = ("../0900", "-0300", "-0050-03", "-0050-11", "0101", "184X", "1849-05", None)
     for time in reversed(times):
         desk.claim(f"at {time}", subject_entity_id=juan, **({"time_start": time} if time else {}))
-    told = desk.get(f"/api/entities/{juan}/export", format="json")["statements"]
-    assert [one["time_start"] for one in told] == list(times)
+    answer = desk.get(f"/api/entities/{juan}/export", format="json")["statements"]
+    assert [item["time_start"] for item in answer] == list(times)

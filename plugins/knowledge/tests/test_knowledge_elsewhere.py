@@ -27,7 +27,7 @@ def test_what_only_withheld_pages_name_is_not_shown(desk: Desk) -> None:
     desk.mention(hidden, both, "came")
     desk.mention(shown, public, "Public Person")
     desk.mention(shown, both, "came")
-    said = desk.claim("Secret Person did it", source_ids=[hidden.id], subject_entity_id=secret)["id"]
+    claim = desk.claim("Secret Person did it", source_ids=[hidden.id], subject_entity_id=secret)["id"]
     open_said = desk.claim("Public Person did it", source_ids=[shown.id], subject_entity_id=public)["id"]
     pair = {"survivor_id": secret, "candidate_id": public, "score": 0.5}
     desk.do("entity.propose_matches", {"pairs": [pair]})
@@ -37,20 +37,20 @@ def test_what_only_withheld_pages_name_is_not_shown(desk: Desk) -> None:
     def get(path: str, **query: Any) -> Any:
         return desk.client.get(path, params=query or None, headers=headers)
 
-    assert {one["id"] for one in get("/api/entities").json()["items"]} == {public, both}
-    assert [one["id"] for one in get("/api/claims").json()["items"]] == [open_said]
+    assert {item["id"] for item in get("/api/entities").json()["items"]} == {public, both}
+    assert [item["id"] for item in get("/api/claims").json()["items"]] == [open_said]
     assert get("/api/entity-matches").json()["total"] == 0
     assert get("/api/kg/search", q="person").json()["count"] == 2
     assert get(f"/api/entities/{both}").json()["source_document_ids"] == [shown.id]
     named = get(f"/api/entities/{both}/mentions").json()
-    assert ([one["document_id"] for one in named["items"]], named["total"]) == ([shown.id], 1)
+    assert ([item["document_id"] for item in named["items"]], named["total"]) == ([shown.id], 1)
     assert get(f"/api/entities/{both}/mentions", limit=1, offset=5).json()["total"] == 1
     paths = (
         f"/api/entities/{secret}",
         f"/api/entities/{secret}/export",
         f"/api/entities/{secret}/mentions",
         f"/api/kg/entities/{secret}/neighbourhood",
-        f"/api/claims/{said}",
+        f"/api/claims/{claim}",
         f"/api/documents/{hidden.id}/mentions",
         f"/api/documents/{hidden.id}/known-names",
         f"/api/staleness?document_id={hidden.id}",
@@ -60,7 +60,7 @@ def test_what_only_withheld_pages_name_is_not_shown(desk: Desk) -> None:
         assert answer.status_code in (403, 404), path
         assert "Secret" not in answer.text
     assert get(f"/api/documents/{shown.id}/known-names").status_code == 200
-    assert {one["id"] for one in desk.get("/api/entities")["items"]} == {secret, public, both}
+    assert {item["id"] for item in desk.get("/api/entities")["items"]} == {secret, public, both}
 
 
 def test_a_transfer_takes_entities_and_statements_along_and_proposes_who_they_are(
@@ -104,7 +104,7 @@ def test_a_transfer_takes_entities_and_statements_along_and_proposes_who_they_ar
     assert (subject, named, excerpt) == (match["candidate_entity_id"], 2, "sold the mill")
     other.undo(done.audit_id)
     assert other.rows("SELECT count(*) FROM entity_match") == [(0,)]
-    assert stays in {one["id"] for one in desk.get("/api/entities")["items"]}
+    assert stays in {item["id"] for item in desk.get("/api/entities")["items"]}
 
 
 def test_a_transfer_takes_refusals_and_types_along_and_tells_what_it_cuts(
@@ -117,8 +117,8 @@ def test_a_transfer_takes_refusals_and_types_along_and_tells_what_it_cuts(
     refused = desk.mention(page, juan, "Juan Garcia")
     desk.client.delete(f"/api/mentions/{refused['id']}")
     desk.mention(page, juan, "Juan Garcia", nth=1)
-    said = desk.claim(source_ids=[page.id, stays.id])["id"]
-    second = desk.claim("second hand", source_ids=[said])["id"]
+    claim = desk.claim(source_ids=[page.id, stays.id])["id"]
+    second = desk.claim("second hand", source_ids=[claim])["id"]
     place = tmp_path / "Other.library"
     engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
     other = Desk(engine, engine.libraries.get(place), desk.client)
@@ -126,11 +126,13 @@ def test_a_transfer_takes_refusals_and_types_along_and_tells_what_it_cuts(
     done = engine.run(other.library, "document.transfer", params, LOCAL_OWNER)
     assert done.result is not None
     told = [*done.result["edges_cut"], *done.result["left_behind"]]
-    assert any(stays.id in (one.get("to_id"), one.get("id")) or stays.id in one["why"] for one in told), told
+    assert any(stays.id in (item.get("to_id"), item.get("id")) or stays.id in item["why"] for item in told), (
+        told
+    )
     assert other.rows("SELECT text FROM mention_refusal") == [("Juan Garcia",)]
     assert other.rows("SELECT count(*) FROM claim_source") == [(1,)]
     assert other.rows("SELECT text FROM claim") == [("Juan Garcia sold the mill",)]
-    assert second in {one["id"] for one in desk.get("/api/claims")["items"]}
+    assert second in {item["id"] for item in desk.get("/api/claims")["items"]}
     ((kept,),) = other.rows("SELECT id FROM entity WHERE entity_type = 'ship'")
     other.do("entity.update", {"entity_id": kept, "entity_type": "ship", "description": "A ship"})
     other.do("entity.create", {"canonical_name": "Cadiz", "entity_type": "ship"})
@@ -153,8 +155,8 @@ def test_many_mentions_of_one_entity(desk: Desk) -> None:
         }
         for number in range(500)
     ]
-    taken = desk.do("mention.take", {"document_id": page.id, "names": names})
-    assert len(taken["mention_ids"]) == 500
+    result = desk.do("mention.take", {"document_id": page.id, "names": names})
+    assert len(result["mention_ids"]) == 500
     listed = desk.get(f"/api/entities/{juan}/mentions", limit=7, offset=490)
     assert (listed["total"], listed["count"]) == (500, 7)
     merged = desk.client.post("/api/entities/merge", json={"survivor_id": other, "ids": [juan]}).json()

@@ -66,7 +66,7 @@ class Moves:
 
     def _mention(self, chance: random.Random) -> dict[str, Any] | None:
         page = chance.choice(self.pages)
-        items = [one for one in self.desk.names_on(page)["items"] if one["placed"]]
+        items = [item for item in self.desk.names_on(page)["items"] if item["placed"]]
         if not items:
             return None
         one = chance.choice(items)
@@ -118,7 +118,7 @@ class Moves:
 
     def confirm(self, chance: random.Random, _: World) -> Chosen:
         items = self.desk.get("/api/staleness", document_id=chance.choice(self.pages).id)["items"]
-        items = [{"kind": one["kind"], "id": one["id"]} for one in items if one["todo"] == "confirm"]
+        items = [{"kind": item["kind"], "id": item["id"]} for item in items if item["todo"] == "confirm"]
         return items and ("knowledge.confirm", {"items": [chance.choice(items)]})
 
     def trash(self, chance: random.Random, _: World) -> Chosen:

@@ -21,6 +21,7 @@ from armarium_knowledge.folding import fold
 from armarium_knowledge.recipe_jobs import RECIPE_JOBS
 from armarium_testing.model_provider import Answer, LoopbackProvider
 from armarium_testing.recipe_jobs import exercise_recipe_job
+from armarium_testing.samples import sample
 
 MODEL = {"provider": "Loopback", "model": "tiny"}
 
@@ -87,13 +88,13 @@ def test_names_that_a_model_finds_become_mentions(desk: Desk, provider: Loopback
     done = work(desk, "find-names-tag-words", page, **MODEL)
     assert (done["state"], done["pages"]) == ("done", 1)
     items = desk.names_on(page)["items"]
-    assert [(one["text"], one["canonical_name"]) for one in items] == [
+    assert [(item["text"], item["canonical_name"]) for item in items] == [
         ("Juan Garcia", "Juan García"),
         ("Toledo", "Toledo"),
     ]
     ((episode,),) = desk.rows("SELECT id FROM episode")
-    assert {one["episode_id"] for one in items} == {episode}
-    assert {one["provenance_kind"] for one in items} == {"workflow"}
+    assert {item["episode_id"] for item in items} == {episode}
+    assert {item["provenance_kind"] for item in items} == {"workflow"}
     work(desk, "find-names-tag-words", page, **MODEL)
     assert len(desk.names_on(page)["items"]) == 2
     assert desk.get("/api/entities")["total"] == 2
@@ -122,8 +123,8 @@ def test_what_is_made_of_a_page_is_in_doubt_once_it_is_corrected(
     assert work(desk, job_id, page, **MODEL)["pages"] == 1
     assert desk.get("/api/staleness", document_id=page.id)["count"] == 0
     desk.correct(page.lines[0], "Otherwise")
-    (one,) = desk.get("/api/staleness", document_id=page.id)["items"]
-    assert (one["kind"], one["todo"]) == ("artifact", "redo")
+    (item,) = desk.get("/api/staleness", document_id=page.id)["items"]
+    assert (item["kind"], item["todo"]) == ("artifact", "redo")
 
 
 def test_names_of_the_project_are_found_without_a_model(desk: Desk) -> None:
@@ -131,8 +132,8 @@ def test_names_of_the_project_are_found_without_a_model(desk: Desk) -> None:
     ana = desk.entity("Ana López")
     desk.entity("Ana", "person")
     page = desk.page(["IUAN GARCIA and Susana Lopez", "and Ana Lopez, with Juan Garcla"])
-    found = desk.get(f"/api/documents/{page.id}/known-names")["items"]
-    assert [(one["text"], one["entity_id"], one["score"] == 1) for one in found] == [
+    answer = desk.get(f"/api/documents/{page.id}/known-names")["items"]
+    assert [(item["text"], item["entity_id"], item["score"] == 1) for item in answer] == [
         ("IUAN GARCIA", juan, True),
         ("Ana Lopez", ana, True),
         ("Juan Garcla", juan, False),
@@ -142,12 +143,12 @@ def test_names_of_the_project_are_found_without_a_model(desk: Desk) -> None:
     assert desk.rows("SELECT count(*) FROM mention") == [(0,)]
     assert work(desk, "find-names-tag-words", page)["state"] == "done"
     items = desk.names_on(page)["items"]
-    assert [one["text"] for one in items] == ["IUAN GARCIA", "Ana Lopez"]
+    assert [item["text"] for item in items] == ["IUAN GARCIA", "Ana Lopez"]
     desk.client.delete(f"/api/mentions/{items[0]['id']}")
     left = desk.get(f"/api/documents/{page.id}/known-names", misread=False)["items"]
     assert left == []
     work(desk, "find-names-tag-words", page)
-    assert [one["text"] for one in desk.names_on(page)["items"]] == ["Ana Lopez"]
+    assert [item["text"] for item in desk.names_on(page)["items"]] == ["Ana Lopez"]
 
 
 SCRIPTS = (
@@ -165,8 +166,8 @@ def test_names_are_found_in_every_script(desk: Desk) -> None:
     for name, _, _ in SCRIPTS:
         desk.entity(name)
     page = desk.page([line for _, line, _ in SCRIPTS])
-    found = desk.get(f"/api/documents/{page.id}/known-names", misread=False)["items"]
-    assert [one["text"] for one in found] == [words for _, _, words in SCRIPTS]
+    answer = desk.get(f"/api/documents/{page.id}/known-names", misread=False)["items"]
+    assert [item["text"] for item in answer] == [words for _, _, words in SCRIPTS]
 
 
 def test_a_name_is_found_whatever_its_apostrophes_hyphens_umlauts_and_order(desk: Desk) -> None:
@@ -180,8 +181,8 @@ def test_a_name_is_found_whatever_its_apostrophes_hyphens_umlauts_and_order(desk
             "Elsa Lund. Saint, Denis",
         ]
     )
-    found = desk.get(f"/api/documents/{page.id}/known-names", misread=False)["items"]
-    assert [(one["text"], called[one["entity_id"]], one["score"]) for one in found] == [
+    answer = desk.get(f"/api/documents/{page.id}/known-names", misread=False)["items"]
+    assert [(item["text"], called[item["entity_id"]], item["score"]) for item in answer] == [
         ("Nora O’Hare", "Nora O'Hare", 1),
         ("Saint‑Denis", "Saint-Denis", 1),
         ("Köhler", "Koehler", 1),
@@ -242,11 +243,11 @@ def test_entities_are_linked_to_the_users_own_files(desk: Desk, tmp_path: Path) 
             assert work(desk, "link-to-authorities", page, file=str(file))["state"] == "done"
         expected += [uri] if uri else []
         links = desk.get(f"/api/entities/{juan}")["authority_links"]
-        assert [one["uri"] for one in links] == expected
+        assert [link["uri"] for link in links] == expected
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252"])
-@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("separator", sample([";", ",", "\t"], 1))
 def test_an_authority_list_is_read_in_the_encoding_that_a_spreadsheet_chose(
     desk: Desk, tmp_path: Path, encoding: str, separator: str
 ) -> None:
@@ -400,10 +401,10 @@ def test_a_models_verdicts_on_statements_and_entities(desk: Desk, provider: Loop
     page, juan = desk.page(), desk.entity()
     desk.mention(page, juan, "Juan Garcia")
     span = page.at("sold the mill")
-    said = desk.claim(
+    claim = desk.claim(
         source_document_id=page.id, source_char_start=span["char_start"], source_char_end=span["char_end"]
     )["id"]
-    for layer, target in (("claims", said), ("entities", juan)):
+    for layer, target in (("claims", claim), ("entities", juan)):
         provider.answers = [json.dumps({"verdict": "reject", "reasons": "No"})]
         body = {"layer": layer, "scope_ids": [page.id], "checker": MODEL}
         answer = desk.client.post("/api/check/runs", json=body)
@@ -412,11 +413,11 @@ def test_a_models_verdicts_on_statements_and_entities(desk: Desk, provider: Loop
         (verdict,) = desk.get("/api/check/verdicts", layer=layer)["items"]
         assert (verdict["target_id"], verdict["verdict"], verdict["trust"]) == (target, "reject", "model")
         assert verdict["episode_id"]
-    assert desk.get(f"/api/claims/{said}")["curation_state"] == "shortlisted"
+    assert desk.get(f"/api/claims/{claim}")["curation_state"] == "shortlisted"
     assert desk.get(f"/api/entities/{juan}")["curation_state"] == "unreviewed"
     (line,) = desk.get(f"/api/segments/{page.lines[2]}/statements")["statements"]
     assert line["verdict"] == "reject"
-    confirm = {"layer": "claims", "target_id": said, "verdict": "confirm", "reasons": "I saw it"}
+    confirm = {"layer": "claims", "target_id": claim, "verdict": "confirm", "reasons": "I saw it"}
     desk.do("check.verdict", confirm)
     (line,) = desk.get(f"/api/segments/{page.lines[2]}/statements")["statements"]
     assert line["verdict"] == "confirm"

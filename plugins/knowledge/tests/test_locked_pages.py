@@ -17,7 +17,7 @@ def steps(desk: Desk) -> dict[str, tuple[str, dict[str, Any]]]:
     page, juan, other, third = desk.page(), desk.entity(), desk.entity("Joan"), desk.entity("Third")
     mention = desk.mention(page, juan, "Juan Garcia")["id"]
     desk.mention(page, other, "Toledo")
-    said = desk.claim(**resting_on(page, "sold the mill"))["id"]
+    claim = desk.claim(**resting_on(page, "sold the mill"))["id"]
     about = {"document_id": page.id, "framework_id": "f", "framework_name": "F", "text": "t"}
     view = desk.do("interpretation.create", about)["id"]
     desk.correct(page.lines[0], "Before me came Juan Garcia, of Toledo")
@@ -42,10 +42,10 @@ def steps(desk: Desk) -> dict[str, tuple[str, dict[str, Any]]]:
             "claim.take",
             {"document_id": page.id, "provider": "p", "model": "m", "statements": [statement]},
         ),
-        "unstate": ("claim.delete", {"claim_id": said}),
-        "rest elsewhere": ("claim.update", {"claim_id": said, "source_document_id": None}),
-        "reword": ("claim.update", {"claim_id": said, "text": "sold nothing"}),
-        "qualify": ("claim.update", {"claim_id": said, "qualifier": "perhaps"}),
+        "unstate": ("claim.delete", {"claim_id": claim}),
+        "rest elsewhere": ("claim.update", {"claim_id": claim, "source_document_id": None}),
+        "reword": ("claim.update", {"claim_id": claim, "text": "sold nothing"}),
+        "qualify": ("claim.update", {"claim_id": claim, "qualifier": "perhaps"}),
         "interpret": ("interpretation.create", about),
         "uninterpret": ("interpretation.delete", {"interpretation_id": view}),
         "confirm": ("knowledge.confirm", {"items": [{"kind": "mention", "id": mention}]}),

@@ -10,17 +10,17 @@ from armarium.api import Conflict, Forbidden
 
 def test_a_mention_is_anchored_on_its_line_and_told_in_the_text_of_the_page(desk: Desk) -> None:
     page, juan = desk.page(), desk.entity()
-    made = desk.mention(page, juan, "Juan Garcia", nth=1)
+    mention = desk.mention(page, juan, "Juan Garcia", nth=1)
     text = "\n".join(DEED)
-    assert text[made["char_start"] : made["char_end"]] == made["text"] == "Juan Garcia"
-    assert made["segment_id"] == page.lines[2]
-    assert DEED[2][made["segment_char_start"] : made["segment_char_end"]] == "Juan Garcia"
+    assert text[mention["char_start"] : mention["char_end"]] == mention["text"] == "Juan Garcia"
+    assert mention["segment_id"] == page.lines[2]
+    assert DEED[2][mention["segment_char_start"] : mention["segment_char_end"]] == "Juan Garcia"
     listed = desk.get(f"/api/entities/{juan}/mentions")["items"]
-    assert [one["id"] for one in listed] == [made["id"]]
+    assert [item["id"] for item in listed] == [mention["id"]]
     assert desk.get(f"/api/documents/{page.id}/view")["attachments"]["entity_count"] == 1
-    found = desk.get(f"/api/entities/{juan}")
-    assert found["source_supports"] == [{"document_id": page.id, "mentions": 1}]
-    assert found["corroboration_count"] == 1
+    answer = desk.get(f"/api/entities/{juan}")
+    assert answer["source_supports"] == [{"document_id": page.id, "mentions": 1}]
+    assert answer["corroboration_count"] == 1
 
 
 def test_a_correction_of_the_first_line_moves_later_mentions_without_touching_their_rows(desk: Desk) -> None:
@@ -65,9 +65,9 @@ def test_a_mention_whose_words_went_is_listed_as_unplaced(desk: Desk) -> None:
     page, juan = desk.page(), desk.entity()
     desk.mention(page, juan, "Juan Garcia")
     desk.correct(page.lines[0], "Before me came nobody of Toledo")
-    found = desk.get(f"/api/documents/{page.id}/mentions", unplaced=True)
-    assert found["unplaced"] == 1
-    (lost,) = found["items"]
+    answer = desk.get(f"/api/documents/{page.id}/mentions", unplaced=True)
+    assert answer["unplaced"] == 1
+    (lost,) = answer["items"]
     assert (lost["char_start"], lost["placed"], lost["stale"]) == (None, False, True)
     assert "do not occur" in lost["unplaced_reason"]
 
@@ -82,27 +82,31 @@ def test_another_working_pass_furniture_split_and_merge(desk: Desk) -> None:
     assert merged.status_code == 200, merged.text
     items = desk.names_on(page)["items"]
     text = desk.get(f"/api/segments/document/{page.id}/text")["text"]
-    assert {text[one["char_start"] : one["char_end"]] for one in items if one["placed"]} >= {"Juan Garcia"}
-    assert all(text[one["char_start"] : one["char_end"]] == one["text"] for one in items if one["placed"])
+    assert {text[item["char_start"] : item["char_end"]] for item in items if item["placed"]} >= {
+        "Juan Garcia"
+    }
+    assert all(
+        text[item["char_start"] : item["char_end"]] == item["text"] for item in items if item["placed"]
+    )
     desk.undo(merged.json()["audit_id"])
-    assert all(one["placed"] for one in desk.names_on(page)["items"])
+    assert all(item["placed"] for item in desk.names_on(page)["items"])
     other = str(desk.do("segment.pass_create", {"document_id": page.id, "name": "Second"})["id"])
     desk.lay(page.id, other, ["nothing of the kind"])
     desk.do("segment.pass_choose", {"pass_id": other, "working": True})
-    assert [one["placed"] for one in desk.names_on(page)["items"]] == [False, False]
+    assert [item["placed"] for item in desk.names_on(page)["items"]] == [False, False]
     desk.do("segment.pass_choose", {"pass_id": page.pass_id, "working": True})
-    assert all(one["placed"] for one in desk.names_on(page)["items"])
+    assert all(item["placed"] for item in desk.names_on(page)["items"])
     desk.do(
         "segment.update",
         {"segment_id": page.lines[0], "expected_version": version(desk, page.lines[0]), "is_furniture": True},
     )
-    placed = {one["entity_id"]: one["placed"] for one in desk.names_on(page)["items"]}
+    placed = {item["entity_id"]: item["placed"] for item in desk.names_on(page)["items"]}
     assert placed == {juan: False, ana: True}
 
 
 def version(desk: Desk, segment_id: str) -> int:
-    found: int = desk.rows("SELECT version FROM segment WHERE id = ?", segment_id)[0][0]
-    return found
+    rows: int = desk.rows("SELECT version FROM segment WHERE id = ?", segment_id)[0][0]
+    return rows
 
 
 def test_repoint_moves_the_mention_and_the_entity_left_refuses_the_span(desk: Desk) -> None:
@@ -112,15 +116,15 @@ def test_repoint_moves_the_mention_and_the_entity_left_refuses_the_span(desk: De
     path = f"/api/entities/{elder}/mentions/repoint"
     moved = desk.client.post(path, json={**where, "to_entity_id": younger})
     assert moved.status_code == 200, moved.text
-    told = moved.json()["mention"]
-    assert told["entity_id"] == younger
-    assert told["corrected_by_person"]
-    assert told["refused_entity_ids"] == [elder]
+    answer = moved.json()["mention"]
+    assert answer["entity_id"] == younger
+    assert answer["corrected_by_person"]
+    assert answer["refused_entity_ids"] == [elder]
     with pytest.raises(Conflict) as refused:
         desk.do("mention.create", {"entity_id": elder, **where}, AGENT)
     assert refused.value.code == "refused_span"
     with pytest.raises(Forbidden):
-        desk.do("mention.delete", {"mention_id": told["id"]}, AGENT)
+        desk.do("mention.delete", {"mention_id": answer["id"]}, AGENT)
     desk.undo(moved.json()["audit_id"])
     (back,) = desk.names_on(page)["items"]
     assert back["entity_id"] == elder
@@ -129,8 +133,8 @@ def test_repoint_moves_the_mention_and_the_entity_left_refuses_the_span(desk: De
 
 def test_a_refused_span_stays_refused_when_its_words_are_corrected(desk: Desk) -> None:
     page, juan = desk.page(["came Iuan Garcla of Toledo"]), desk.entity()
-    made = desk.mention(page, juan, "Iuan Garcla")
-    desk.client.delete(f"/api/mentions/{made['id']}")
+    mention = desk.mention(page, juan, "Iuan Garcla")
+    desk.client.delete(f"/api/mentions/{mention['id']}")
     corrected = "came Juan Garcia of Toledo"
     desk.correct(page.lines[0], corrected)
     where = {"document_id": page.id, "char_start": 5, "char_end": 16}
@@ -139,8 +143,8 @@ def test_a_refused_span_stays_refused_when_its_words_are_corrected(desk: Desk) -
     (line,) = desk.rows("SELECT id FROM content_representation WHERE content = ?", corrected)
     name = {"segment_id": page.lines[0], "representation_id": line[0], "char_start": 5, "char_end": 16}
     named = {**name, "canonical_name": "Juan Garcia", "entity_type": "person"}
-    taken = desk.do("mention.take", {"document_id": page.id, "names": [named]}, AGENT)
-    assert (taken["mention_ids"], taken["left_out"]) == ([], 1)
+    result = desk.do("mention.take", {"document_id": page.id, "names": [named]}, AGENT)
+    assert (result["mention_ids"], result["left_out"]) == ([], 1)
     desk.do("mention.create", {"entity_id": juan, **where})
     assert desk.names_on(page)["refused"] == []
 
@@ -227,14 +231,14 @@ def test_statements_of_a_segment(desk: Desk) -> None:
     page, juan = desk.page(), desk.entity()
     desk.mention(page, juan, "Juan Garcia", nth=1)
     span = page.at("sold the mill")
-    made = desk.claim(
+    claim = desk.claim(
         source_document_id=page.id, source_char_start=span["char_start"], source_char_end=span["char_end"]
     )
-    found = desk.get(f"/api/segments/{page.lines[2]}/statements")
-    (said,) = found["statements"]
-    assert (said["claim_id"], said["char_start"], said["char_end"]) == (made["id"], 4, 17)
+    answer = desk.get(f"/api/segments/{page.lines[2]}/statements")
+    (said,) = answer["statements"]
+    assert (said["claim_id"], said["char_start"], said["char_end"]) == (claim["id"], 4, 17)
     assert said["representation_id"] == page.readings[2]
-    (named,) = found["mentions"]
+    (named,) = answer["mentions"]
     at = page.at("Juan Garcia", 1)
     assert (named["source_char_start"], named["source_char_end"]) == (at["char_start"], at["char_end"])
     assert DEED[2][named["char_start"] : named["char_end"]] == "Juan Garcia"

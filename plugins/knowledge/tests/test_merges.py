@@ -51,7 +51,7 @@ def match(desk: Desk, one: str, other: str, state: str | None = None) -> None:
 
 def pairs(desk: Desk, state: str) -> list[frozenset[str]]:
     items = desk.get("/api/entity-matches", state=state)["items"]
-    return [frozenset((one["survivor_entity_id"], one["candidate_entity_id"])) for one in items]
+    return [frozenset((item["survivor_entity_id"], item["candidate_entity_id"])) for item in items]
 
 
 def test_a_pair_waits_once_and_not_again_once_it_was_rejected(desk: Desk) -> None:
@@ -101,9 +101,9 @@ def test_links_of_what_was_merged_are_those_of_the_survivor(desk: Desk) -> None:
     step = merge(desk, one, two)
     assert {item["id"] for item in desk.get(f"/api/links/of/{one}")["links"]} == {named, same}
     for query in ({"uri": uri}, {}):
-        found = desk.get("/api/links/naming", **query)
-        assert found["entity_ids"] == [one]
-        assert [(at["segment_id"], at["entity_id"]) for at in found["segments"]] == [(page.lines[0], one)]
+        answer = desk.get("/api/links/naming", **query)
+        assert answer["entity_ids"] == [one]
+        assert [(at["segment_id"], at["entity_id"]) for at in answer["segments"]] == [(page.lines[0], one)]
     desk.undo(step)
     assert {item["id"] for item in desk.get(f"/api/links/of/{one}")["links"]} == {same}
     merge(desk, two, one)
@@ -132,9 +132,9 @@ def test_a_name_of_what_was_merged_goes_to_the_survivor(desk: Desk) -> None:
         name_on(0, "Joan Garsia", canonical_name="Joan Garsia"),
         name_on(1, "Juan Garcia", entity_id=joan),
     ]
-    taken = desk.do("mention.take", {"document_id": page.id, "names": names}, AGENT)
-    assert (len(taken["mention_ids"]), taken["entity_ids"]) == (2, [])
-    assert {one["entity_id"] for one in desk.names_on(page)["items"]} == {juan}
+    result = desk.do("mention.take", {"document_id": page.id, "names": names}, AGENT)
+    assert (len(result["mention_ids"]), result["entity_ids"]) == (2, [])
+    assert {item["entity_id"] for item in desk.names_on(page)["items"]} == {juan}
     ((changed,),) = desk.rows("SELECT changed FROM audit WHERE action_name = 'mention.take'")
     assert juan in changed
 
@@ -145,8 +145,8 @@ def test_a_name_that_several_have_beside_their_own_makes_a_new_entity(desk: Desk
     page = desk.page(["J. Garcia came"])
     on_line = {"segment_id": page.lines[0], "representation_id": page.readings[0], "entity_type": "person"}
     name = {**on_line, "char_start": 0, "char_end": 9, "canonical_name": "J. Garcia"}
-    taken = desk.do("mention.take", {"document_id": page.id, "names": [name]}, AGENT)
-    assert len(taken["entity_ids"]) == 1
+    result = desk.do("mention.take", {"document_id": page.id, "names": [name]}, AGENT)
+    assert len(result["entity_ids"]) == 1
 
 
 def test_the_names_that_are_looked_for_are_those_of_now(desk: Desk) -> None:
@@ -154,8 +154,8 @@ def test_the_names_that_are_looked_for_are_those_of_now(desk: Desk) -> None:
     ana, benito, _ = (desk.entity(name) for name in ("Ana Lopez", "Benito Cruz", "Carlos Diaz"))
 
     def known() -> list[str]:
-        found = desk.get(f"/api/documents/{page.id}/known-names", misread=False)["items"]
-        return [one["text"] for one in found]
+        answer = desk.get(f"/api/documents/{page.id}/known-names", misread=False)["items"]
+        return [item["text"] for item in answer]
 
     gone = desk.client.delete(f"/api/entities/{ana}").json()["audit_id"]
     assert known() == ["Benito Cruz", "Carlos Diaz"]
@@ -168,9 +168,9 @@ def test_a_merged_entity_is_asked_about_as_the_one_it_was_merged_into(desk: Desk
     page, juan, joan = desk.page(), desk.entity("Juan Garcia"), desk.entity("Joan Garsia")
     mill = desk.entity("The mill", "location")
     mention = desk.mention(page, joan, "Juan Garcia")["id"]
-    said = desk.claim(subject_entity_id=joan, object_entity_id=mill)["id"]
+    claim = desk.claim(subject_entity_id=joan, object_entity_id=mill)["id"]
     merge(desk, juan, joan)
     for one in (juan, joan):
         assert [item["id"] for item in desk.get(f"/api/entities/{one}/mentions")["items"]] == [mention]
-        assert [item["id"] for item in desk.get("/api/claims", entity_id=one)["items"]] == [said]
+        assert [item["id"] for item in desk.get("/api/claims", entity_id=one)["items"]] == [claim]
         assert [item["id"] for item in desk.get("/api/entities", entity_id=one)["items"]] == [mill]

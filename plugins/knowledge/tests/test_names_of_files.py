@@ -54,13 +54,13 @@ LETTER = page_xml(
 
 def read(desk: Desk, file: str, page: str | None = None) -> tuple[str, list[str]]:
     page = page or str(desk.do("document.create", {"name": "a letter", "doc_type": "page"})["id"])
-    made = desk.do("format.import", {"document_id": page, "file": file, "filename": "a.xml"})
-    return page, list(made["notes"])
+    result = desk.do("format.import", {"document_id": page, "file": file, "filename": "a.xml"})
+    return page, list(result["notes"])
 
 
 def mentions(desk: Desk, page: str) -> list[tuple[str, str, str]]:
-    found = desk.client.get(f"/api/documents/{page}/mentions").json()["items"]
-    return [(one["text"], one["canonical_name"], one["entity_type"]) for one in found]
+    response = desk.client.get(f"/api/documents/{page}/mentions").json()["items"]
+    return [(item["text"], item["canonical_name"], item["entity_type"]) for item in response]
 
 
 def test_tagged_names_and_dates_are_mentions_of_one_entity_a_name(desk: Desk) -> None:
@@ -75,13 +75,13 @@ def test_tagged_names_and_dates_are_mentions_of_one_entity_a_name(desk: Desk) ->
         ("la Cruz", "Juan de la Cruz", "person"),
     ]
     assert "The file's tagged names and dates are now mentions (7), of 5 new entities: proposals." in notes
-    entities = {one["canonical_name"]: one for one in desk.client.get("/api/entities").json()["items"]}
-    assert [one["uri"] for one in entities["Elsa Lund"]["authority_links"]] == [
+    entities = {item["canonical_name"]: item for item in desk.client.get("/api/entities").json()["items"]}
+    assert [authority_link["uri"] for authority_link in entities["Elsa Lund"]["authority_links"]] == [
         "https://www.wikidata.org/entity/Q42"
     ]
     assert entities["1 March 1712"]["date_values"][0]["iso_start"] == "1712-03-01"
-    assert {one["curation_state"] for one in entities.values()} == {"unreviewed"}
-    assert {one["provenance_kind"] for one in entities.values()} == {"external_import"}
+    assert {entity["curation_state"] for entity in entities.values()} == {"unreviewed"}
+    assert {entity["provenance_kind"] for entity in entities.values()} == {"external_import"}
 
 
 def test_an_id_of_a_file_leads_to_the_entity_that_has_it_and_parts_two_of_one_name(desk: Desk) -> None:
@@ -90,9 +90,9 @@ def test_an_id_of_a_file_leads_to_the_entity_that_has_it_and_parts_two_of_one_na
     read(desk, page_xml(("Elsa Lund", "person {offset:0; length:9;wikiData:Q42;}")))
     read(desk, page_xml(("Elsa Lund", "person {offset:0; length:9;wikiData:Q43;}")))
     read(desk, page_xml(("Elsa Lund", "person {offset:0; length:9;wikiData:Q44;}")))
-    found = desk.rows("SELECT entity_id FROM mention ORDER BY rowid")
-    assert found[0] == (known,)
-    assert len({one for (one,) in found}) == 3
+    rows = desk.rows("SELECT entity_id FROM mention ORDER BY rowid")
+    assert rows[0] == (known,)
+    assert len({one for (one,) in rows}) == 3
 
 
 def test_undoing_an_import_takes_its_mentions_and_entities_back(desk: Desk) -> None:
@@ -107,7 +107,7 @@ def test_undoing_an_import_takes_its_mentions_and_entities_back(desk: Desk) -> N
 def test_names_of_a_pass_that_does_not_count_wait_for_the_search_of_names(desk: Desk) -> None:
     there = desk.page(["Here sits somebody"])
     _, notes = read(desk, LETTER, there.id)
-    assert any("tags 7 names and dates" in one for one in notes)
+    assert any("tags 7 names and dates" in note for note in notes)
     assert mentions(desk, there.id) == []
     (pass_id,) = desk.rows("SELECT id FROM segment_pass WHERE import_file IS NOT NULL")[0]
     desk.do("segment.pass_choose", {"pass_id": pass_id, "working": True})
@@ -117,8 +117,8 @@ def test_names_of_a_pass_that_does_not_count_wait_for_the_search_of_names(desk: 
 
 def write_page(desk: Desk, page: str, form: str = "tei", **more: str) -> tuple[str, str]:
     """A page as a file, and its losses in words."""
-    made = export_page(desk.engine, desk.library, page, form, **more)
-    return made["content"], "; ".join(one["what"] for one in made["losses"])
+    export = export_page(desk.engine, desk.library, page, form, **more)
+    return export["content"], "; ".join(loss["what"] for loss in export["losses"])
 
 
 def page_of(desk: Desk, *texts: str) -> Page:

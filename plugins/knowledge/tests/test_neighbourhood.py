@@ -54,8 +54,8 @@ def write_graph(desk: Desk, chance: random.Random) -> Graph:
         rests = {page.id for page in chance.sample(pages, chance.choice((0, 0, 1, 1, 2)))}
         on = {one.id for one in chance.sample(graph.said, chance.choice((0, 0, 1)) if graph.said else 0)}
         about = {"subject_entity_id": subject, "object_entity_id": target, "predicate_verb": verb}
-        made = desk.claim(f"Statement {number}", **about, source_ids=sorted(rests | on))["id"]
-        graph.said.append(Statement(made, subject, verb, target, rests, on))
+        claim = desk.claim(f"Statement {number}", **about, source_ids=sorted(rests | on))["id"]
+        graph.said.append(Statement(claim, subject, verb, target, rests, on))
     for said in chance.sample(graph.said, 2):
         desk.do("claim.update", {"claim_id": said.id, "curation_state": "rejected"})
         said.rejected = True
@@ -138,8 +138,8 @@ def expect_right(graph: Graph, answer: dict[str, Any], depth: int, limit: int, *
     levels = [{answer["entity_id"]}]
     for _ in range(depth):
         nearer = set().union(*levels)
-        beside = {one.target for one in shown if one.subject in levels[-1]}
-        beside |= {one.subject for one in shown if one.target in levels[-1]}
+        beside = {item.target for item in shown if item.subject in levels[-1]}
+        beside |= {item.subject for item in shown if item.target in levels[-1]}
         levels.append(beside - nearer)
     told = {node["id"]: node["depth"] for node in answer["nodes"]}
     room = limit
@@ -174,7 +174,7 @@ def expect_listed(graph: Graph, headers: dict[str, str]) -> None:
             assert page["total"] == len(ids)
             if not page["items"]:
                 break
-            found += [one["id"] for one in page["items"]]
+            found += [item["id"] for item in page["items"]]
         assert sorted(found) == sorted(ids)
 
 
@@ -203,8 +203,8 @@ def test_two_outermost_neighbours_are_connected_too(desk: Desk) -> None:
     for target in (ana, mill):
         desk.claim("x", subject_entity_id=juan, object_entity_id=target, predicate_verb="knew")
     sold = {"subject_entity_id": ana, "object_entity_id": mill, "predicate_verb": "sold"}
-    made = desk.claim("Ana sold the mill", **sold)["id"]
-    found = desk.get(f"/api/kg/entities/{juan}/neighbourhood")
-    edge = {"source": ana, "target": mill, "predicate": "sold", "claim_ids": [made]}
-    assert edge in found["edges"]
-    assert len(found["edges"]) == 3
+    claim = desk.claim("Ana sold the mill", **sold)["id"]
+    answer = desk.get(f"/api/kg/entities/{juan}/neighbourhood")
+    edge = {"source": ana, "target": mill, "predicate": "sold", "claim_ids": [claim]}
+    assert edge in answer["edges"]
+    assert len(answer["edges"]) == 3

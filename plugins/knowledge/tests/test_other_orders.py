@@ -20,7 +20,7 @@ def columns(desk: Desk) -> Page:
     of_page = {"document_id": page_id, "pass_id": pass_id}
     rects = ([0.1, 0.1, 0.35, 0.05], [0.55, 0.1, 0.35, 0.05], [0.1, 0.6, 0.8, 0.05])
     shapes = [{**of_page, "kind": "line", "anchor": {"rect": rect}} for rect in rects]
-    lines = [one["id"] for one in desk.do("segment.create_many", {"segments": shapes})["items"]]
+    lines = [item["id"] for item in desk.do("segment.create_many", {"segments": shapes})["items"]]
     texts = [LEFT, RIGHT, BELOW]
     readings = [{"segment_id": line, "text": text} for line, text in zip(lines, texts, strict=True)]
     taken = {**of_page, "provider": "a-reader", "model": "m", "readings": readings}
@@ -28,8 +28,8 @@ def columns(desk: Desk) -> Page:
 
 
 def text_of(desk: Desk, page: Page, **query: str) -> dict[str, Any]:
-    found: dict[str, Any] = desk.get(f"/api/segments/document/{page.id}/text", **query)
-    return found
+    answer: dict[str, Any] = desk.get(f"/api/segments/document/{page.id}/text", **query)
+    return answer
 
 
 def at(desk: Desk, page: Page, words: str) -> dict[str, Any]:
@@ -128,8 +128,12 @@ def test_refused_spans_and_corrections_follow_when_the_page_is_read_from_the_rig
     desk.expect_refusal("POST", path, 404, "no_mention_there", **old, **moved_to)
     moved = desk.client.post(path, json={**at(desk, columns, "Ana Lopez"), **moved_to})
     assert moved.status_code == 200, moved.text
-    told = moved.json()["mention"]
-    assert (told["text"], told["segment_id"], told["segment_char_start"]) == ("Ana", columns.lines[1], 4)
+    answer = moved.json()["mention"]
+    assert (answer["text"], answer["segment_id"], answer["segment_char_start"]) == (
+        "Ana",
+        columns.lines[1],
+        4,
+    )
     target = {**new, "to_entity_id": juan}
     pointed = desk.client.post(f"/api/entities/{ana}/mentions/repoint", json=target)
     assert pointed.status_code == 200, pointed.text
@@ -138,7 +142,7 @@ def test_refused_spans_and_corrections_follow_when_the_page_is_read_from_the_rig
 
 def test_the_other_pass_is_asked_for_by_name(desk: Desk, columns: Page) -> None:
     juan = desk.entity()
-    made = desk.mention(columns, juan, "Juan Garcia")
+    mention = desk.mention(columns, juan, "Juan Garcia")
     other = str(desk.do("segment.pass_create", {"document_id": columns.id, "name": "Second"})["id"])
     second = desk.lay(columns.id, other, ["Nothing", LEFT])
     desk.do("segment.pass_choose", {"pass_id": columns.pass_id, "working": True})
@@ -151,7 +155,7 @@ def test_the_other_pass_is_asked_for_by_name(desk: Desk, columns: Page) -> None:
     desk.do("segment.pass_choose", {"pass_id": other, "working": True})
     (lost,) = desk.names_on(columns)["items"]
     assert (lost["placed"], lost["char_start"], lost["stale"]) == (False, None, True)
-    where = {"document_id": columns.id, "char_start": made["char_start"], "char_end": made["char_end"]}
+    where = {"document_id": columns.id, "char_start": mention["char_start"], "char_end": mention["char_end"]}
     moved = {"new_char_start": 0, "new_char_end": 7}
     desk.expect_refusal(
         "POST", f"/api/entities/{juan}/mentions/respan", 404, "no_mention_there", **where, **moved
@@ -164,5 +168,5 @@ def test_the_other_pass_is_asked_for_by_name(desk: Desk, columns: Page) -> None:
     again = desk.do("mention.create", {"entity_id": juan, **at(desk, columns, "Juan Garcia")})
     assert again["segment_id"] == second.lines[1]
     desk.do("segment.pass_choose", {"pass_id": columns.pass_id, "working": True})
-    placed = {one["id"]: one["placed"] for one in desk.names_on(columns)["items"]}
-    assert placed == {made["id"]: True, again["id"]: False}
+    placed = {item["id"]: item["placed"] for item in desk.names_on(columns)["items"]}
+    assert placed == {mention["id"]: True, again["id"]: False}

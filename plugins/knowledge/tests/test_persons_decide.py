@@ -20,8 +20,8 @@ def expect_person_only(answer: Any) -> None:
 
 def test_a_machine_does_not_lift_what_a_person_refused(desk: Desk) -> None:
     page, juan, who = desk.page(), desk.entity(), machine(desk)
-    made = desk.mention(page, juan, "Juan Garcia", who=AGENT)
-    gone = desk.client.delete(f"/api/mentions/{made['id']}").json()["audit_id"]
+    mention = desk.mention(page, juan, "Juan Garcia", who=AGENT)
+    gone = desk.client.delete(f"/api/mentions/{mention['id']}").json()["audit_id"]
     expect_person_only(desk.client.post(f"/api/actions/audit/{gone}/undo", headers=who))
     # With the entity its refusals would go, and the next run would name the words again.
     expect_person_only(desk.client.delete(f"/api/entities/{juan}", headers=who))
@@ -33,11 +33,11 @@ def test_a_machine_does_not_lift_what_a_person_refused(desk: Desk) -> None:
 
 def test_a_machine_may_lift_its_own_refusal(desk: Desk) -> None:
     page, juan, who = desk.page(), desk.entity(), machine(desk)
-    made = desk.mention(page, juan, "Juan Garcia", who=AGENT)
-    gone = desk.client.delete(f"/api/mentions/{made['id']}", headers=who).json()["audit_id"]
+    mention = desk.mention(page, juan, "Juan Garcia", who=AGENT)
+    gone = desk.client.delete(f"/api/mentions/{mention['id']}", headers=who).json()["audit_id"]
     answer = desk.client.post(f"/api/actions/audit/{gone}/undo", headers=who)
     assert answer.status_code == 200, answer.text
-    assert [one["id"] for one in desk.names_on(page)["items"]] == [made["id"]]
+    assert [item["id"] for item in desk.names_on(page)["items"]] == [mention["id"]]
 
 
 def test_an_entity_goes_by_no_machine_with_a_mention_that_a_person_corrected(desk: Desk) -> None:
@@ -53,13 +53,13 @@ def decisions(desk: Desk) -> dict[str, str]:
     """A step for each kind of decision that only a person takes."""
     page, juan, other, third = desk.page(), desk.entity(), desk.entity("Joan"), desk.entity("Third")
     desk.mention(page, juan, "Juan Garcia")
-    said = desk.claim()["id"]
+    claim = desk.claim()["id"]
     pair = {"survivor_id": juan, "candidate_id": other, "score": 0.9}
     match = desk.do("entity.propose_matches", {"pairs": [pair]})["match_ids"][0]
     where = {"document_id": page.id, **page.at("Juan Garcia"), "to_entity_id": third}
     sent = {
         "correct": ("POST", f"/api/entities/{juan}/mentions/repoint", where),
-        "curate": ("PATCH", f"/api/claims/{said}", {"curation_state": "curated"}),
+        "curate": ("PATCH", f"/api/claims/{claim}", {"curation_state": "curated"}),
         "verify": ("PATCH", f"/api/entities/{third}", {"curation_state": "verified"}),
         "accept": ("POST", f"/api/entity-matches/{match}/decide", {"state": "accepted"}),
         "merge": ("POST", "/api/entities/merge", {"survivor_id": juan, "ids": [desk.entity("Fourth")]}),
@@ -84,7 +84,7 @@ def test_a_machine_neither_undoes_nor_redoes_a_persons_decision(desk: Desk) -> N
 
 def test_a_machine_takes_none_of_these_decisions_by_way_of_the_registry(desk: Desk) -> None:
     juan, other, who = desk.entity(), desk.entity("Joan"), machine(desk)
-    said = desk.claim()["id"]
+    claim = desk.claim()["id"]
     pair = {"survivor_id": juan, "candidate_id": other, "score": 0.9}
     match = desk.do("entity.propose_matches", {"pairs": [pair]})["match_ids"][0]
     for name, params in (
@@ -92,7 +92,7 @@ def test_a_machine_takes_none_of_these_decisions_by_way_of_the_registry(desk: De
         ("entity.update", {"entity_id": juan, "curation_state": "rejected"}),
         ("entity.merge", {"survivor_id": juan, "ids": [other]}),
         ("entity.decide_match", {"match_id": match, "state": "accepted"}),
-        ("claim.update", {"claim_id": said, "curation_state": "curated"}),
+        ("claim.update", {"claim_id": claim, "curation_state": "curated"}),
     ):
         expect_person_only(invoke(desk, who, name, **params))
     for state in ("curated", "verified", "accepted", "merged"):
@@ -120,8 +120,8 @@ def test_a_candidate_that_is_accepted_and_rejected_at_once_is_decided_once(desk:
 
 def test_no_machine_names_a_refused_span_by_any_way(desk: Desk) -> None:
     page, juan, other = desk.page(), desk.entity(), desk.entity("Other")
-    made = desk.mention(page, juan, "Juan Garcia")
-    desk.client.delete(f"/api/mentions/{made['id']}")
+    mention = desk.mention(page, juan, "Juan Garcia")
+    desk.client.delete(f"/api/mentions/{mention['id']}")
     where = {"document_id": page.id, **page.at("Juan Garcia")}
     who = machine(desk)
     answer = desk.client.post("/api/mentions", json={"entity_id": juan, **where}, headers=who)
@@ -143,17 +143,17 @@ def test_no_machine_names_a_refused_span_by_any_way(desk: Desk) -> None:
 
 def test_a_statement_that_a_person_curated_is_rewritten_by_no_machine(desk: Desk) -> None:
     juan, who = desk.entity(), machine(desk)
-    said = desk.claim(subject_entity_id=juan)["id"]
-    own = desk.client.patch(f"/api/claims/{said}", json={"text": "He sold it"}, headers=who)
+    claim = desk.claim(subject_entity_id=juan)["id"]
+    own = desk.client.patch(f"/api/claims/{claim}", json={"text": "He sold it"}, headers=who)
     assert own.status_code == 200, own.text
     for state in ("curated", "rejected"):
-        desk.client.patch(f"/api/claims/{said}", json={"curation_state": state})
+        desk.client.patch(f"/api/claims/{claim}", json={"curation_state": state})
         for body in ({"text": "He stole it"}, {"source_ids": []}, {"curation_state": "unreviewed"}):
-            expect_person_only(desk.client.patch(f"/api/claims/{said}", json=body, headers=who))
+            expect_person_only(desk.client.patch(f"/api/claims/{claim}", json=body, headers=who))
         # Without its subject the statement would say something else.
         expect_person_only(desk.client.delete(f"/api/entities/{juan}", headers=who))
-    told = desk.get(f"/api/claims/{said}")
-    assert (told["text"], told["subject_entity_id"]) == ("He sold it", juan)
+    answer = desk.get(f"/api/claims/{claim}")
+    assert (answer["text"], answer["subject_entity_id"]) == ("He sold it", juan)
 
 
 def test_an_entity_that_a_person_verified_or_rejected_is_rewritten_by_no_machine(desk: Desk) -> None:
@@ -201,16 +201,16 @@ def test_jobs_add_what_they_find_to_a_verified_entity_and_leave_what_it_has(desk
     links = {"document_id": page.id, "links": [{"entity_id": juan, "link": link}]}
     for name, params in (("entity.take_dates", dates), ("entity.take_links", links)):
         assert invoke(desk, who, name, **params).status_code == 200
-    found = desk.get(f"/api/entities/{juan}")
-    assert [one["as_written"] for one in found["date_values"]] == ["1640", "1642"]
-    assert [one["uri"] for one in found["authority_links"]] == [link["uri"]]
-    assert (found["canonical_name"], found["curation_state"]) == ("Juan Garcia", "verified")
+    answer = desk.get(f"/api/entities/{juan}")
+    assert [one["as_written"] for one in answer["date_values"]] == ["1640", "1642"]
+    assert [authority_link["uri"] for authority_link in answer["authority_links"]] == [link["uri"]]
+    assert (answer["canonical_name"], answer["curation_state"]) == ("Juan Garcia", "verified")
 
 
 def propose(desk: Desk, one: str, other: str) -> list[str]:
     pair = {"survivor_id": one, "candidate_id": other, "score": 0.9}
-    found: list[str] = desk.do("entity.propose_matches", {"pairs": [pair]})["match_ids"]
-    return found
+    result: list[str] = desk.do("entity.propose_matches", {"pairs": [pair]})["match_ids"]
+    return result
 
 
 def test_a_match_that_a_person_rejected_stays_rejected(desk: Desk) -> None:
@@ -258,8 +258,8 @@ def test_no_job_gives_back_a_link_or_a_date_that_a_person_took_away(desk: Desk) 
     def work() -> tuple[int, int]:
         for name, params in (("entity.take_dates", dates), ("entity.take_links", links)):
             assert invoke(desk, who, name, **params).status_code == 200
-        found = desk.get(f"/api/entities/{juan}")
-        return len(found["date_values"]), len(found["authority_links"])
+        answer = desk.get(f"/api/entities/{juan}")
+        return len(answer["date_values"]), len(answer["authority_links"])
 
     assert work() == (1, 1)
     taken = desk.client.patch(f"/api/entities/{juan}", json={"authority_links": []}).json()

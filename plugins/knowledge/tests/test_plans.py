@@ -27,7 +27,9 @@ def test_a_list_is_read_in_its_index_and_counted_without_a_look_at_its_rows(
         listing(conn, limit=1)
         raw.set_trace_callback(None)
         asked = [
-            " ".join(one.split()) for one in statements if f"FROM {table} " in f"{one} ".replace("\n", " ")
+            " ".join(statement.split())
+            for statement in statements
+            if f"FROM {table} " in f"{statement} ".replace("\n", " ")
         ]
         page, whole, but = asked[-3:]
         plans = ["; ".join(row[3] for row in raw.execute(f"EXPLAIN QUERY PLAN {one}")) for one in (but, page)]
@@ -44,6 +46,6 @@ def test_mentions_are_read_without_a_look_at_every_document(library: Library, de
         raw.set_trace_callback(statements.append)
         list_mentions(conn, named)
         raw.set_trace_callback(None)
-        asked = [one for one in statements if "FROM mention" in one.replace("\n", " ")]
-        plans = [row[3] for one in asked for row in raw.execute(f"EXPLAIN QUERY PLAN {one}")]
-    assert [one for one in plans if "document" in one and "SCAN" in one] == []
+        asked = [statement for statement in statements if "FROM mention" in statement.replace("\n", " ")]
+        plans = [row[3] for item in asked for row in raw.execute(f"EXPLAIN QUERY PLAN {item}")]
+    assert [plan for plan in plans if "document" in plan and "SCAN" in plan] == []

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 from knowledge_desk import Desk
 
-NAMES = (
+NAMES: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("Juan García de Toledo", "person", {"names": [{"text": "Johannes Garsias", "language": "la"}]}),
     ("Ana López", "person", {"description": "<b>wife</b> of Juan", "language": "es"}),
     ("Toledo", "location", {}),
@@ -66,12 +66,17 @@ def refine(desk: Desk, address: str) -> Refine:
 
 
 def test_the_service_says_what_it_is(desk: Desk, refine: Refine, known: dict[str, str], address: str) -> None:
-    told = refine.ask("GET").json()
-    assert told["versions"] == ["0.2"]
-    assert {one["id"] for one in told["defaultTypes"]} == {"person", "location", "organization"}
+    answer = refine.ask("GET").json()
+    assert answer["versions"] == ["0.2"]
+    assert answer["name"] == f"{desk.library.name} (Armarium)"
+    assert {defaulttype["id"] for defaulttype in answer["defaultTypes"]} == {
+        "person",
+        "location",
+        "organization",
+    }
     draft = Refine(desk, address.replace("/0.2", "/1.0-draft")).ask("GET").json()
     assert (draft["versions"], draft["suggest"]["entity"]) == (["1.0-draft"], True)
-    path = told["preview"]["url"].replace("{{id}}", known["Ana López"])
+    path = answer["preview"]["url"].replace("{{id}}", known["Ana López"])
     shown = refine.ask("GET", path.partition(address)[2])
     assert "<b>" not in shown.text
     assert "&lt;b&gt;wife" in shown.text
@@ -108,11 +113,17 @@ def test_two_of_one_name_are_both_candidates_and_none_is_the_match(
 
 def test_types_and_properties_narrow_what_is_found(desk: Desk, refine: Refine, known: dict[str, str]) -> None:
     found = refine.candidates(query="Toledo", type="organization", limit=1)
-    assert [one["id"] for one in found] == [known["Toledo Cathedral"]]
+    assert [item["id"] for item in found] == [known["Toledo Cathedral"]]
     for number in range(12):
         desk.do("entity.create", {"canonical_name": f"Toledo {number}", "entity_type": "concept"})
     found = refine.candidates(query="Toledo", type="organization", limit=1)
-    assert [one["id"] for one in found] == [known["Toledo Cathedral"]]
+    assert [item["id"] for item in found] == [known["Toledo Cathedral"]]
+    # As OpenRefine asks: with a type that a candidate should have.
+    wanted = {"type": "person", "type_strict": "should"}
+    other = refine.candidates(query="Toledo Cathedral", **wanted)
+    assert [(one["id"], one["match"]) for one in other[:1]] == [(known["Toledo Cathedral"], False)]
+    (person,) = refine.candidates(query="Juan García de Toledo", **wanted)
+    assert person["match"]
     by_id = refine.candidates(properties=[{"pid": "authority_id", "v": "12345"}])
     assert [one["id"] for one in by_id] == [known["Ana López"]]
     draft = {
@@ -128,18 +139,18 @@ def test_types_and_properties_narrow_what_is_found(desk: Desk, refine: Refine, k
     )
     first, second = answer.json()["results"]
     assert first["candidates"] == []
-    assert [one["name"] for one in second["candidates"]] == ["Toledo"]
+    assert [candidate["name"] for candidate in second["candidates"]] == ["Toledo"]
 
 
 def test_properties_of_entities_come_in_both_editions(refine: Refine, known: dict[str, str]) -> None:
     ana = known["Ana López"]
     asked = {"ids": [ana, "nobody"], "properties": [{"id": "date"}, {"id": "authority"}, {"id": "name"}]}
-    told = refine.ask("POST", data={"extend": json.dumps(asked)}).json()
-    assert told["rows"][ana]["date"] == [{"date": "1561-05-02T00:00:00"}]
-    assert told["rows"][ana]["authority"] == [{"str": "https://viaf.org/viaf/12345"}]
-    assert told["rows"]["nobody"] == {"date": [], "authority": [], "name": []}
+    answer = refine.ask("POST", data={"extend": json.dumps(asked)}).json()
+    assert answer["rows"][ana]["date"] == [{"date": "1561-05-02T00:00:00"}]
+    assert answer["rows"][ana]["authority"] == [{"str": "https://viaf.org/viaf/12345"}]
+    assert answer["rows"]["nobody"] == {"date": [], "authority": [], "name": []}
     draft = refine.ask("POST", "/extend", json=asked).json()
-    assert {one["id"]: one["values"] for one in draft["rows"][0]["properties"]} == told["rows"][ana]
+    assert {one["id"]: one["values"] for one in draft["rows"][0]["properties"]} == answer["rows"][ana]
     proposed = refine.ask("GET", "/extend/propose?type=person").json()["properties"]
     assert {"id": "date", "name": "Date"} in proposed
 
@@ -162,13 +173,15 @@ def test_what_a_project_does_not_show_is_no_candidate(
     desk.do("entity.update", {"entity_id": rejected, "curation_state": "rejected"})
     only = desk.do("entity.create", {"canonical_name": "Ana Lopez de Ayala", "entity_type": "person"})["id"]
     desk.do("mention.create", {"document_id": page.id, "entity_id": only, **page.at("Ana Lopez")})
-    assert only in {one["id"] for one in refine.candidates(query="Ana Lopez de Ayala")}
+    assert only in {candidate["id"] for candidate in refine.candidates(query="Ana Lopez de Ayala")}
     desk.do("document.delete", {"ids": [page.id]})
-    assert not {only, rejected} & {one["id"] for one in refine.candidates(query="Ana Lopez de Ayala")}
-    assert rejected not in {one["id"] for one in refine.candidates(query="Toledo Bridge")}
+    assert not {only, rejected} & {
+        candidate["id"] for candidate in refine.candidates(query="Ana Lopez de Ayala")
+    }
+    assert rejected not in {candidate["id"] for candidate in refine.candidates(query="Toledo Bridge")}
     assert refine.ask("GET", f"/preview?id={only}").status_code == 404
-    told = refine.ask("POST", "/extend", json={"ids": [only], "properties": [{"id": "name"}]}).json()
-    assert told["rows"][0]["properties"] == [{"id": "name", "values": []}]
+    answer = refine.ask("POST", "/extend", json={"ids": [only], "properties": [{"id": "name"}]}).json()
+    assert answer["rows"][0]["properties"] == [{"id": "name", "values": []}]
 
 
 def test_only_a_viewers_token_for_one_project_stands_in_an_address(desk: Desk) -> None:
@@ -180,7 +193,8 @@ def test_only_a_viewers_token_for_one_project_stands_in_an_address(desk: Desk) -
 
 
 def test_the_address_opens_nothing_else(desk: Desk, refine: Refine) -> None:
-    assert Refine(desk, "/api/reconcile/wrong/0.2").ask("GET").status_code == 401
+    for nothing in ("wrong", "open"):
+        assert Refine(desk, f"/api/reconcile/{nothing}/0.2").ask("GET").status_code == 401
     assert Refine(desk, "/api/entities").ask("GET").status_code == 401
     form = Refine(desk, "/api/actions/invoke").ask("POST", data={"name": "entity.create"})
     assert form.status_code == 422

@@ -27,7 +27,7 @@ def split(desk: Desk, page: Page, first: str, second: str) -> tuple[list[str], s
 
 
 def names_by_entity(desk: Desk, page: Page) -> dict[str, dict[str, Any]]:
-    return {one["entity_id"]: one for one in desk.names_on(page)["items"]}
+    return {item["entity_id"]: item for item in desk.names_on(page)["items"]}
 
 
 def test_mentions_and_evidence_are_found_in_the_part_that_has_their_words(desk: Desk) -> None:
@@ -35,7 +35,7 @@ def test_mentions_and_evidence_are_found_in_the_part_that_has_their_words(desk: 
     juan, ana = desk.entity(), desk.entity("Ana Lopez")
     desk.mention(page, juan, "Juan Garcia")
     mention = desk.mention(page, ana, "Ana Lopez")["id"]
-    said = desk.claim(**resting_on(page, "Ana Lopez his wife"))["id"]
+    claim = desk.claim(**resting_on(page, "Ana Lopez his wife"))["id"]
     (old, new), step = split(desk, page, "Juan Garcia and", "Ana Lopez his wife")
     text = desk.get(f"/api/segments/document/{page.id}/text")["text"]
     found = names_by_entity(desk, page)
@@ -45,22 +45,25 @@ def test_mentions_and_evidence_are_found_in_the_part_that_has_their_words(desk: 
         assert one["stale"]
         assert text[one["char_start"] : one["char_end"]] == one["text"]
     on_it = desk.get(f"/api/segments/{new}/statements")
-    assert [one["mention"] for one in on_it["mentions"]] == [mention]
-    assert [(one["claim_id"], one["char_start"]) for one in on_it["statements"]] == [(said, 0)]
+    assert [mention["mention"] for mention in on_it["mentions"]] == [mention]
+    assert [(statement["claim_id"], statement["char_start"]) for statement in on_it["statements"]] == [
+        (claim, 0)
+    ]
     (listed,) = desk.get("/api/claims")["items"]
-    assert listed == desk.get(f"/api/claims/{said}")
+    assert listed == desk.get(f"/api/claims/{claim}")
     assert text[listed["source_char_start"] : listed["source_char_end"]] == "Ana Lopez his wife"
     todo = {
-        (one["kind"], one["id"]): one["todo"] for one in desk.get("/api/staleness", segment_id=new)["items"]
+        (item["kind"], item["id"]): item["todo"]
+        for item in desk.get("/api/staleness", segment_id=new)["items"]
     }
-    assert todo == {("mention", mention): "confirm", ("statement", said): "confirm"}
-    items = [{"kind": "mention", "id": mention}, {"kind": "statement", "id": said}]
+    assert todo == {("mention", mention): "confirm", ("statement", claim): "confirm"}
+    items = [{"kind": "mention", "id": mention}, {"kind": "statement", "id": claim}]
     confirmed = desk.client.post("/api/staleness/confirm", json={"items": items}).json()
     assert not names_by_entity(desk, page)[ana]["stale"]
-    assert not desk.get(f"/api/claims/{said}")["stale"]
+    assert not desk.get(f"/api/claims/{claim}")["stale"]
     desk.undo(confirmed["audit_id"])
     desk.undo(step)
-    assert all(one["placed"] and not one["stale"] for one in desk.names_on(page)["items"])
+    assert all(item["placed"] and not item["stale"] for item in desk.names_on(page)["items"])
     assert desk.get("/api/staleness", document_id=page.id)["count"] == 0
 
 
@@ -76,8 +79,8 @@ def test_of_the_same_words_in_both_parts_each_is_found_in_its_own(desk: Desk) ->
 
 def test_a_refused_span_is_refused_in_the_part_that_has_it(desk: Desk) -> None:
     page, ana = desk.page([LINE]), desk.entity("Ana Lopez")
-    made = desk.mention(page, ana, "Ana Lopez")
-    desk.client.delete(f"/api/mentions/{made['id']}")
+    mention = desk.mention(page, ana, "Ana Lopez")
+    desk.client.delete(f"/api/mentions/{mention['id']}")
     split(desk, page, "Juan Garcia and", "Ana Lopez his wife")
     (refused,) = desk.names_on(page)["refused"]
     assert refused["text"] == "Ana Lopez"
@@ -113,4 +116,4 @@ def test_doubts_of_a_line_that_was_merged_away_are_those_of_its_text(desk: Desk)
     assert desk.client.post("/api/segments/merge", json=body).status_code == 200
     for line in page.lines:
         items = desk.get("/api/staleness", segment_id=line)["items"]
-        assert [(one["id"], one["todo"]) for one in items] == [(mention, "confirm")], line
+        assert [(item["id"], item["todo"]) for item in items] == [(mention, "confirm")], line

@@ -22,32 +22,32 @@ def resting_on(page: Page, words: str) -> dict[str, Any]:
 
 def test_a_statement_rests_on_characters_line_by_line(desk: Desk) -> None:
     page = desk.page()
-    made = desk.claim(**resting_on(page, "Lopez his wife\nand sold"))
-    assert [one["excerpt"] for one in made["evidence"]] == ["Lopez his wife", "and sold"]
-    assert [one["segment_id"] for one in made["evidence"]] == page.lines[1:]
-    assert made["source_excerpt"] == "Lopez his wife\nand sold"
+    claim = desk.claim(**resting_on(page, "Lopez his wife\nand sold"))
+    assert [one["excerpt"] for one in claim["evidence"]] == ["Lopez his wife", "and sold"]
+    assert [one["segment_id"] for one in claim["evidence"]] == page.lines[1:]
+    assert claim["source_excerpt"] == "Lopez his wife\nand sold"
     span = page.at("Lopez his wife\nand sold")
-    assert (made["source_char_start"], made["source_char_end"]) == (span["char_start"], span["char_end"])
-    assert (made["source_type"], made["source_ids"], made["stale"]) == ("document", [page.id], False)
-    found = desk.client.post("/api/locations/resolve", json={"claimId": made["id"]}).json()
-    assert (found["documentId"], found["resolvedSegmentId"]) == (page.id, page.lines[1])
+    assert (claim["source_char_start"], claim["source_char_end"]) == (span["char_start"], span["char_end"])
+    assert (claim["source_type"], claim["source_ids"], claim["stale"]) == ("document", [page.id], False)
+    answer = desk.client.post("/api/locations/resolve", json={"claimId": claim["id"]}).json()
+    assert (answer["documentId"], answer["resolvedSegmentId"]) == (page.id, page.lines[1])
 
 
 def test_a_statement_is_curated_by_persons_only(desk: Desk) -> None:
-    made = desk.claim()["id"]
-    desk.do("claim.update", {"claim_id": made, "curation_state": "shortlisted"}, AGENT)
+    claim = desk.claim()["id"]
+    desk.do("claim.update", {"claim_id": claim, "curation_state": "shortlisted"}, AGENT)
     for state in ("curated", "rejected"):
         with pytest.raises(Forbidden):
-            desk.do("claim.update", {"claim_id": made, "curation_state": state}, AGENT)
-    told = desk.client.patch(
-        f"/api/claims/{made}", json={"curation_state": "curated", "qualifier": "perhaps"}
+            desk.do("claim.update", {"claim_id": claim, "curation_state": state}, AGENT)
+    response = desk.client.patch(
+        f"/api/claims/{claim}", json={"curation_state": "curated", "qualifier": "perhaps"}
     )
-    assert told.json()["curation_state"] == "curated"
-    assert told.json()["text"] == "Juan Garcia sold the mill"
+    assert response.json()["curation_state"] == "curated"
+    assert response.json()["text"] == "Juan Garcia sold the mill"
     with pytest.raises(Forbidden):
-        desk.do("claim.delete", {"claim_id": made}, AGENT)
-    assert desk.client.delete(f"/api/claims/{made}").json()["status"] == "deleted"
-    desk.expect_refusal("GET", f"/api/claims/{made}", 404, "claim_not_found")
+        desk.do("claim.delete", {"claim_id": claim}, AGENT)
+    assert desk.client.delete(f"/api/claims/{claim}").json()["status"] == "deleted"
+    desk.expect_refusal("GET", f"/api/claims/{claim}", 404, "claim_not_found")
 
 
 def test_what_a_statement_may_not_rest_on(desk: Desk) -> None:
@@ -92,8 +92,8 @@ def test_lists_and_search_of_statements(desk: Desk) -> None:
         assert [item["id"] for item in desk.get("/api/claims", **query)["items"]] == [one["id"]], query
     assert desk.get("/api/claims", curation_state="curated")["total"] == 0
     assert [item["id"] for item in desk.get("/api/entities", entity_id=juan)["items"]] == [mill]
-    found = desk.get("/api/kg/search", q="mill")
-    assert ([e["id"] for e in found["entities"]], [c["id"] for c in found["claims"]], found["count"]) == (
+    answer = desk.get("/api/kg/search", q="mill")
+    assert ([e["id"] for e in answer["entities"]], [c["id"] for c in answer["claims"]], answer["count"]) == (
         [mill],
         [one["id"]],
         2,
@@ -120,7 +120,7 @@ def test_the_neighbourhood_of_an_entity(desk: Desk) -> None:
     ]
     far = desk.get(path, depth=3)
     assert {node["id"]: node["depth"] for node in far["nodes"]} == {
-        one: depth for depth, one in enumerate(ids[:4])
+        identity: depth for depth, identity in enumerate(ids[:4])
     }
     few = desk.get(path, depth=3, limit=2)
     assert (len(few["nodes"]), few["truncated"]) == (2, True)
@@ -160,21 +160,21 @@ def test_what_rests_on_the_trash_alone_is_left_out_and_removed_with_it(desk: Des
     assert step.status_code == 200, step.text
     desk.do("entity.update", {"entity_id": checked, "curation_state": "verified"})
     lost = desk.claim("lost", subject_entity_id=only, **resting_on(gone, "sold the mill"))["id"]
-    kept = desk.claim("kept", source_ids=[gone.id, stays.id])["id"]
+    claim = desk.claim("kept", source_ids=[gone.id, stays.id])["id"]
     second = desk.claim("second hand", source_ids=[lost])["id"]
     free = desk.claim("free")["id"]
 
     def list_ids() -> tuple[set[str], set[str]]:
-        names = {one["id"] for one in desk.get("/api/entities")["items"]}
-        said = {one["id"] for one in desk.get("/api/claims")["items"]}
+        names = {item["id"] for item in desk.get("/api/entities")["items"]}
+        said = {item["id"] for item in desk.get("/api/claims")["items"]}
         stats = desk.get("/api/library/stats")
         assert (stats["entities"], stats["claims"]) == (len(names), len(said))
         return names, said
 
-    everything = ({only, both, checked, bare}, {lost, kept, second, free})
+    everything = ({only, both, checked, bare}, {lost, claim, second, free})
     assert list_ids() == everything
     trash(desk, gone)
-    assert list_ids() == ({both, checked, bare}, {kept, free})
+    assert list_ids() == ({both, checked, bare}, {claim, free})
     assert desk.get("/api/kg/search", q="only")["count"] == 0
     assert desk.get(f"/api/entities/{both}")["source_document_ids"] == [stays.id]
     desk.client.post(f"/api/documents/{gone.id}/restore")
@@ -186,10 +186,10 @@ def test_what_rests_on_the_trash_alone_is_left_out_and_removed_with_it(desk: Des
     done = desk.client.post("/api/documents/trash/empty", json={})
     assert done.status_code == 200, done.text
     assert (done.json()["removed"]["statements"], done.json()["removed"]["entities"]) == (2, 1)
-    assert list_ids() == ({both, checked, bare}, {kept, free})
-    assert desk.get(f"/api/claims/{kept}")["source_ids"] == [stays.id]
+    assert list_ids() == ({both, checked, bare}, {claim, free})
+    assert desk.get(f"/api/claims/{claim}")["source_ids"] == [stays.id]
     desk.expect_refusal("GET", f"/api/entities/{only}", 404, "entity_not_found")
-    assert [one["text"] for one in desk.names_on(stays)["items"]] == ["Juan Garcia", "Ana Lopez"]
+    assert [item["text"] for item in desk.names_on(stays)["items"]] == ["Juan Garcia", "Ana Lopez"]
     with pytest.raises(ServiceError):
         desk.undo(step.json()["audit_id"])
 
@@ -204,8 +204,8 @@ def test_what_hangs_on_an_entity_does_not_keep_the_trash_from_being_emptied(desk
     desk.do("entity.propose_matches", {"pairs": [{"survivor_id": twin, "candidate_id": juan, "score": 0.9}]})
     predicted = {"source_entity_id": juan, "relation": "owned", "target_entity_id": mill, "score": 0.5}
     review = desk.do("prediction_review.create", predicted)["id"]
-    kept = desk.claim("free")["id"]
-    decided = {"review_id": review, "state": "accepted", "resulting_claim_id": kept}
+    claim = desk.claim("free")["id"]
+    decided = {"review_id": review, "state": "accepted", "resulting_claim_id": claim}
     desk.do("prediction_review.decide", decided)
     desk.do("link.create", {"from_id": juan, "from_kind": "entity", "to_id": mill, "to_kind": "entity",
                             "link_type": "related_to"})  # fmt: skip
@@ -214,17 +214,17 @@ def test_what_hangs_on_an_entity_does_not_keep_the_trash_from_being_emptied(desk
     done = desk.client.post("/api/documents/trash/empty", json={})
     assert done.status_code == 200, done.text
     assert plan["entities"] == done.json()["removed"]["entities"] == 2
-    assert {one["id"] for one in desk.get("/api/entities")["items"]} == {mill, child, twin}
+    assert {item["id"] for item in desk.get("/api/entities")["items"]} == {mill, child, twin}
     assert desk.get(f"/api/entities/{child}")["parent_id"] is None
     assert desk.get("/api/kg/kgembed/reviews")["count"] == desk.get("/api/entity-matches")["total"] == 0
-    assert [one["id"] for one in desk.get("/api/claims")["items"]] == [kept]
+    assert [item["id"] for item in desk.get("/api/claims")["items"]] == [claim]
 
 
 def test_a_correction_puts_its_line_in_doubt_and_nothing_else(desk: Desk) -> None:
     page, juan = desk.page(), desk.entity()
     first = desk.mention(page, juan, "Juan Garcia")["id"]
     desk.mention(page, juan, "Juan Garcia", nth=1)
-    said = desk.claim(**resting_on(page, "came Juan Garcia"))["id"]
+    claim = desk.claim(**resting_on(page, "came Juan Garcia"))["id"]
     gone = desk.claim("He was of Toledo", **resting_on(page, "of Toledo"))["id"]
     view = desk.do(
         "interpretation.create",
@@ -232,24 +232,24 @@ def test_a_correction_puts_its_line_in_doubt_and_nothing_else(desk: Desk) -> Non
     )
     assert desk.get("/api/staleness", document_id=page.id)["items"] == []
     audit = desk.correct(page.lines[0], "Before me came Juan Garcia of Talavera")["audit_id"]
-    found = desk.get("/api/staleness", audit_id=audit)
-    told = {(one["kind"], one["id"]): one["todo"] for one in found["items"]}
+    answer = desk.get("/api/staleness", audit_id=audit)
+    told = {(item["kind"], item["id"]): item["todo"] for item in answer["items"]}
     assert told == {
         ("mention", first): "confirm",
-        ("statement", said): "confirm",
+        ("statement", claim): "confirm",
         ("statement", gone): "review",
         ("interpretation", view["id"]): "confirm",
     }
     assert desk.get("/api/staleness", segment_id=page.lines[2])["count"] == 1
-    stale = {one["id"]: one["stale"] for one in desk.get("/api/claims")["items"]}
-    assert stale == {said: True, gone: True}
+    stale = {item["id"]: item["stale"] for item in desk.get("/api/claims")["items"]}
+    assert stale == {claim: True, gone: True}
     # The list takes lines from the texts as they are kept, one statement works its page's text out.
     for one in desk.get("/api/claims")["items"]:
         assert one == desk.get(f"/api/claims/{one['id']}")
-    items = [{"kind": "mention", "id": first}, {"kind": "statement", "id": said}]
+    items = [{"kind": "mention", "id": first}, {"kind": "statement", "id": claim}]
     confirmed = desk.client.post("/api/staleness/confirm", json={"items": items})
     assert confirmed.json()["confirmed"] == 2
-    left = {one["id"] for one in desk.get("/api/staleness", segment_id=page.lines[0])["items"]}
+    left = {item["id"] for item in desk.get("/api/staleness", segment_id=page.lines[0])["items"]}
     assert left == {gone, view["id"]}
     desk.undo(confirmed.json()["audit_id"])
     assert desk.get("/api/staleness", document_id=page.id)["count"] == 4
@@ -263,22 +263,22 @@ def test_what_is_in_doubt_in_the_whole_project_is_listed_part_by_part(desk: Desk
     corrected = [pages[2], pages[0]]
     for page in corrected:
         desk.correct(page.lines[0], "Before me came Juan Garcia of Talavera")
-    found = desk.get("/api/staleness")
+    answer = desk.get("/api/staleness")
     # Newest first; the page that was not corrected is looked through too, and has nothing.
-    assert [one["id"] for one in found["items"]] == [named[page.id] for page in reversed(corrected)]
-    assert (found["pages"], found["pages_left"]) == (3, 0)
+    assert [item["id"] for item in answer["items"]] == [named[page.id] for page in reversed(corrected)]
+    assert (answer["pages"], answer["pages_left"]) == (3, 0)
     parts = [desk.get("/api/staleness", limit=1, offset=at) for at in range(3)]
-    assert [one["pages_left"] for one in parts] == [2, 1, 0]
-    assert [row for one in parts for row in one["items"]] == found["items"]
+    assert [part["pages_left"] for part in parts] == [2, 1, 0]
+    assert [row for part in parts for row in part["items"]] == answer["items"]
     desk.client.delete(f"/api/documents/{pages[0].id}")
-    assert [one["document_id"] for one in desk.get("/api/staleness")["items"]] == [pages[2].id]
+    assert [item["document_id"] for item in desk.get("/api/staleness")["items"]] == [pages[2].id]
 
 
 def test_verdicts_on_what_is_in_doubt_are_in_doubt_until_it_is_confirmed(desk: Desk) -> None:
     page, juan = desk.page(), desk.entity()
     named = desk.mention(page, juan, "Juan Garcia")["id"]
-    said = desk.claim(**resting_on(page, "came Juan Garcia"))["id"]
-    for layer, target in (("claims", said), ("entities", juan)):
+    claim = desk.claim(**resting_on(page, "came Juan Garcia"))["id"]
+    for layer, target in (("claims", claim), ("entities", juan)):
         for _ in range(2):
             desk.do(
                 "check.verdict", {"layer": layer, "target_id": target, "verdict": "confirm", "reasons": "so"}
@@ -286,14 +286,18 @@ def test_verdicts_on_what_is_in_doubt_are_in_doubt_until_it_is_confirmed(desk: D
 
     def list_verdicts() -> list[dict[str, Any]]:
         items = desk.get("/api/staleness", document_id=page.id)["items"]
-        return [one for one in items if one["kind"] == "verdict"]
+        return [item for item in items if item["kind"] == "verdict"]
 
     assert list_verdicts() == []
     audit = desk.correct(page.lines[0], "Before me came Juan Garcia of Talavera")["audit_id"]
-    assert [(one["todo"], one["segment_id"]) for one in list_verdicts()] == [("redo", page.lines[0])] * 2
+    assert [(verdict["todo"], verdict["segment_id"]) for verdict in list_verdicts()] == [
+        ("redo", page.lines[0])
+    ] * 2
     one = {"kind": "verdict", "id": list_verdicts()[0]["id"]}
     assert desk.client.post("/api/staleness/confirm", json={"items": [one]}).status_code in (404, 409)
-    desk.do("check.verdict", {"layer": "claims", "target_id": said, "verdict": "confirm", "reasons": "still"})
+    desk.do(
+        "check.verdict", {"layer": "claims", "target_id": claim, "verdict": "confirm", "reasons": "still"}
+    )
     assert len(list_verdicts()) == 1
     confirmed = desk.client.post("/api/staleness/confirm", json={"items": [{"kind": "mention", "id": named}]})
     assert list_verdicts() == []
@@ -306,12 +310,12 @@ def test_verdicts_on_what_is_in_doubt_are_in_doubt_until_it_is_confirmed(desk: D
 def test_refusals_of_staleness(desk: Desk) -> None:
     page = desk.page()
     juan = desk.entity()
-    made = desk.mention(page, juan, "Juan Garcia")["id"]
-    said = desk.claim(**resting_on(page, "Juan Garcia"))["id"]
+    mention = desk.mention(page, juan, "Juan Garcia")["id"]
+    claim = desk.claim(**resting_on(page, "Juan Garcia"))["id"]
     desk.correct(page.lines[0], "Nothing")
     desk.expect_refusal("GET", "/api/staleness?audit_id=none", 404, "audit_not_found")
     confirm = "/api/staleness/confirm"
-    for kind, identity in (("mention", made), ("statement", said)):
+    for kind, identity in (("mention", mention), ("statement", claim)):
         desk.expect_refusal("POST", confirm, 409, "words_gone", items=[{"kind": kind, "id": identity}])
     for kind in ("mention", "statement", "interpretation", "artifact", "reading", "tale"):
         desk.expect_refusal("POST", confirm, 404, "nothing_rests", items=[{"kind": kind, "id": "none"}])
@@ -326,19 +330,19 @@ def test_interpretations(desk: Desk) -> None:
         "text": "t",
         "key_insights": ["a"],
     }
-    made = desk.client.post("/api/interpretations", json=body)
-    assert made.json()["key_insights"] == ["a"]
+    response = desk.client.post("/api/interpretations", json=body)
+    assert response.json()["key_insights"] == ["a"]
     assert desk.get("/api/interpretations", document_id=page.id, framework_id="f")["total"] == 1
     assert desk.get("/api/interpretations", framework_id="g")["total"] == 0
-    assert desk.client.delete(f"/api/interpretations/{made.json()['id']}").json()["status"] == "deleted"
+    assert desk.client.delete(f"/api/interpretations/{response.json()['id']}").json()["status"] == "deleted"
     desk.expect_refusal(
-        "DELETE", f"/api/interpretations/{made.json()['id']}", 404, "interpretation_not_found"
+        "DELETE", f"/api/interpretations/{response.json()['id']}", 404, "interpretation_not_found"
     )
 
 
 def test_evidence_is_carried_across_a_match(desk: Desk) -> None:
     page = desk.page()
-    said = desk.claim(**resting_on(page, "sold the mill"))["id"]
+    claim = desk.claim(**resting_on(page, "sold the mill"))["id"]
     desk.claim("other", **resting_on(page, "Juan Garcia"))
     other = str(desk.do("segment.pass_create", {"document_id": page.id, "name": "Second"})["id"])
     new = desk.lay(page.id, other, ["Before me", "and Ana", "and he sold the mill to Juan"])
@@ -349,7 +353,7 @@ def test_evidence_is_carried_across_a_match(desk: Desk) -> None:
     carried = desk.client.post("/api/segments/carry", json={"match_id": match, "kinds": ["claim_evidence"]})
     assert carried.status_code == 200, carried.text
     assert len(carried.json()["carried"]) == 1
-    assert [one["segment_id"] for one in desk.get(f"/api/claims/{said}")["evidence"]] == [
+    assert [one["segment_id"] for one in desk.get(f"/api/claims/{claim}")["evidence"]] == [
         page.lines[2],
         new.lines[2],
     ]

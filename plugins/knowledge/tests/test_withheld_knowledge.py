@@ -27,12 +27,12 @@ class Secret:
 def secret(desk: Desk) -> Secret:
     page, named = desk.page(["Secret Person came"], name="Hidden"), desk.entity("Secret Person")
     desk.mention(page, named, "Secret Person")
-    said = desk.claim("Secret Person did it", source_ids=[page.id], subject_entity_id=named)["id"]
-    second = desk.claim("So it was done", source_ids=[said])["id"]
+    claim = desk.claim("Secret Person did it", source_ids=[page.id], subject_entity_id=named)["id"]
+    second = desk.claim("So it was done", source_ids=[claim])["id"]
     link = {"authority": "a", "authority_id": "1", "uri": "https://a.org/1"}
     changed = desk.client.patch(f"/api/entities/{named}", json={"authority_links": [link]}).json()["audit_id"]
     desk.do("rights.set", {"target_kind": "document", "target_id": page.id, "restricted": True})
-    return Secret(page, named, said, second, changed)
+    return Secret(page, named, claim, second, changed)
 
 
 WRITES: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -103,7 +103,7 @@ def test_the_names_found_on_an_open_page_are_those_of_entities_that_are_seen(
 
     def names(**headers: str) -> list[tuple[str, str]]:
         answer = desk.client.get(f"/api/documents/{page.id}/known-names", headers=headers)
-        return [(one["text"], one["entity_id"]) for one in answer.json()["items"]]
+        return [(item["text"], item["entity_id"]) for item in answer.json()["items"]]
 
     assert names() == [("Secret Person", secret.entity)]
     assert names(**machine(desk)) == [("Person came", person)]
@@ -155,8 +155,8 @@ def test_what_was_merged_into_it_is_withheld_with_it(desk: Desk, secret: Secret)
     alias = desk.entity("The Secret One")
     desk.do("entity.merge", {"survivor_id": secret.entity, "ids": [alias]})
     who = machine(desk)
-    found = desk.client.get("/api/entities", params={"curation_state": "merged"}, headers=who).json()
-    assert found["items"] == []
+    answer = desk.client.get("/api/entities", params={"curation_state": "merged"}, headers=who).json()
+    assert answer["items"] == []
     assert desk.client.get(f"/api/entities/{alias}", headers=who).status_code in (403, 404)
     assert desk.get(f"/api/entities/{alias}")["merged_into_id"] == secret.entity
 

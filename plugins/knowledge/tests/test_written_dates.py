@@ -13,6 +13,6 @@ def test_a_written_date_is_read_as_statements_keep_it(desk: Desk) -> None:
     assert (old["iso_start"], old["calendar"]) == ("1593-05-22", "julian")
     years = desk.get("/api/dates/read", text="1642-1645")["date"]
     assert (years["iso_start"], years["iso_end"]) == ("1642", "1645")
-    stated = desk.claim("He sold it", date_values=[old])
-    assert stated["date_values"][0]["iso_start"] == "1593-05-22"
+    claim = desk.claim("He sold it", date_values=[old])
+    assert claim["date_values"][0]["iso_start"] == "1593-05-22"
     assert desk.get("/api/dates/read", text="by the old mill")["date"] is None

@@ -12,9 +12,9 @@ import pytest
 
 from armarium.api import Engine, Example, Library, ServiceError
 from armarium.principals import LOCAL_OWNER
-from armarium_layout.actions.samples import lined_page
 from armarium_layout.detectors import GROUP, STORE, Detector
 from armarium_layout.jobs import detected
+from armarium_testing.sample_layouts import lined_page
 
 
 class ToyDetector(Detector):

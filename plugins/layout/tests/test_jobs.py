@@ -14,7 +14,7 @@ from layout_pages import real_image
 from armarium.api import Engine, Example, Invalid, Library, NotFound, raw_of
 from armarium.principals import LOCAL_OWNER
 from armarium_documents.api import sample_picture
-from armarium_layout.actions import samples
+from armarium_testing import sample_layouts as samples
 from armarium_testing.digest import table_digests
 
 Run = Callable[..., dict[str, Any]]
@@ -55,11 +55,11 @@ def lines_by_a_machine(example: Example, page: str) -> list[str]:
         }
         for y in (100, 140, 180, 420, 460, 500)
     ]
-    made = example.run(
+    result = example.run(
         "segment.take_lines",
         {"document_id": page, "name": "Lines", "provider": "sample-reader", "lines": lines},
     )
-    return list(made["segment_ids"])
+    return list(result["segment_ids"])
 
 
 def test_regions_take_the_lines_that_stand_in_them_and_the_text_stays(
@@ -72,7 +72,7 @@ def test_regions_take_the_lines_that_stand_in_them_and_the_text_stays(
     assert len(regions) == 2
     assert {run for _, run in regions} == {done["job_id"]}
     held = dict(rows(library, "SELECT id, parent_segment_id FROM segment WHERE kind = 'line'"))
-    assert [held[one] for one in ids] == [regions[0][0]] * 3 + [regions[1][0]] * 3
+    assert [held[identity] for identity in ids] == [regions[0][0]] * 3 + [regions[1][0]] * 3
     from armarium_source_model.api import page_text
 
     with library.db.read() as conn:
@@ -123,7 +123,7 @@ def test_outlines_are_written_once_and_never_replace_a_persons(
         for one, anchor in rows(library, "SELECT id, anchor FROM segment WHERE kind = 'line'")
     }
     assert "polygon" not in anchors[ids[0]]
-    assert all(len(anchors[one]["polygon"]) >= 4 for one in ids[1:])
+    assert all(len(anchors[identity]["polygon"]) >= 4 for identity in ids[1:])
     assert work(engine, library, "refine-shapes", page)["skipped"] == 1
     before = table_digests(library.db, engine.library_schema)
     assert work(engine, library, "refine-shapes", page, lines="all")["skipped"] == 1

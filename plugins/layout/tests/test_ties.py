@@ -34,8 +34,8 @@ def misread_text(text: str, dice: random.Random, share: float) -> str:
 
 def test_a_text_with_as_many_lines_as_the_page_is_taken_as_it_is() -> None:
     lines = prose(1)
-    assert [one.text for one in tie_words("\n".join(lines), [10.0] * 20)] == lines
-    assert {one.fit for one in tie_words("\n\n".join(lines), [10.0] * 20)} == {1.0}
+    assert [tie_word.text for tie_word in tie_words("\n".join(lines), [10.0] * 20)] == lines
+    assert {tie_word.fit for tie_word in tie_words("\n\n".join(lines), [10.0] * 20)} == {1.0}
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -59,7 +59,7 @@ def test_without_readings_words_are_divided_by_the_width_of_lines(seed: int) -> 
 def test_every_word_is_used_once_and_in_its_order(count: int) -> None:
     text = "\n".join(prose(9, 12))
     found = tie_words(text, [5.0] * count)
-    assert " ".join(one.text for one in found if one.text).split() == text.split()
+    assert " ".join(item.text for item in found if item.text).split() == text.split()
     assert len(found) == count
 
 
@@ -74,7 +74,7 @@ def test_no_words_or_no_lines_are_no_error(text: str, widths: list[float]) -> No
 def test_one_endless_word_and_thousands_of_words_are_divided() -> None:
     assert tie_words("x" * 100_000, [1.0, 1.0])[0].text or True
     found = tie_words("ab " * 3000, [1.0] * 60)
-    assert sum(len(one.text.split()) for one in found) == 3000
+    assert sum(len(item.text.split()) for item in found) == 3000
 
 
 def test_the_lines_of_a_real_page_get_their_own_words_back() -> None:

@@ -153,8 +153,8 @@ def test_words_that_recur_in_a_register_are_found_and_hardly_anything_else() -> 
     ]
     found = signs_like(cut, sheet.ink)
     right = [
-        any(low < one.box.middle[0] / sheet.width < high for low, high in columns[one.example])
-        for one in found
+        any(low < item.box.middle[0] / sheet.width < high for low, high in columns[item.example])
+        for item in found
     ]
     assert sum(right) >= 0.85 * 108
     assert sum(right) >= 0.95 * len(right)

@@ -11,8 +11,8 @@ from typing import Any
 from armarium.api import Engine, Example, Library
 from armarium.jobs.queue import NewJob, enqueue
 from armarium.principals import LOCAL_OWNER
-from armarium_model_jobs.samples import read_page
 from armarium_testing.model_provider import Answer, LoopbackProvider
+from armarium_testing.sample_model_pages import read_page
 
 
 def prompt_of(asked: dict[str, Any]) -> str:
@@ -83,8 +83,8 @@ class ModelProject:
 
     def lines(self, page_id: str) -> list[str]:
         """Return the ids of the page's lines, from top to bottom."""
-        found = self.rows("SELECT id FROM segment WHERE document_id = ? ORDER BY bbox_y", page_id)
-        return [row[0] for row in found]
+        rows = self.rows("SELECT id FROM segment WHERE document_id = ? ORDER BY bbox_y", page_id)
+        return [row[0] for row in rows]
 
     def readings(self, page_id: str, kind: str = "transcription") -> dict[str, list[tuple[str, str]]]:
         """Return (who, words) of each line's readings, oldest first."""

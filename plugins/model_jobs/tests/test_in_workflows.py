@@ -16,13 +16,13 @@ from armarium.principals import LOCAL_OWNER
 from armarium_checking.plugin import armarium_plugin as checking
 from armarium_documents.plugin import armarium_plugin as documents
 from armarium_model_jobs.plugin import armarium_plugin as model_jobs
-from armarium_model_jobs.samples import signed_page
 from armarium_reading.plugin import armarium_plugin as reading
 from armarium_rights.plugin import armarium_plugin as rights
 from armarium_source_model.plugin import armarium_plugin as source_model
 from armarium_testing.digest import table_digests
 from armarium_testing.fixtures import http_client
 from armarium_testing.model_provider import OWNER, Answer
+from armarium_testing.sample_model_pages import signed_page
 from armarium_workflows.plugin import armarium_plugin as workflows
 
 
@@ -57,17 +57,17 @@ def test_lines_are_corrected_and_asked_about_in_one_run(project: ModelProject, c
     edges = [
         {"id": a + c, "source": a, "source_port": b, "target": c, "target_port": d} for a, b, c, d in ends
     ]
-    made = client.post("/api/workflows", json={"name": "Mend and ask", "nodes": nodes, "edges": edges})
-    assert made.status_code == 200, made.text
+    response = client.post("/api/workflows", json={"name": "Mend and ask", "nodes": nodes, "edges": edges})
+    assert response.status_code == 200, response.text
     begun = client.post(
-        f"/api/workflows/{made.json()['id']}/execute",
+        f"/api/workflows/{response.json()['id']}/execute",
         json={"scope_ids": [page], "provider_override": "Loopback"},
     )
     assert begun.status_code == 202, begun.text
     thread_id = begun.json()["thread_id"]
     assert project.engine.jobs.run_until_idle(project.library, 60)
     assert "Dear Sir" in prompt_of(project.provider.asked[1])
-    workflow_id = made.json()["id"]
+    workflow_id = response.json()["id"]
     stored = "SELECT artifact_type, content, workflow_id, step_name FROM artifact WHERE provider = 'Loopback'"
     assert project.rows(stored) == [("model-answer", "A gentleman.", workflow_id, "The addressee")]
     assert project.rows("SELECT use_case, thread_id, workflow_id, node FROM episode ORDER BY seq") == [
@@ -134,11 +134,11 @@ def test_a_run_reads_corrects_and_checks_and_is_undone_as_one_set(project: Model
     edges = [
         {"id": a + c, "source": a, "source_port": b, "target": c, "target_port": d} for a, b, c, d in ends
     ]
-    made = client.post("/api/workflows", json={"name": "All", "nodes": nodes, "edges": edges})
-    assert made.status_code == 200, made.text
+    response = client.post("/api/workflows", json={"name": "All", "nodes": nodes, "edges": edges})
+    assert response.status_code == 200, response.text
     before = table_digests(project.library.db, project.engine.library_schema)
     sent = {"scope_ids": [page]}
-    begun = client.post(f"/api/workflows/{made.json()['id']}/execute", json=sent)
+    begun = client.post(f"/api/workflows/{response.json()['id']}/execute", json=sent)
     assert begun.status_code == 202, begun.text
     thread_id = begun.json()["thread_id"]
     assert project.engine.jobs.run_until_idle(project.library, 60)
@@ -174,9 +174,9 @@ def save(client: Any, work: dict[str, Any], port: str = "page_reading") -> str:
     edges = [
         {"id": a + c, "source": a, "source_port": b, "target": c, "target_port": d} for a, b, c, d in ends
     ]
-    made = client.post("/api/workflows", json={"name": "W", "nodes": nodes, "edges": edges})
-    assert made.status_code == 200, made.text
-    return str(made.json()["id"])
+    response = client.post("/api/workflows", json={"name": "W", "nodes": nodes, "edges": edges})
+    assert response.status_code == 200, response.text
+    return str(response.json()["id"])
 
 
 def run(
@@ -191,8 +191,8 @@ def run(
 
 def run_to_end(project: ModelProject, client: Any, thread_id: str) -> dict[str, Any]:
     assert project.engine.jobs.run_until_idle(project.library, 60)
-    found: dict[str, Any] = client.get(f"{THREADS}/{thread_id}").json()
-    return found
+    answer: dict[str, Any] = client.get(f"{THREADS}/{thread_id}").json()
+    return answer
 
 
 class CallAtFirstAnswer(list[Any]):
@@ -220,9 +220,9 @@ def test_a_page_that_is_restricted_in_mid_run_is_skipped_says_so_and_is_read_aga
         made.append(project.act("rights.set", **stated)["id"])
 
     project.provider.answers = CallAtFirstAnswer(restrict)
-    found = run(project, client, save(client, TO_ASK), [first, second])
-    assert (found["status"], found["pages_done"], found["pages_failed"]) == ("done", 1, 0)
-    assert found["page_items"] == [
+    result = run(project, client, save(client, TO_ASK), [first, second])
+    assert (result["status"], result["pages_done"], result["pages_failed"]) == ("done", 1, 0)
+    assert result["page_items"] == [
         {"document_id": first, "status": "done", "reason": None},
         {
             "document_id": second,
@@ -231,11 +231,11 @@ def test_a_page_that_is_restricted_in_mid_run_is_skipped_says_so_and_is_read_aga
         },
     ]
     assert len(project.provider.asked) == 1
-    assert len(found["outputs"]["result"]) == 1
-    again = client.post(f"{THREADS}/{found['thread_id']}/read-again").json()
+    assert len(result["outputs"]["result"]) == 1
+    again = client.post(f"{THREADS}/{result['thread_id']}/read-again").json()
     assert run_to_end(project, client, again["thread_id"])["page_items"][0]["status"] == "skipped"
     project.act("rights.withdraw", record_id=made[0])
-    again = client.post(f"{THREADS}/{found['thread_id']}/read-again").json()
+    again = client.post(f"{THREADS}/{result['thread_id']}/read-again").json()
     assert again["pages"] == 1
     assert run_to_end(project, client, again["thread_id"])["pages_done"] == 1
     assert len(project.provider.asked) == 2
@@ -252,11 +252,11 @@ def test_a_provider_that_is_switched_off_in_mid_run_fails_the_pages_that_are_lef
         project.engine.run(None, "provider.update", given, OWNER)
 
     project.provider.answers = CallAtFirstAnswer(lambda: switch(False))
-    found = run(project, client, save(client, TO_ASK), [project.page(), project.page(), project.page()])
-    assert (found["status"], found["pages_done"], found["pages_failed"]) == ("done", 1, 2)
-    assert all("switched off" in one["reason"] for one in found["page_items"][1:])
+    result = run(project, client, save(client, TO_ASK), [project.page(), project.page(), project.page()])
+    assert (result["status"], result["pages_done"], result["pages_failed"]) == ("done", 1, 2)
+    assert all("switched off" in one["reason"] for one in result["page_items"][1:])
     assert len(project.provider.asked) == 1
-    again = f"{THREADS}/{found['thread_id']}/read-again"
+    again = f"{THREADS}/{result['thread_id']}/read-again"
     refused = client.post(again)
     assert (refused.status_code, refused.json()["code"]) == (403, "provider_off")
     switch(True)

@@ -62,7 +62,7 @@ def test_a_line_that_a_person_wrote_is_shown_and_never_offered(project: ModelPro
     page = project.page()
     first, second, third = project.lines(page)
     project.act("representation.create", segment_id=first, text="Dear Sire")
-    project.answers(lambda ids: {"lines": [{"id": one, "text": "changed"} for one in ids]})
+    project.answers(lambda ids: {"lines": [{"id": identity, "text": "changed"} for identity in ids]})
     project.job("correct", page)
     assert ids_in(project.provider.asked[0]) == [second, third]
     assert "Dear Sire" in prompt_of(project.provider.asked[0])
@@ -107,7 +107,7 @@ def test_a_provider_that_is_busy_postpones_the_job(project: ModelProject) -> Non
     project.provider.answers = [Answer(status=429, body=b"", headers={"retry-after": "900"})]
     page = project.page()
     assert project.job("correct", page)["state"] == "waiting"
-    assert all(len(one) == 1 for one in project.readings(page).values())
+    assert all(len(reading) == 1 for reading in project.readings(page).values())
 
 
 def test_a_job_none_of_whose_pages_could_be_done_does_them_when_it_is_retried(project: ModelProject) -> None:
@@ -146,7 +146,7 @@ def test_a_question_that_was_answered_is_not_asked_again_when_the_job_goes_on(
     with project.library.db.write() as conn:
         conn.exec_driver_sql("UPDATE job SET not_before = NULL WHERE id = ?", (job["id"],))
     assert project.engine.jobs.run_until_idle(project.library, 30)
-    assert calls == [[one] for one in project.lines(page)]
+    assert calls == [[line] for line in project.lines(page)]
     assert [told[-1] for told in project.readings(page).values()] == [
         ("Loopback", f"line {number}") for number in (1, 2, 3)
     ]
@@ -208,15 +208,17 @@ def test_lines_are_rendered_beside_their_transcription(
 ) -> None:
     page = project.page()
     kind = settings.get("kind", "translation")
-    project.answers(lambda ids: {"lines": [{"id": one, "text": f"line {n}"} for n, one in enumerate(ids)]})
+    project.answers(
+        lambda ids: {"lines": [{"id": identity, "text": f"line {n}"} for n, identity in enumerate(ids)]}
+    )
     assert (
         project.job("translate-transliterate-normalise", page, prompt="Be brief.", **settings)["pages"] == 1
     )
     assert words in prompt_of(project.provider.asked[0])
     assert "Be brief." in prompt_of(project.provider.asked[0])
     told = project.readings(page, kind)
-    assert [told[one] for one in project.lines(page)] == [[("Loopback", f"line {n}")] for n in range(3)]
-    assert all(len(one) == 1 for one in project.readings(page).values())
+    assert [told[line] for line in project.lines(page)] == [[("Loopback", f"line {n}")] for n in range(3)]
+    assert all(len(reading) == 1 for reading in project.readings(page).values())
     again = project.job("translate-transliterate-normalise", page, **settings)
     assert (again["pages"], again["skipped"]) == (0, 1)
 

@@ -83,9 +83,13 @@ def test_each_line_is_in_one_entry_whatever_the_model_says(project: ModelProject
     )
     project.job("split-into-entries", page)
     entries = artifact(project, page, "entries")["data"]["entries"]
-    assert [one["segment_ids"] for one in entries] == [[first], [second], [third]]
-    assert [(one["heading"], one["goes_on"]) for one in entries] == [(None, True), ("A", False), ("B", False)]
-    assert "\n".join(one["text"] for one in entries) == TEXT
+    assert [entry["segment_ids"] for entry in entries] == [[first], [second], [third]]
+    assert [(entry["heading"], entry["goes_on"]) for entry in entries] == [
+        (None, True),
+        ("A", False),
+        ("B", False),
+    ]
+    assert "\n".join(entry["text"] for entry in entries) == TEXT
 
 
 def test_an_entry_cannot_begin_with_a_line_of_another_page(project: ModelProject) -> None:

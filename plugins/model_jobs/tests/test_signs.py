@@ -10,16 +10,16 @@ from typing import Any
 from model_project import ModelProject
 from PIL import Image
 
-from armarium_model_jobs.samples import read_page, signed_page
+from armarium_testing.sample_model_pages import read_page, signed_page
 
 
 def pictures_in(asked: dict[str, Any]) -> list[Image.Image]:
     """Return the pictures that were sent, in order."""
     parts = [
         part
-        for one in asked["body"]["messages"]
-        if isinstance(one["content"], list)
-        for part in one["content"]
+        for message in asked["body"]["messages"]
+        if isinstance(message["content"], list)
+        for part in message["content"]
     ]
     urls = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
     return [Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))) for url in urls]
@@ -36,7 +36,7 @@ def test_each_sign_is_shown_cut_out_and_described(project: ModelProject) -> None
     done = project.job("identify-signs", page)
     assert done["state"] == "done", done
     shown = pictures_in(project.provider.asked[0])
-    assert [one.size for one in shown] == [(60, 60), (60, 60)]
+    assert [item.size for item in shown] == [(60, 60), (60, 60)]
     for one in shown:
         grey = one.convert("L")
         assert grey.getpixel((30, 30)) < 60, "the sign is in the middle of its picture"

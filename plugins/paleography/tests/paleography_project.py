@@ -78,7 +78,7 @@ class PaleographyProject:
             {"document_id": page_id, "pass_id": pass_id, "kind": "line", "anchor": {"rect": rect}}
             for rect in rects
         ]
-        ids = [one["id"] for one in self.do("segment.create_many", {"segments": made})["items"]]
+        ids = [item["id"] for item in self.do("segment.create_many", {"segments": made})["items"]]
         for line, text in zip(ids, texts or (), strict=False):
             self.do("representation.create", {"segment_id": line, "text": text})
         return Page(page_id, pass_id, ids)

@@ -18,7 +18,7 @@ def test_hands_and_letters_are_listed_and_drawn(desk: Machine, pictures: Picture
     desk.succeed("import", "pages")
     assert "No hand is described yet: armarium action hand.create --label" in desk.succeed("hands").out
     params = '{"label": "Hand A", "scribe": "Iohannes"}'
-    made = desk.succeed("action", "run", "hand.create", "-p", params, "--json").json
+    answer = desk.succeed("action", "run", "hand.create", "-p", params, "--json").json
     assert "Hand A" in desk.succeed("hands").out
     assert desk.succeed("hands", "Hand A", "--json").json["attributions"] == []
     drawn = desk.succeed("hands", "Hand A", "--sheet", "a.png")
@@ -29,4 +29,4 @@ def test_hands_and_letters_are_listed_and_drawn(desk: Machine, pictures: Picture
     assert "There is no hand called 'B'" in desk.expect_refusal("hands", "B")
     assert "Name the hand" in desk.expect_refusal("hands", "--sheet", "b.png")
     assert "Name a character" in desk.expect_refusal("letters", "--sheet", "b.png")
-    assert made["result"]["id"] in desk.succeed("hands").out
+    assert answer["result"]["id"] in desk.succeed("hands").out

@@ -15,6 +15,8 @@ from lxml import etree
 from paleography_project import FAMILIES, Page, PaleographyProject
 
 from armarium.api import Engine
+from armarium_formats.tei.driver import Tei
+from armarium_testing.samples import slow_too
 
 NS = "{http://www.tei-c.org/ns/1.0}"
 TEXT = "In principio ꝓ erat uerbum"
@@ -29,26 +31,27 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
     """An engine with paleography, images and formats."""
     names = (*FAMILIES[:2], "images", "formats", "paleography")
     return make_engine(
-        plugins=[importlib.import_module(f"armarium_{one}.plugin").armarium_plugin() for one in names]
+        plugins=[importlib.import_module(f"armarium_{name}.plugin").armarium_plugin() for name in names]
     )
 
 
 def export(project: PaleographyProject, page: Page, name: str) -> tuple[str, Counter[str]]:
-    found = project.get(f"/documents/{page.id}/export/{name}", pass_id=page.pass_id)
+    answer = project.get(f"/documents/{page.id}/export/{name}", pass_id=page.pass_id)
     losses: Counter[str] = Counter()
-    for loss in found["losses"]:
+    for loss in answer["losses"]:
         losses[loss["what"]] += loss["count"]
-    return found["content"], losses
+    return answer["content"], losses
 
 
 def export_tei(project: PaleographyProject, page: Page) -> tuple[Any, Counter[str]]:
-    """Return the tree of the TEI export, validated if the published schema is available, and its losses."""
+    """Return the tree of the TEI export, which is valid, and its losses."""
     content, losses = export(project, page, "tei")
     tree = etree.fromstring(content.encode())
+    assert Tei().validate(content) == []
     stated = os.environ.get("ARMARIUM_SHARED_DATA")
     folder = Path(stated) if stated else Path(__file__).resolve().parents[4] / "shared" / "data"
     place = folder / "schemas" / "tei_all-4.7.0.rng"
-    if place.is_file():
+    if slow_too() and place.is_file():
         schema = compile_schema(place)
         assert schema.validate(tree), schema.error_log
     return tree, losses
@@ -128,20 +131,20 @@ def test_hands_and_signs_are_declared_and_pointed_at(project: PaleographyProject
         )
     sign = {"name": "pro", "picture_segment_id": page.lines[0], "code_point": "U+A753"}
     listed = [{"authority": "Cappelli", "number": "257"}]
-    made = project.post("/signs", {**sign, "list_references": listed})["id"]
+    answer = project.post("/signs", {**sign, "list_references": listed})["id"]
     bare = project.post("/signs", {"name": "a cross", "picture_segment_id": page.lines[0]})["id"]
-    for one, line in ((made, 0), (bare, 1)):
+    for one, line in ((answer, 0), (bare, 1)):
         project.post(f"/signs/{one}/instances", {"segment_id": page.lines[line]})
     campaign = project.post("/campaigns", {"document_id": page.id, "name": "A"})["id"]
     project.send("PUT", f"/campaigns/segment/{page.lines[0]}", {"campaign_id": campaign})
     project.send("PUT", f"/letterforms/segment/{page.lines[0]}", {"character": "g"})
     tree, losses = export_tei(project, page)
     notes = {one.get("{http://www.w3.org/XML/1998/namespace}id"): one for one in tree.iter(f"{NS}handNote")}
-    assert {one[0].text for one in notes.values()} == {"A & B", "B"}
+    assert {note[0].text for note in notes.values()} == {"A & B", "B"}
     shifts = [one.get("new") for one in tree.iter(f"{NS}handShift")]
     assert shifts == [f"#hand-{b}", None, f"#hand-{a}"]
     (g,) = tree.iter(f"{NS}g")
-    assert (g.get("ref"), g.text) == (f"#sign-{made}", "ꝓ")
+    assert (g.get("ref"), g.text) == (f"#sign-{answer}", "ꝓ")
     assert next(tree.iter(f"{NS}mapping")).text == "ꝓ"
     assert {what: losses[what] for what in ("rival judgements of hands", "places of signs", "campaigns of lines", "letterforms")} == {
         "rival judgements of hands": 1, "places of signs": 1, "campaigns of lines": 1, "letterforms": 1,

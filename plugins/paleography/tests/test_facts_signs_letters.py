@@ -17,17 +17,22 @@ def test_a_fact_names_characters_of_the_reading_that_counts(project: Paleography
     page = project.page([TEXT])
     line = page.lines[0]
     body = {"segment_id": line, "kind": "unclear", "char_start": 3, "char_end": 12, "certainty": 0.5}
-    made = project.post("/editorial", body)
+    answer = project.post("/editorial", body)
     project.post("/editorial", {"segment_id": line, "kind": "lost", "char_start": 24, "char_end": 24,
                              "extent_quantity": 2, "extent_unit": "chars", "reason": "hole"})  # fmt: skip
     project.post("/editorial", {"segment_id": line, "kind": "added", "place": "above"})
     found = project.get(f"/editorial/segment/{line}")
-    assert [one["kind"] for one in found["facts"]] == ["added", "unclear", "lost"]
+    assert [fact["kind"] for fact in found["facts"]] == ["added", "unclear", "lost"]
     assert found["counting_reading"]["text"] == TEXT
-    assert made["representation_id"] == found["counting_reading"]["representation_id"]
-    gone = project.post(f"/editorial/{made['id']}/withdraw")
-    assert [one["kind"] for one in project.get(f"/editorial/segment/{line}")["facts"]] == ["added", "lost"]
-    assert project.post(f"/editorial/{made['id']}/withdraw", None, 409)["code"] == "withdrawn"
+    assert answer["representation_id"] == found["counting_reading"]["representation_id"]
+    assert project.get(f"/editorial/document/{page.id}")["items"] == found["facts"]
+    gone = project.post(f"/editorial/{answer['id']}/withdraw")
+    assert [item["kind"] for item in project.get(f"/editorial/document/{page.id}")["items"]] == [
+        "added",
+        "lost",
+    ]
+    assert [fact["kind"] for fact in project.get(f"/editorial/segment/{line}")["facts"]] == ["added", "lost"]
+    assert project.post(f"/editorial/{answer['id']}/withdraw", None, 409)["code"] == "withdrawn"
     project.undo(gone["audit_id"])
     assert len(project.get(f"/editorial/segment/{line}")["facts"]) == 3
 
@@ -63,15 +68,15 @@ def test_a_code_point_belongs_to_one_live_sign(project: PaleographyProject) -> N
     line = project.page().lines[0]
     body = {"name": "pro", "picture_segment_id": line, "code_point": "U+A753"}
     first = project.post("/signs", {**body, "list_references": [{"authority": "Cappelli", "number": "256"}]})
-    taken = project.post("/signs", {**body, "name": "per"}, 409)
-    assert (taken["code"], taken["id"]) == ("code_point_taken", first["id"])
+    answer = project.post("/signs", {**body, "name": "per"}, 409)
+    assert (answer["code"], answer["id"]) == ("code_point_taken", first["id"])
     gone = project.post(f"/signs/{first['id']}/withdraw")
     second = project.post("/signs", {**body, "name": "per"})
     refused = project.undo(gone["audit_id"], 409)
     assert (refused["reason"], refused["id"]) == ("changed", second["id"])
     project.post(f"/signs/{second['id']}/withdraw")
     project.undo(gone["audit_id"])
-    assert [one["name"] for one in project.get("/signs")["items"]] == ["pro"]
+    assert [item["name"] for item in project.get("/signs")["items"]] == ["pro"]
     assert project.get("/signs", include_withdrawn=True)["count"] == 2
 
 
@@ -96,18 +101,18 @@ def test_a_sign_is_no_variant_of_itself_of_nothing_or_of_a_withdrawn_one(project
 def test_instances_of_a_sign(project: PaleographyProject) -> None:
     page = project.page()
     sign = project.post("/signs", {"name": "et", "picture_segment_id": page.lines[0]})["id"]
-    made = project.post(f"/signs/{sign}/instances", {"segment_id": page.lines[1], "certainty": 0.7})
-    assert made["document_id"] == page.id
-    assert project.post(f"/signs/{sign}/instances", {"segment_id": page.lines[1]}, 409)["id"] == made["id"]
+    answer = project.post(f"/signs/{sign}/instances", {"segment_id": page.lines[1], "certainty": 0.7})
+    assert answer["document_id"] == page.id
+    assert project.post(f"/signs/{sign}/instances", {"segment_id": page.lines[1]}, 409)["id"] == answer["id"]
     project.post(f"/signs/{sign}/instances", {"segment_id": "no"}, 404)
     project.post("/signs/no/instances", {"segment_id": page.lines[1]}, 404)
     project.get("/signs/no/instances", 404)
     assert project.get(f"/signs/{sign}/instances")["count"] == 1
-    gone = project.post(f"/signs/instances/{made['id']}/withdraw")
-    project.post(f"/signs/instances/{made['id']}/withdraw", None, 409)
+    gone = project.post(f"/signs/instances/{answer['id']}/withdraw")
+    project.post(f"/signs/instances/{answer['id']}/withdraw", None, 409)
     project.post("/signs/instances/no/withdraw", None, 404)
     project.undo(gone["audit_id"])
-    taken_back = project.undo(made["audit_id"])["audit_ids"][0]
+    taken_back = project.undo(answer["audit_id"])["audit_ids"][0]
     ended = project.post(f"/signs/{sign}/withdraw")
     project.post(f"/signs/{sign}/withdraw", None, 409)
     project.post(f"/signs/{sign}/instances", {"segment_id": page.lines[0]}, 409)
@@ -229,13 +234,13 @@ def test_the_letters_of_the_project_are_ranked_by_use_and_declared_ones_named(
     et = project.post("/signs", {"name": "et", "picture_segment_id": page.lines[0], "code_point": "U+204A"})
     long_s = {"name": "long s", "picture_segment_id": page.lines[0], "code_point": "U+017F"}
     s = project.post("/signs", long_s)
-    found = project.get("/letterforms/letters")["items"]
-    assert [(one["letter"], one["uses"], one["sign_id"], one["name"]) for one in found] == [
+    answer = project.get("/letterforms/letters")["items"]
+    assert [(item["letter"], item["uses"], item["sign_id"], item["name"]) for item in answer] == [
         ("ſ", 3, s["id"], "long s"),
         ("p̄", 2, None, None),
         ("ũ", 1, None, None),
         ("ç", 1, None, None),
         ("⁊", 0, et["id"], "et"),
     ]
-    assert [one["letter"] for one in project.get("/letterforms/letters", limit=1)["items"]] == ["ſ"]
+    assert [item["letter"] for item in project.get("/letterforms/letters", limit=1)["items"]] == ["ſ"]
     project.get("/letterforms/letters", 422, limit=0)

@@ -12,11 +12,11 @@ from armarium.api import bundled_fonts
 
 
 def test_fonts_are_listed_in_fallback_order_with_their_licences(project: PaleographyProject) -> None:
-    found = project.get("/fonts")
-    assert found["count"] == len(bundled_fonts()) >= 11
-    assert [one["order"] for one in found["items"]] == list(range(1, found["count"] + 1))
-    assert found["items"][0]["family"] == "Cardo"
-    chosen = [found["items"][place] for place in (0, 1, 2, -5, -1)]
+    answer = project.get("/fonts")
+    assert answer["count"] == len(bundled_fonts()) >= 11
+    assert [item["order"] for item in answer["items"]] == list(range(1, answer["count"] + 1))
+    assert answer["items"][0]["family"] == "Cardo"
+    chosen = [answer["items"][place] for place in (0, 1, 2, -5, -1)]
     for one in chosen:
         font = project.client.get(f"/api/fonts/{one['file']}")
         assert font.content == project.client.get(f"/api/fonts/{one['name']}").content
@@ -24,7 +24,7 @@ def test_fonts_are_listed_in_fallback_order_with_their_licences(project: Paleogr
         assert ImageFont.truetype(io.BytesIO(font.content), 12).getname()[0]
         licence = project.client.get(f"/api/fonts/{one['licence_file']}")
         assert "SIL OPEN FONT LICENSE" in licence.text.upper(), one
-    assert len({one["name"] for one in found["items"]}) == found["count"]
+    assert len({item["name"] for item in answer["items"]}) == answer["count"]
 
 
 @pytest.mark.parametrize(

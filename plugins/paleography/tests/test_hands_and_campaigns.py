@@ -15,7 +15,7 @@ def test_rival_attributions_coexist_and_name_their_maker(project: PaleographyPro
     project.do("hand.attribute", {"hand_id": b, "segment_id": line, "certainty": 0.9}, MACHINE)
     project.do("hand.attribute", {"hand_id": a, "segment_id": line}, MACHINE)
     items = project.get(f"/hands/segment/{line}")["items"]
-    assert [(one["hand_id"], one["provenance_kind"]) for one in items] == [
+    assert [(item["hand_id"], item["provenance_kind"]) for item in items] == [
         (a, "human"), (b, "agent"), (a, "agent"),
     ]  # fmt: skip
     again = {"hand_id": a, "segment_id": line}
@@ -31,7 +31,7 @@ def test_a_withdrawn_hand_loses_its_attributions_and_gets_no_new_ones(
 ) -> None:
     line = project.page().lines[0]
     hand = project.hand()
-    made = project.post("/hands/attributions", {"hand_id": hand, "segment_id": line})
+    answer = project.post("/hands/attributions", {"hand_id": hand, "segment_id": line})
     gone = project.post(f"/hands/{hand}/withdraw")
     assert gone["withdrawn_at"]
     assert project.get(f"/hands/segment/{line}")["items"] == []
@@ -40,18 +40,18 @@ def test_a_withdrawn_hand_loses_its_attributions_and_gets_no_new_ones(
     for path, body in (
         ("/hands/attributions", {"hand_id": hand, "segment_id": line}),
         (f"/hands/{hand}/withdraw", None),
-        (f"/hands/attributions/{made['id']}/withdraw", None),
+        (f"/hands/attributions/{answer['id']}/withdraw", None),
     ):
         assert project.post(path, body, 409)["code"] == "withdrawn", path
     project.undo(gone["audit_id"])
-    assert [one["id"] for one in project.get(f"/hands/segment/{line}")["items"]] == [made["id"]]
+    assert [item["id"] for item in project.get(f"/hands/segment/{line}")["items"]] == [answer["id"]]
 
 
 def test_no_redo_leaves_a_live_judgement_for_a_withdrawn_hand(project: PaleographyProject) -> None:
     line = project.page().lines[0]
     hand = project.hand()
-    made = project.post("/hands/attributions", {"hand_id": hand, "segment_id": line})
-    undone = project.undo(made["audit_id"])["audit_ids"][0]
+    answer = project.post("/hands/attributions", {"hand_id": hand, "segment_id": line})
+    undone = project.undo(answer["audit_id"])["audit_ids"][0]
     project.post(f"/hands/{hand}/withdraw")
     assert project.undo(undone, 409)["because"] == "withdrawn"
 
@@ -138,7 +138,7 @@ def test_campaigns_are_listed_in_their_stated_sequence(project: PaleographyProje
     }
     assert [made[name]["sequence"] for name in made] == [1, 2, 1]
     listed = project.get(f"/campaigns/document/{page.id}")["items"]
-    assert [one["name"] for one in listed] == ["Text", "Ruling", "Rubrics"]
+    assert [item["name"] for item in listed] == ["Text", "Ruling", "Rubrics"]
     path = f"/campaigns/{made['Text']['id']}"
     changed = project.send("PATCH", path, {"sequence": 3, "date": "about 1300"})
     assert (changed["name"], changed["sequence"], changed["date"]) == ("Text", 3, "about 1300")
@@ -147,7 +147,7 @@ def test_campaigns_are_listed_in_their_stated_sequence(project: PaleographyProje
     project.send("PATCH", path, {"hand_id": "no"}, 404)
     project.send("PATCH", path, {"name": None}, 422)
     project.send("PATCH", "/campaigns/no", {"name": "x"}, 404)
-    assert [one["name"] for one in project.get(f"/campaigns/document/{page.id}")["items"]][-1] == "Text"
+    assert [item["name"] for item in project.get(f"/campaigns/document/{page.id}")["items"]][-1] == "Text"
 
 
 def test_a_segment_belongs_to_one_campaign(project: PaleographyProject) -> None:
@@ -183,21 +183,21 @@ def test_no_redo_leaves_a_segment_or_a_reading_in_a_withdrawn_campaign(project: 
     page = project.page(["In principio"])
     line = page.lines[0]
     ((reading,),) = project.rows("SELECT id FROM content_representation")
-    made = project.post("/campaigns", {"document_id": page.id, "name": "A"})["id"]
+    answer = project.post("/campaigns", {"document_id": page.id, "name": "A"})["id"]
     assigned = [
-        project.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": made})["audit_id"],
-        project.send("PUT", f"/campaigns/reading/{reading}", {"campaign_ids": [made]})["audit_id"],
+        project.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": answer})["audit_id"],
+        project.send("PUT", f"/campaigns/reading/{reading}", {"campaign_ids": [answer]})["audit_id"],
     ]
     taken_back = [project.undo(one)["audit_ids"][0] for one in assigned]
-    gone = project.post(f"/campaigns/{made}/withdraw")
+    gone = project.post(f"/campaigns/{answer}/withdraw")
     for one in taken_back:
         assert project.undo(one, 409)["because"] == "withdrawn"
     assert project.get(f"/campaigns/segment/{line}")["campaign"] is None
     project.undo(gone["audit_id"])
     for one in taken_back:
         project.undo(one)
-    assert project.get(f"/campaigns/segment/{line}")["campaign"]["id"] == made
-    assert project.get(f"/campaigns/reading/{reading}")["campaign_ids"] == [made]
+    assert project.get(f"/campaigns/segment/{line}")["campaign"]["id"] == answer
+    assert project.get(f"/campaigns/reading/{reading}")["campaign_ids"] == [answer]
 
 
 def test_a_campaign_contains_only_segments_of_its_source_and_of_pages_within_it(
@@ -233,5 +233,5 @@ def test_a_correction_takes_over_the_campaigns_of_its_reading(project: Paleograp
 def test_a_machines_attribution_is_not_a_persons(project: PaleographyProject) -> None:
     with pytest.raises(Forbidden):
         project.do("document.lock", {"document_id": project.page().id, "locked": True}, MACHINE)
-    made = project.do("hand.create", {"label": "M"}, MACHINE)
-    assert made["provenance_kind"] == "agent"
+    result = project.do("hand.create", {"label": "M"}, MACHINE)
+    assert result["provenance_kind"] == "agent"

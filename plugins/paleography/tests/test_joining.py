@@ -15,10 +15,10 @@ def test_hands_that_are_one_are_joined_and_the_join_is_undone(project: Paleograp
     project.send("PUT", f"/letterforms/segment/{first}", {"character": "g", "hand_id": b})
     before = project.get("/hands"), project.get(f"/hands/{b}/attributions")
     step = project.post(f"/hands/{a}/merge", {"other_ids": [b]})
-    assert [one["label"] for one in project.get("/hands")["items"]] == ["A"]
+    assert [item["label"] for item in project.get("/hands")["items"]] == ["A"]
     # The judgement that A had already made stays once.
-    assert {one["id"] for one in project.get(f"/hands/{a}/attributions")["items"]} == {both[0], moved}
-    assert [one["segment_id"] for one in project.get("/letterforms", hand_id=a)["items"]] == [first]
+    assert {item["id"] for item in project.get(f"/hands/{a}/attributions")["items"]} == {both[0], moved}
+    assert [item["segment_id"] for item in project.get("/letterforms", hand_id=a)["items"]] == [first]
     assert project.post(f"/hands/{a}/merge", {"other_ids": [b]}, 409)["code"] == "withdrawn"
     project.undo(step["audit_id"])
     assert (project.get("/hands"), project.get(f"/hands/{b}/attributions")) == before
@@ -48,10 +48,10 @@ def test_a_sign_joined_with_what_it_is_a_variant_of_is_no_variant_of_itself(
     middle = project.post("/signs", {**whole, "name": "et with a bar", "variant_of": root})["id"]
     leaf = project.post("/signs", {**whole, "name": "et with two bars", "variant_of": middle})["id"]
     step = project.post(f"/signs/{leaf}/merge", {"other_ids": [root]})
-    above = {one["id"]: one["variant_of"] for one in project.get("/signs")["items"]}
+    above = {item["id"]: item["variant_of"] for item in project.get("/signs")["items"]}
     assert (above[leaf], above[middle]) == (None, leaf)
     project.undo(step["audit_id"])
-    above = {one["id"]: one["variant_of"] for one in project.get("/signs")["items"]}
+    above = {item["id"]: item["variant_of"] for item in project.get("/signs")["items"]}
     assert above == {root: None, middle: root, leaf: middle}
 
 
@@ -68,7 +68,7 @@ def test_allographs_of_one_character_are_joined_and_others_are_not(project: Pale
     assert project.get("/letterforms", allograph_id=long_s)["count"] == 1
     assert project.send("PATCH", path, {"name": "long s", "notes": "at the end too"})["name"] == "long s"
     assert project.send("PATCH", path, {"notes": None})["notes"] is None
-    names = {one["name"] for one in project.get("/letterforms/allographs")["items"]}
+    names = {item["name"] for item in project.get("/letterforms/allographs")["items"]}
     assert names == {"long s", "open"}
 
 

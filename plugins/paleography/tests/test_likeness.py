@@ -27,12 +27,12 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
     """An engine with paleography and rights."""
     names = (*FAMILIES, "rights")
     return make_engine(
-        plugins=[importlib.import_module(f"armarium_{one}.plugin").armarium_plugin() for one in names]
+        plugins=[importlib.import_module(f"armarium_{name}.plugin").armarium_plugin() for name in names]
     )
 
 
 def find_similar(project: PaleographyProject, line: str, **query: Any) -> list[str]:
-    return [one["segment_id"] for one in project.get("/likeness", segment_id=line, **query)["items"]]
+    return [item["segment_id"] for item in project.get("/likeness", segment_id=line, **query)["items"]]
 
 
 def test_similar_segments_are_ordered_as_a_plain_computation_orders_them(project: PaleographyProject) -> None:
@@ -89,7 +89,7 @@ def test_deleted_and_restricted_segments_are_not_found(project: PaleographyProje
     answer = project.client.get(
         "/api/likeness", params={"segment_id": line}, headers={"Authorization": f"Bearer {secret}"}
     )
-    assert [one["segment_id"] for one in answer.json()["items"]] == [third.lines[1]]
+    assert [item["segment_id"] for item in answer.json()["items"]] == [third.lines[1]]
     assert answer.json()["withheld"] == 1
     # Whatever the withheld segment looks like, the answer is the same.
     query = {"segment_id": line, "limit": 1}
@@ -123,7 +123,7 @@ def test_deleted_and_restricted_segments_are_not_found(project: PaleographyProje
         },
     )
     made = project.do("likeness.propose", {"kind": "hand", "segment_ids": [line]}, EDITOR)["items"]
-    assert [one["like_segment_id"] for one in made] == [third.lines[1]]
+    assert [item["like_segment_id"] for item in made] == [third.lines[1]]
 
 
 def test_vectors_computed_after_a_purge_are_found(project: PaleographyProject) -> None:
@@ -148,19 +148,19 @@ def test_a_proposal_is_no_attribution_until_a_person_accepts_it(project: Paleogr
         project.post("/hands/attributions", {"hand_id": hand, "segment_id": line})
     store_vectors(project, {known.lines[0]: [1, 0, 0], known.lines[1]: [0, 1, 0],
                 new.lines[0]: [0.9, 0.1, 0], new.lines[1]: [0.1, 0.9, 0]})  # fmt: skip
-    made = project.do("likeness.propose", {"kind": "hand", "segment_ids": new.lines}, MACHINE)["items"]
-    assert [(one["hand_id"], one["like_segment_id"]) for one in made] == [
+    result = project.do("likeness.propose", {"kind": "hand", "segment_ids": new.lines}, MACHINE)["items"]
+    assert [(item["hand_id"], item["like_segment_id"]) for item in result] == [
         (a, known.lines[0]),
         (b, known.lines[1]),
     ]
     assert project.get(f"/hands/segment/{new.lines[0]}")["items"] == []
     assert project.get("/likeness/proposals", state="pending", kind="hand")["count"] == 2
-    first, second = (one["id"] for one in made)
+    first, second = (item["id"] for item in result)
     with pytest.raises(Forbidden):
         project.do("likeness.accept", {"proposal_id": first}, MACHINE)
-    taken = project.post(f"/likeness/proposals/{first}/accept")
+    answer = project.post(f"/likeness/proposals/{first}/accept")
     (judged,) = project.get(f"/hands/segment/{new.lines[0]}")["items"]
-    assert (taken["state"], taken["resulting_id"], judged["provenance_kind"]) == (
+    assert (answer["state"], answer["resulting_id"], judged["provenance_kind"]) == (
         "accepted",
         judged["id"],
         "human",
@@ -175,8 +175,8 @@ def test_a_proposal_is_no_attribution_until_a_person_accepts_it(project: Paleogr
     project.post("/likeness/proposals/no/accept", None, 404)
     # What was rejected is not proposed again; the next most similar hand is.
     again = project.post("/likeness/proposals", {"kind": "hand", "segment_ids": [new.lines[1]]})["items"]
-    assert b not in [one["hand_id"] for one in again]
-    project.undo(taken["audit_id"])
+    assert b not in [item["hand_id"] for item in again]
+    project.undo(answer["audit_id"])
     assert project.get(f"/hands/segment/{new.lines[0]}")["items"] == []
     assert project.get("/likeness/proposals", state="pending")["items"][0]["id"] == first
 

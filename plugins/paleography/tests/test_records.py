@@ -21,7 +21,7 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
     """An engine with paleography, exports and the families these depend on."""
     names = (*FAMILIES[:2], *WITH, "paleography")
     return make_engine(
-        plugins=[importlib.import_module(f"armarium_{one}.plugin").armarium_plugin() for one in names]
+        plugins=[importlib.import_module(f"armarium_{name}.plugin").armarium_plugin() for name in names]
     )
 
 

@@ -19,7 +19,7 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
     """An engine with paleography and rights."""
     names = (*FAMILIES, "rights")
     return make_engine(
-        plugins=[importlib.import_module(f"armarium_{one}.plugin").armarium_plugin() for one in names]
+        plugins=[importlib.import_module(f"armarium_{name}.plugin").armarium_plugin() for name in names]
     )
 
 
@@ -98,6 +98,23 @@ def test_segments_without_a_usable_picture_are_left_out_and_counted(project: Pal
     pictured, bare = project.page(lines=1, picture=True), project.page(lines=1)
     hand = attribute_hand(project, [*pictured.lines, *bare.lines])
     assert sheet(project, f"/hands/{hand}/sheet")[1] == [1, 1]
+
+
+def test_a_step_that_took_a_sign_by_its_name_is_not_told_where_the_sign_is_withheld(
+    project: PaleographyProject,
+) -> None:
+    """The sign is withheld with the page of its picture, and with it what elsewhere shows it."""
+    hidden, line = project.page(lines=1), project.page(lines=1).lines[0]
+    project.post("/signs", {"name": "Zyxwvuts", "picture_segment_id": hidden.lines[0]})
+    project.do("sign.take", {"signs": [{"segment_id": line, "name": "zyxwvuts"}]})
+    project.do("rights.set", {"target_kind": "document", "target_id": hidden.id, "restricted": True})
+    made = project.client.post("/api/tokens", json={"name": "a viewer", "role": "viewer"}).json()
+    headers = {"Authorization": f"Bearer {made['token']}"}
+    log = project.client.get("/api/actions/audit", params={"limit": 1000})
+    assert "zyxwvuts" in log.text.casefold()
+    told = project.client.get("/api/actions/audit", params={"limit": 1000}, headers=headers)
+    assert told.status_code == 200
+    assert "zyxwvuts" not in told.text.casefold()
 
 
 def test_nothing_restricted_is_on_a_sheet_or_in_a_list(project: PaleographyProject) -> None:

@@ -12,14 +12,14 @@ from paleography_project import PaleographyProject
 from armarium.api import Engine, Example, Library
 from armarium.principals import LOCAL_OWNER
 from armarium_documents.plugin import armarium_plugin as documents
-from armarium_layout.actions import samples
 from armarium_layout.plugin import armarium_plugin as layout
 from armarium_model_jobs.plugin import armarium_plugin as model_jobs
-from armarium_model_jobs.samples import signed_page
 from armarium_paleography.plugin import armarium_plugin as paleography
 from armarium_reading.plugin import armarium_plugin as reading
 from armarium_source_model.plugin import armarium_plugin as source_model
+from armarium_testing import sample_layouts as samples
 from armarium_testing.model_provider import Answer, LoopbackProvider
+from armarium_testing.sample_model_pages import signed_page
 
 
 @pytest.fixture
@@ -45,11 +45,11 @@ def test_a_found_shape_like_a_declared_sign_is_an_instance_of_it(
     sign = project.post("/signs", {"name": "A notary's mark", "picture_segment_id": example})["id"]
     assert finish_search(project, "layout.find_signs", page)[0] == "done"
     (step,) = project.rows("SELECT id FROM audit WHERE action_name = 'layout.take_shapes'")
-    found = project.get(f"/signs/{sign}/instances")["items"]
+    answer = project.get(f"/signs/{sign}/instances")["items"]
     words = {one for (one,) in project.rows("SELECT id FROM segment WHERE kind_raw = 'sign'")}
-    assert {one["segment_id"] for one in found} == words
-    assert len(found) == 2
-    assert all(one["provenance_kind"] != "human" and 0.68 <= one["certainty"] <= 1 for one in found)
+    assert {item["segment_id"] for item in answer} == words
+    assert len(answer) == 2
+    assert all(item["provenance_kind"] != "human" and 0.68 <= item["certainty"] <= 1 for item in answer)
     assert finish_search(project, "layout.find_signs", page)[0] == "done", "a second look says nothing twice"
     assert project.get(f"/signs/{sign}/instances")["count"] == 2
     project.undo(step[0])
@@ -78,7 +78,7 @@ def test_what_a_model_identifies_is_an_instance_of_the_sign_of_that_name(
         provider.answers = [Answer(json.dumps({"signs": seen}))]
         assert finish_search(project, "model_jobs.identify_signs", page, provider="Loopback")[0] == "done"
         assert "A Cross" in json.dumps(provider.asked[0]["body"]["messages"])
-    listed = {one["name"]: one for one in project.get("/signs")["items"]}
+    listed = {item["name"]: item for item in project.get("/signs")["items"]}
     assert set(listed) == {"A Cross", "A circle"}
     made = listed["A circle"]
     assert (made["picture_segment_id"], made["provenance_kind"] != "human") == (second, True)
@@ -87,7 +87,7 @@ def test_what_a_model_identifies_is_an_instance_of_the_sign_of_that_name(
         assert one["segment_id"] == segment
     (step,) = project.rows("SELECT id FROM audit WHERE action_name = 'model_jobs.take_signs'")
     project.undo(step[0])
-    assert [one["name"] for one in project.get("/signs")["items"]] == ["A Cross"]
+    assert [item["name"] for item in project.get("/signs")["items"]] == ["A Cross"]
 
 
 def test_signs_are_taken_once_and_only_by_one_name_for_each(project: PaleographyProject) -> None:

@@ -16,11 +16,11 @@ from armarium_paleography.records.ground import metadata
 def facts_of(project: PaleographyProject, line: str) -> list[tuple[str, str]]:
     """Return (kind, the characters in its own reading) of each fact."""
     found = []
-    for one in project.get(f"/editorial/segment/{line}")["facts"]:
+    for fact in project.get(f"/editorial/segment/{line}")["facts"]:
         ((text,),) = project.rows(
-            "SELECT content FROM content_representation WHERE id = ?", one["representation_id"]
+            "SELECT content FROM content_representation WHERE id = ?", fact["representation_id"]
         )
-        found.append((one["kind"], text[one["char_start"] : one["char_end"]]))
+        found.append((fact["kind"], text[fact["char_start"] : fact["char_end"]]))
     return found
 
 
@@ -37,8 +37,8 @@ def test_a_correction_moves_spans_and_says_which_it_could_not(project: Paleograp
     hole = mark(project, line, "lost", 16, 16)
     answer = project.post(f"/segments/{line}/correct", {"text": "fuit et uerbum erat"})
     spans = {
-        one["id"]: (one["char_start"], one["char_end"])
-        for one in project.get(f"/editorial/segment/{line}")["facts"]
+        fact["id"]: (fact["char_start"], fact["char_end"])
+        for fact in project.get(f"/editorial/segment/{line}")["facts"]
     }
     assert spans[word["id"]] == (8, 14)
     assert spans[hole["id"]] == (19, 19)
@@ -46,7 +46,7 @@ def test_a_correction_moves_spans_and_says_which_it_could_not(project: Paleograp
     assert spans[gone["id"]] == (15, 19)
     lost = project.post(f"/segments/{line}/correct", {"text": "nihil"})
     assert {one["id"] for one in lost["unplaced"]} == {word["id"], gone["id"]}
-    kept = {one["id"]: one for one in project.get(f"/editorial/segment/{line}")["facts"]}
+    kept = {fact["id"]: fact for fact in project.get(f"/editorial/segment/{line}")["facts"]}
     assert kept[word["id"]]["representation_id"] == answer["id"]
     assert len(kept) == 3
     project.undo(lost["audit_id"])
@@ -129,7 +129,7 @@ def test_a_split_gives_each_part_its_hand_and_its_facts(project: PaleographyProj
     ]
     answer = project.post("/segments/split", {"segment_id": line, "expected_version": 1, "parts": parts})
     second = answer["segment_ids"][1]
-    assert [one["hand_id"] for one in project.get(f"/hands/segment/{second}")["items"]] == [hand]
+    assert [item["hand_id"] for item in project.get(f"/hands/segment/{second}")["items"]] == [hand]
     assert project.get(f"/campaigns/segment/{second}")["campaign"]["id"] == campaign
     assert (facts_of(project, line), facts_of(project, second)) == (
         [("unclear", "principio")],
@@ -198,8 +198,8 @@ def test_no_undo_of_a_merge_and_no_redo_of_a_split_brings_back_what_was_withdraw
 
     parts = [{"anchor": {"rect": [x, 0.03, 0.4, 0.05]}} for x in (0.1, 0.5)]
     ((version,),) = project.rows("SELECT version FROM segment WHERE id = ?", one)
-    made = project.post("/segments/split", {"segment_id": one, "expected_version": version, "parts": parts})
-    undone = project.undo(made["audit_id"])["audit_ids"][0]
+    answer = project.post("/segments/split", {"segment_id": one, "expected_version": version, "parts": parts})
+    undone = project.undo(answer["audit_id"])["audit_ids"][0]
     gone = project.post(f"/hands/{hand}/withdraw")
     assert project.undo(undone, 409)["because"] == "withdrawn"
     project.undo(gone["audit_id"])
@@ -211,8 +211,8 @@ def test_no_redo_of_a_correction_gives_its_reading_a_withdrawn_campaign(project:
     campaign = project.post("/campaigns", {"document_id": page.id, "name": "A"})["id"]
     ((reading,),) = project.rows("SELECT id FROM content_representation")
     project.send("PUT", f"/campaigns/reading/{reading}", {"campaign_ids": [campaign]})
-    made = project.post(f"/segments/{page.lines[0]}/correct", {"text": "In principio erat"})
-    undone = project.undo(made["audit_id"])["audit_ids"][0]
+    answer = project.post(f"/segments/{page.lines[0]}/correct", {"text": "In principio erat"})
+    undone = project.undo(answer["audit_id"])["audit_ids"][0]
     project.post(f"/campaigns/{campaign}/withdraw")
     assert project.undo(undone, 409)["because"] == "withdrawn"
 
@@ -225,8 +225,8 @@ def test_a_machine_that_splits_copies_nothing_as_a_persons(project: PaleographyP
     project.do("hand.attribute", said, MACHINE)
     parts = [{"anchor": {"rect": [x, 0.03, 0.4, 0.05]}} for x in (0.1, 0.5)]
     body = {"segment_id": page.lines[0], "expected_version": 1, "parts": parts}
-    made = project.do("segment.split", body, MACHINE)
-    (copy,) = project.get(f"/hands/segment/{made['segment_ids'][1]}")["items"]
+    result = project.do("segment.split", body, MACHINE)
+    (copy,) = project.get(f"/hands/segment/{result['segment_ids'][1]}")["items"]
     assert copy["provenance_kind"] == "agent"
 
 
@@ -261,5 +261,5 @@ def test_empty_trash_removes_statements_about_the_page_and_leaves_the_hand(
         assert project.rows(f"SELECT count(*) FROM {table}") == [(0,)], table
     assert project.rows("SELECT segment_id FROM likeness_vector") == [(other.lines[0],)]
     assert project.get("/letterforms/allographs")["count"] == 1
-    assert [one["id"] for one in project.get("/hands")["items"]] == [hand]
+    assert [item["id"] for item in project.get("/hands")["items"]] == [hand]
     assert project.get("/signs")["items"][0]["picture_segment_id"] is None

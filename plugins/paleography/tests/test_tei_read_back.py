@@ -149,5 +149,5 @@ def test_hostile_markup_of_a_line_creates_no_fact_and_no_error() -> None:
     ):  # fmt: skip
         marks = marks_in(fragment, plain)
         assert not marks.is_all, fragment
-        assert {one.kind for one in marks.marks} <= {"lost", "markup"}, fragment[:80]
-        assert all("quantity" not in one.stated and "certainty" not in one.stated for one in marks.marks)
+        assert {mark.kind for mark in marks.marks} <= {"lost", "markup"}, fragment[:80]
+        assert all("quantity" not in mark.stated and "certainty" not in mark.stated for mark in marks.marks)

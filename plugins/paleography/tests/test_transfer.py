@@ -88,8 +88,8 @@ def test_two_hands_with_the_same_label_are_not_merged(project: PaleographyProjec
     known = (engine.run(target, "hand.create", {"label": "A"}, LOCAL_OWNER).result or {})["id"]
     page = project.page()
     for notes in ("the main scribe", "the rubricator"):
-        made = project.post("/hands", {"label": "A", "notes": notes})["id"]
-        project.post("/hands/attributions", {"hand_id": made, "segment_id": page.lines[0]})
+        answer = project.post("/hands", {"label": "A", "notes": notes})["id"]
+        project.post("/hands/attributions", {"hand_id": answer, "segment_id": page.lines[0]})
     params = {"source_library": str(project.library.path), "items": [page.id], "mode": "copy"}
     for copies in (1, 2):
         engine.run(target, "document.transfer", params, LOCAL_OWNER)

@@ -46,7 +46,7 @@ def test_the_path_is_the_likeliest_of_all_that_become_the_text(seed: int) -> Non
     )
     steps, likelihood = viterbi(answer, codes)
     assert likelihood == pytest.approx(best, abs=1e-4)
-    assert all(one for one in steps)
+    assert all(step for step in steps)
     assert [step for one in steps for step in one] == sorted({step for one in steps for step in one})
 
 
@@ -101,7 +101,7 @@ def _places_of(reader: HandReader, path: Path, shape: LineShape, text: str) -> L
 
 
 def _boxes(found: LinePlaces, text: str) -> list[tuple[float, float, float, float]]:
-    places = LetterPlaces(Frame(*found.frame), [LetterPlace(*one) for one in found.letters])
+    places = LetterPlaces(Frame(*found.frame), [LetterPlace(*letter) for letter in found.letters])
     return [around(list(word.corners)) for word in places.words(text)]
 
 
@@ -148,7 +148,7 @@ def test_what_is_read_says_where_its_letters_stand(reader: HandReader, tmp_path:
     (read,) = reader.read_lines(opened, [LineShape((80, 185, boxes[-1][2] - 60, 90))])
     assert read.places is not None
     assert len(read.places.letters) == len(graphemes(read.text))
-    starts = [one[0] for one in read.places.letters]
+    starts = [letter[0] for letter in read.places.letters]
     assert starts == sorted(starts)
 
 

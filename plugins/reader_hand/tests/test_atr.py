@@ -142,7 +142,7 @@ def test_a_published_network_of_the_same_family_reads_as_its_own_software_does(t
     texts = []
     for reader in (ours, theirs):
         reader.load()
-        texts.append([one.text for one in reader.read_lines(reader.open_page(page, 10**9), shapes)])
+        texts.append([line.text for line in reader.read_lines(reader.open_page(page, 10**9), shapes)])
     assert texts[0] == texts[1]
     assert all(texts[0])
 

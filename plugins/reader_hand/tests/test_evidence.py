@@ -78,7 +78,7 @@ class Page:
 
     def boxes_of(self, words: list[dict[str, Any]]) -> list[tuple[float, float, float, float]]:
         w, h = self.size
-        return [(x * w, y * h, (x + a) * w, (y + b) * h) for x, y, a, b in (one["rect"] for one in words)]
+        return [(x * w, y * h, (x + a) * w, (y + b) * h) for x, y, a, b in (word["rect"] for word in words)]
 
 
 @pytest.fixture
@@ -91,14 +91,14 @@ def test_a_reading_keeps_where_its_letters_stand_and_answers_it_without_a_model(
 ) -> None:
     page.read()
     monkeypatch.setattr(page.engine.workers, "call", None)
-    found = page.client.get(f"/api/segments/{page.line}/evidence").json()
-    assert found["source"] == "reader"
-    assert found["notice"] is None
-    assert "".join(one["text"] for one in found["characters"]) == found["text"].replace(" ", "")
-    assert [one["text"] for one in found["words"]] == found["text"].split()
-    assert all(0 <= one["probability"] <= 1 for one in found["characters"])
-    assert len(found["frame"]) == 4
-    starts = [one["rect"][0] for one in found["characters"]]
+    answer = page.client.get(f"/api/segments/{page.line}/evidence").json()
+    assert answer["source"] == "reader"
+    assert answer["notice"] is None
+    assert "".join(character["text"] for character in answer["characters"]) == answer["text"].replace(" ", "")
+    assert [word["text"] for word in answer["words"]] == answer["text"].split()
+    assert all(0 <= character["probability"] <= 1 for character in answer["characters"])
+    assert len(answer["frame"]) == 4
+    starts = [character["rect"][0] for character in answer["characters"]]
     assert starts == sorted(starts)
 
 
@@ -141,7 +141,7 @@ def test_words_with_places_of_their_own_say_nothing_of_their_letters(page: Page)
     found = page.evidence()
     assert found["source"] == "words"
     assert found["characters"] == []
-    assert [one["text"] for one in found["words"]] == WORDS
+    assert [word["text"] for word in found["words"]] == WORDS
     scores = [
         overlap(one, other) for one, other in zip(page.boxes_of(found["words"]), page.boxes, strict=True)
     ]
@@ -155,16 +155,23 @@ def test_words_with_places_of_their_own_say_nothing_of_their_letters(page: Page)
         ("שלום עולם", "estimate", "does not know"),
         ("word " * 400, "estimate", "room for at most"),
         ("e\u0301te\u0301 ça", "aligned", None),
+        ("dn\u0304s ꝑ ⁊ ﬁnis", "aligned", None),
+        (" \u00a0  ", "none", "no text"),
     ],
 )
 def test_what_cannot_be_placed_says_why(page: Page, text: str, source: str, says: str | None) -> None:
     found = page.evidence(text=text)
     assert found["source"] == source
     assert says is None or says in found["notice"]
-    assert [one["text"] for one in found["characters"]] == [
-        one for one in graphemes(text) if not one.isspace()
+    assert [character["text"] for character in found["characters"]] == [
+        grapheme for grapheme in graphemes(text) if not grapheme.isspace()
     ]
-    assert all(0 <= value <= 1 for one in found["characters"] for point in one["corners"] for value in point)
+    assert all(
+        0 <= value <= 1
+        for character in found["characters"]
+        for point in character["corners"]
+        for value in point
+    )
     if source == "estimate" and "ש" in text:
         assert found["words"][0]["rect"][0] > found["words"][1]["rect"][0], "it begins on the right"
 
@@ -256,14 +263,14 @@ def test_the_words_of_a_page_stand_where_its_reader_placed_them(page: Page) -> N
     found, asked = page.evidence(), f"/api/segments/document/{page.id}/words"
     words = page.client.get(asked).json()["words"]
     names = ("text", "char_start", "char_end", "probability")
-    assert [[one[name] for name in names] for one in words] == [
-        [one[name] for name in names] for one in found["words"]
+    assert [[word[name] for name in names] for word in words] == [
+        [word[name] for name in names] for word in found["words"]
     ]
-    assert {(one["line_id"], one["segment_id"]) for one in words} == {(page.line, None)}
+    assert {(word["line_id"], word["segment_id"]) for word in words} == {(page.line, None)}
     for at in (0, 2):
         assert words[0]["corners"][at] == pytest.approx(found["words"][0]["corners"][at], abs=0.01)
     hits = page.client.get(f"/api/iiif/iiif/lines/{page.id}", params={"q": words[1]["text"]}).json()["items"]
-    assert [one["textGranularity"] for one in hits] == ["word"]
+    assert [hit["textGranularity"] for hit in hits] == ["word"]
     page.do("representation.create", {"segment_id": page.line, "text": TEXT})
     assert page.client.get(asked).json()["words"] == []
 
@@ -274,10 +281,10 @@ def test_a_page_that_a_reader_found_and_read_keeps_where_its_letters_stand(page:
     passes = page.client.get(f"/api/segments/document/{page.id}/lines").json()["passes"]
     (read,) = [one["id"] for one in passes if one["id"] != page.pass_id]
     shapes = page.client.get(f"/api/segments/document/{page.id}/shapes", params={"pass_id": read})
-    (page.line,) = [one["id"] for one in shapes.json()["shapes"]]
+    (page.line,) = [shape["id"] for shape in shapes.json()["shapes"]]
     found = page.evidence()
     assert (found["source"], found["notice"]) == ("reader", None)
-    assert [one["text"] for one in found["words"]] == WORDS
+    assert [word["text"] for word in found["words"]] == WORDS
     scores = [
         overlap((a, 0, c, 1), (x, 0, z, 1))
         for (a, _, c, _), (x, _, z, _) in zip(page.boxes_of(found["words"]), page.boxes, strict=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import armarium_reader_hand
 from armarium_demo.samples import sample_pages
 from armarium_reader_hand.reader import HandReader
 from armarium_reading.api import LineShape, exercise_reader
@@ -18,6 +21,29 @@ from armarium_reading.api import LineShape, exercise_reader
 LOOSE = 0.4
 """An upper limit of the CER that the shipped weights stay far below; the model card has the figure."""
 LINES = 60
+
+
+SESSION = """
+import sys
+from armarium.engine import Engine
+from armarium.settings import Settings
+engine = Engine(Settings(state_dir=sys.argv[2]), plugins=[])
+engine.start(jobs=False)
+engine.close()
+import onnxruntime
+onnxruntime.InferenceSession(sys.argv[1])
+"""
+
+
+def test_what_runs_the_networks_reports_nothing_to_its_makers(tmp_path: Path) -> None:
+    """It does from native code, out of reach of the guard of the network; before it does, it numbers this machine."""
+    home = tmp_path / "home"
+    home.mkdir()
+    given = {"HOME": str(home), "PATH": os.environ["PATH"]}
+    network = Path(armarium_reader_hand.__file__).parent / "lines" / "finder.onnx"
+    words = [sys.executable, "-c", SESSION, network, tmp_path / "state"]
+    subprocess.run(words, env=given, check=True)
+    assert list(home.rglob("*")) == []
 
 
 @pytest.fixture(scope="module")

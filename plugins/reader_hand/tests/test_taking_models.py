@@ -8,6 +8,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -113,6 +114,13 @@ def publisher(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Publi
     server.server_close()
 
 
+def offer_of(client: Any) -> Any:
+    """Return what is said of the one model that this reader offers."""
+    items = client.get("/api/local-models/offers").json()["items"]
+    (offer,) = (item for item in items if item["reader"] == "atr")
+    return offer
+
+
 def files_of(engine: Engine) -> set[str]:
     """Return every file among the engine's models."""
     place = engine.settings.state_dir / "models"
@@ -130,15 +138,15 @@ def download(engine: Engine, client: Any, name: str = NAME) -> Any:
 
 
 def test_what_is_offered_is_told_without_a_request(client: Any, publisher: Publisher) -> None:
-    (told,) = client.get("/api/local-models/offers").json()["items"]
-    assert (told["model_id"], told["doi"], told["licence"], told["authors"]) == (
+    offer = offer_of(client)
+    assert (offer["model_id"], offer["doi"], offer["licence"], offer["authors"]) == (
         NAME,
         DOI,
         "Apache-2.0",
         "The tests",
     )
-    assert (told["reads"], told["is_here"]) == ("four letters", False)
-    assert [file["sha256"] for file in told["files"]] == [None, None]
+    assert (offer["reads"], offer["is_here"]) == ("four letters", False)
+    assert [file["sha256"] for file in offer["files"]] == [None, None]
     assert publisher.asked == []
 
 
@@ -154,10 +162,12 @@ def test_a_model_is_downloaded_checked_and_read_with(
     digests = {name: hashlib.sha256(data).hexdigest() for name, data in publisher.files.items()}
     assert done["result"]["sha256"] == digests
     assert files_of(engine) == {f"atr/{NAME}.onnx", f"atr/{NAME}.onnx.source.json", "pins.json"}
-    (told,) = client.get("/api/local-models/offers").json()["items"]
-    assert told["is_here"]
-    assert {file["name"]: file["sha256"] for file in told["files"]} == digests
-    (model,) = (one for one in client.get("/api/local-models").json()["items"] if one["model_type"] == "atr")
+    offer = offer_of(client)
+    assert offer["is_here"]
+    assert {file["name"]: file["sha256"] for file in offer["files"]} == digests
+    (model,) = (
+        item for item in client.get("/api/local-models").json()["items"] if item["model_type"] == "atr"
+    )
     assert model["display_name"] == "Tiny"
     assert model["metadata"]["licence"] == "Apache-2.0"
     assert model["metadata"]["languages"] == ["la", "fr"]
@@ -169,6 +179,27 @@ def test_a_model_is_downloaded_checked_and_read_with(
     page = reader.open_page(tmp_path / "line.png", 10**6)
     (read,) = reader.read_lines(page, [LineShape((0, 0, page.width, page.height))])
     assert read.text == "ba"
+
+
+def test_an_offer_without_files_is_fetched_from_where_its_reader_says_and_its_checksum_is_checked(
+    engine: Engine, client: Any, publisher: Publisher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (offer,) = AtrReader.offers()
+    data, stated = publisher.files["inference.onnx"], hashlib.md5(b"other").hexdigest()
+
+    def remote(cls: type[AtrReader], model: str, fetch: Any) -> RemoteFile:
+        name = f"{NAME}.onnx"
+        return RemoteFile(offer.files[0].url, name, checksum=stated, algorithm="md5", licence=offer.licence)
+
+    monkeypatch.setattr(AtrReader, "offers", classmethod(lambda cls: (replace(offer, files=()),)))
+    monkeypatch.setattr(AtrReader, "remote", classmethod(remote))
+    assert offer_of(client)["files"] == []
+    assert "checksum differs" in download(engine, client)["reason"]
+    assert files_of(engine) == set()
+    stated = hashlib.md5(data).hexdigest()
+    assert download(engine, client)["state"] == "done"
+    assert offer_of(client)["is_here"]
+    assert (models_folder(engine, "atr") / f"{NAME}.onnx").read_bytes() == data
 
 
 def test_what_was_first_downloaded_is_pinned(engine: Engine, client: Any, publisher: Publisher) -> None:
@@ -230,7 +261,7 @@ def test_offline_and_unknown_names_are_refused(make_engine: Any, client: Any, pu
     for other in http_client(offline):
         refused = other.post(f"/api/local-models/download/atr/{NAME}")
         assert (refused.status_code, refused.json()["code"]) == (409, "offline")
-        assert other.get("/api/local-models/offers").json()["count"] == 1
+        assert offer_of(other)["model_id"] == NAME
     assert publisher.asked == []
 
 
@@ -241,10 +272,10 @@ def test_a_model_is_taken_from_disk(engine: Engine, client: Any, tmp_path: Path)
     assert started["model_id"] == "My-model-2"
     assert outcome(engine, client, started["job_id"])["state"] == "done"
     assert files_of(engine) == {"atr/My-model-2.onnx", "atr/My-model-2.onnx.source.json"}
-    taken = client.post(
+    response = client.post(
         "/api/local-models/add", json={"path": str(folder / "inference.onnx"), "name": "My-model-2"}
     )
-    assert (taken.status_code, taken.json()["code"]) == (409, "name_taken")
+    assert (response.status_code, response.json()["code"]) == (409, "name_taken")
     other = client.post(
         "/api/local-models/add", json={"path": str(folder / "inference.onnx"), "name": "other"}
     )

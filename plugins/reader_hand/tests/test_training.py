@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import io
 import json
 import sys
 from collections import Counter
@@ -12,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image, ImageDraw
+from small_training import small_corpus, small_settings
 
 TRAINING = Path(__file__).parents[1]
 if str(TRAINING) not in sys.path:
@@ -64,24 +63,6 @@ def test_a_rare_letter_is_decomposed_or_its_line_left_out() -> None:
     assert encode("aω", codes) is None
 
 
-def _small_corpus(folder: Path) -> None:
-    """Lines that a font drew, of two sources."""
-    polars = pytest.importorskip("polars", reason="polars is not installed here.")
-    chance = np.random.default_rng(0)
-    rows = []
-    for number in range(60):
-        text = " ".join("".join(chance.choice(list("abcdo"), 3)) for _ in range(4))
-        image = Image.new("L", (200, 40), 230)
-        ImageDraw.Draw(image).text((6, 8), text, fill=20, font_size=22)
-        file = io.BytesIO()
-        image.save(file, "PNG")
-        source = "CIHAM-HTR/Fabliaux" if number % 6 == 0 else "own/lines"
-        rows.append({"image": file.getvalue(), "text": text, "source": source, "document": f"{source}:{number % 4}",
-                     "kind": "hand", "split": "train"})  # fmt: skip
-    folder.mkdir()
-    polars.DataFrame(rows).write_parquet(folder / "train-000.parquet")
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_a_training_of_seconds_leaves_weights_that_the_export_takes_and_the_reader_reads(
@@ -93,13 +74,7 @@ def test_a_training_of_seconds_leaves_weights_that_the_export_takes_and_the_read
     from armarium_hand_trainer.graph import fold_normalisation, onnx_model
     from armarium_reader_hand.model import LineModel
 
-    _small_corpus(tmp_path / "lines")
-    toml = (TRAINING / "training" / "base.toml").read_text("utf-8")
-    for before, after in (("channels = [24, 48, 96, 160]", "channels = [4, 4, 8, 8]"), ("features = 320", "features = 16"),
-                          ("hidden = 320", "hidden = 16"), ("short_steps = 250", "short_steps = 2")):  # fmt: skip
-        assert before in toml
-        toml = toml.replace(before, after)
-    (tmp_path / "small.toml").write_text(toml, "utf-8")
+    small_corpus(tmp_path / "lines")
     out = tmp_path / "out"
     one_step = base.Training.train
 
@@ -109,7 +84,14 @@ def test_a_training_of_seconds_leaves_weights_that_the_export_takes_and_the_read
         return one_step(training, draw)
 
     monkeypatch.setattr(base.Training, "train", few)
-    told = ["--lines", str(tmp_path / "lines"), "--out", str(out), "--settings", str(tmp_path / "small.toml")]
+    told = [
+        "--lines",
+        str(tmp_path / "lines"),
+        "--out",
+        str(out),
+        "--settings",
+        str(small_settings(tmp_path)),
+    ]
     told += ["--minutes", "30", "--batch-columns", "4096"]
     base.main(told)
     import torch

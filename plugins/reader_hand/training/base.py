@@ -1,8 +1,10 @@
 """Train the base model in a few minutes on a graphics card: `python -m training.base --lines FOLDER... --out FOLDER`.
 
 All lines lie on the card and are changed there. The learning rate falls with the time that is left, so that the training
-is finished when it ends, however fast the card is. Every minute it validates, writes the averaged weights so far and a
-checkpoint; `--resume` goes on from that. `weights.pt` is written before the last evaluation begins.
+is finished when it ends, however fast the card is; with `--steps N` it falls with the steps, and a training that was stopped and
+resumed ends with the weights of one that was not (on a processor to the bit, on a card as far as it repeats its own sums). Every
+minute it validates, writes the averaged weights so far and a checkpoint; `--resume` goes on from that. `weights.pt` is written
+before the last evaluation begins.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import time
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +26,11 @@ BEGUN = time.monotonic()
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
 from torch import Tensor, nn  # noqa: E402
-from torch.nn import functional  # noqa: E402
 
 from armarium_hand_trainer.net import LineNet  # noqa: E402
-from training.checkpoints import copy_state, write  # noqa: E402
+from training.checkpoints import chances, copy_state, set_chances, write  # noqa: E402
 from training.line_net import normalised_net  # noqa: E402
-from training.lines_on_device import Batch, Draw, Lines, places, whole  # noqa: E402
+from training.lines_on_device import Batch, Draw, Lines, loss_of, places, whole  # noqa: E402
 from training.measures import distance, rate  # noqa: E402
 from training.packed import HELD_OUT, TEST, TRAIN, Line, pack  # noqa: E402
 
@@ -47,7 +49,7 @@ class Training:
     def __init__(self, wanted: dict[str, Any], options: argparse.Namespace) -> None:
         self.shape, self.wanted = wanted["model"], wanted["training"]
         self.out, self.checkpoint = options.out, options.state / "checkpoint.pt"
-        self.end = BEGUN + 60 * options.minutes
+        self.end, self.steps = BEGUN + 60 * options.minutes, options.steps
         self.reserve = min(self.wanted["reserve"], 6 * options.minutes)
         if options.batch_columns:
             self.wanted["batch_columns"] = options.batch_columns
@@ -83,6 +85,8 @@ class Training:
             fused=True,
         )
         self.state: dict[str, Any] = {"step": 0, "samples": 0, "seconds": 0.0, "slower": 1.0, "curve": []}
+        # Lines are drawn anew from the step `begun` on; `taken` of these draws were trained on.
+        self.state |= {"begun": 0, "taken": 0}
         if options.resume and self.checkpoint.is_file():
             self.load(torch.load(self.checkpoint, map_location=self.device, weights_only=True))
         self.state["alphabet"] = self.alphabet
@@ -95,7 +99,6 @@ class Training:
         print(f"{time.monotonic() - BEGUN:6.1f} s  {text}", flush=True)
 
     def ask_to_stop(self, *_: object) -> None:
-        """Finish early, as if the time were over."""
         self.stop = True
 
     def new_net(self) -> LineNet:
@@ -104,12 +107,12 @@ class Training:
 
     def some_held_out(self, lines: Sequence[int]) -> list[int]:
         """Lines to validate on, of each source and document nearly as many."""
-        taken: dict[tuple[str, bool], int] = defaultdict(int)
+        counts: dict[tuple[str, bool], int] = defaultdict(int)
         ranked = []
         for at in np.random.default_rng(0).permutation(lines).tolist():
             line = self.lines.known[at]
-            taken[line.source, line.unseen] += 1
-            ranked.append((taken[line.source, line.unseen], at))
+            counts[line.source, line.unseen] += 1
+            ranked.append((counts[line.source, line.unseen], at))
         return [at for _, at in sorted(ranked)[: self.wanted["validation_lines"]]]
 
     # What is kept
@@ -118,17 +121,19 @@ class Training:
         """Everything that a training goes on from, as a copy."""
         parts: dict[str, Any] = {"net": self.net, "average": self.average, "change": self.change}
         now = {name: copy_state(part.state_dict()) for name, part in parts.items()}
-        return {**now, "state": {**self.state, "curve": list(self.state["curve"])}}
+        return {**now, "chances": chances(), "state": {**self.state, "curve": list(self.state["curve"])}}
 
-    def load(self, kept: dict[str, Any]) -> None:
-        if kept["state"]["alphabet"] != self.alphabet:
+    def load(self, checkpoint: dict[str, Any]) -> None:
+        if checkpoint["state"]["alphabet"] != self.alphabet:
             raise SystemExit(
                 "The checkpoint was trained with other lines than these: start without --resume."
             )
-        self.net.load_state_dict(kept["net"])
-        self.average.load_state_dict(kept["average"])
-        self.change.load_state_dict(kept["change"])
-        self.state = {**kept["state"], "curve": list(kept["state"]["curve"])}
+        self.net.load_state_dict(checkpoint["net"])
+        self.average.load_state_dict(checkpoint["average"])
+        self.change.load_state_dict(checkpoint["change"])
+        begun = {"begun": checkpoint["state"]["step"], "taken": 0}
+        self.state = {**begun, **checkpoint["state"], "curve": list(checkpoint["state"]["curve"])}
+        set_chances(checkpoint.get("chances", {}))
 
     def write_weights(self) -> None:
         """The averaged weights as 16-bit numbers, and what is needed to read with them."""
@@ -145,7 +150,9 @@ class Training:
 
     @property
     def share_left(self) -> float:
-        """The share of the time for training that is left, of all runs together."""
+        """The share of the time for training that is left, of all runs together; of the steps, if these are given."""
+        if self.steps:
+            return max(0.0, 1 - self.state["step"] / self.steps)
         last = self.end - self.reserve
         gone = self.before + time.monotonic() - self.since
         return max(0.0, (last - time.monotonic()) / max(1e-3, gone + last - time.monotonic()))
@@ -157,12 +164,20 @@ class Training:
 
     @property
     def is_guided(self) -> bool:
-        return bool(self.short) and self.state["step"] < self.wanted["short_steps"]
+        return self.guided_at(self.state["step"])
+
+    def guided_at(self, step: int) -> bool:
+        return bool(self.short) and step < self.wanted["short_steps"]
 
     def draws(self) -> Iterator[Draw]:
+        """The draws that follow those that were trained on."""
         guided = self.is_guided
-        usable, seed = (self.short if guided else self.usable), self.wanted["seed"] + self.state["step"]
-        for draw in self.lines.draws(usable, self.wanted, seed, plain=guided):
+        if guided != self.guided_at(self.state["begun"]):
+            self.state |= {"begun": self.state["step"], "taken": 0}
+        usable, seed = (self.short if guided else self.usable), self.wanted["seed"] + self.state["begun"]
+        every = self.lines.draws(usable, self.wanted, seed, plain=guided)
+        for draw in islice(every, self.state["taken"], None):
+            self.state["taken"] += 1
             yield draw
             if self.is_guided != guided:
                 break
@@ -173,18 +188,6 @@ class Training:
             both: tuple[Tensor, Tensor] = net(pictures, batch.steps)
         return both
 
-    def loss(self, scores: Tensor, batch: Batch, shown: Tensor | None) -> Tensor:
-        """Per letter; with that of letters not at the frames that are *shown*."""
-        chances = functional.log_softmax(scores, -1)
-        total = functional.ctc_loss(
-            chances, batch.letters, batch.frames, batch.lengths, reduction="sum", zero_infinity=True
-        )
-        if shown is not None:
-            rows = torch.arange(len(shown), device=shown.device)[:, None].expand_as(shown)
-            inside = torch.arange(shown.shape[1])[None] < batch.lengths[:, None]
-            total = total - (chances[shown, rows, batch.letters] * inside.to(shown.device)).sum()
-        return total / batch.lengths.sum()
-
     def train(self, draw: Draw) -> Tensor:
         """One step of the optimiser; the loss. A step whose gradient is not a number changes nothing."""
         guided, rate = self.is_guided, self.rate()
@@ -194,9 +197,9 @@ class Training:
         self.net.rest.p = self.net.memory.dropout = rest
         batch = self.lines.batch(draw, plain=guided)
         scores, glance = self.answer(self.net, batch)
-        shown = places(batch, draw.widths) if guided else None
-        loss = self.loss(scores, batch, shown)
-        aim = loss + self.wanted["shortcut"] * self.loss(glance, batch, shown)
+        frames = places(batch, draw.widths) if guided else None
+        loss = loss_of(scores, batch, frames)
+        aim = loss + self.wanted["shortcut"] * loss_of(glance, batch, frames)
         aim.backward()  # type: ignore[no-untyped-call]
         norm = nn.utils.clip_grad_norm_(self.net.parameters(), self.wanted["clip"])
         self.change.grad_scale = None  # type: ignore[attr-defined]
@@ -213,8 +216,8 @@ class Training:
         share = min(self.wanted["average"], (1 + self.state["step"]) / (RAMP + self.state["step"]))
         with torch.no_grad():
             pairs = zip(self.average.state_dict().values(), self.net.state_dict().values(), strict=True)
-            kept, now = zip(*(pair for pair in pairs if pair[0].is_floating_point()), strict=True)
-            torch._foreach_lerp_(list(kept), list(now), 1 - share)
+            averages, now = zip(*(pair for pair in pairs if pair[0].is_floating_point()), strict=True)
+            torch._foreach_lerp_(list(averages), list(now), 1 - share)
 
     def run(self) -> None:
         """Train until the time is over."""
@@ -235,20 +238,21 @@ class Training:
                 self.say(f"Out of memory: batches of {self.wanted['batch_columns']} columns from here on.")
                 if self.wanted["batch_columns"] < 4096:
                     raise
+                self.state |= {"begun": self.state["step"], "taken": 0}
                 draws = self.draws()
                 continue
             if len(losses) % LOOKED == 0:
-                found = float(torch.stack(losses[-LOOKED:]).mean())
-                if not math.isfinite(found):
+                loss = float(torch.stack(losses[-LOOKED:]).mean())
+                if not math.isfinite(loss):
                     set_back += 1
-                    self.say(f"The loss is {found}: set back to the last good weights.")
+                    self.say(f"The loss is {loss}: set back to the last good weights.")
                     if set_back > 5:
                         break
                     self.kept["state"]["slower"] *= 0.5
                     self.load(self.kept)
-                    losses = []
+                    draws, losses = self.draws(), []
                 elif time.monotonic() - noted >= every / 4 and len(losses) % (4 * LOOKED) == 0:
-                    self.say(f"step {self.state['step']}, {self.state['samples']} samples, loss {found:.3f}")
+                    self.say(f"step {self.state['step']}, {self.state['samples']} samples, loss {loss:.3f}")
             if time.monotonic() - noted >= every and losses:
                 seconds = time.monotonic() - noted
                 noted = time.monotonic()
@@ -259,20 +263,20 @@ class Training:
     def note(self, losses: Sequence[Tensor], speed: float | None) -> None:
         """A point of the learning curve; weights so far, and a checkpoint."""
         self.state["seconds"] = self.before + time.monotonic() - self.since
-        found = float(torch.stack(list(losses)).mean()) if losses else math.nan
+        loss = float(torch.stack(list(losses)).mean()) if losses else math.nan
         point = {
             **{name: self.state[name] for name in ("step", "samples")},
             "seconds": round(self.state["seconds"], 1),
             "rate": round(self.rate(), 7),
             "lines_per_second": speed and round(speed, 1),
-            "loss": round(found, 4) if math.isfinite(found) else None,
+            "loss": round(loss, 4) if math.isfinite(loss) else None,
             **self.error_rates(self.validation),
         }
         self.state["curve"].append(point)
         with (self.out / "log.jsonl").open("a", encoding="utf-8") as log:
             log.write(json.dumps(point, ensure_ascii=False) + "\n")
         self.say(json.dumps(point, ensure_ascii=False))
-        if math.isfinite(found):
+        if math.isfinite(loss):
             self.kept = self.snapshot()
             write(self.checkpoint, self.kept)
             self.write_weights()
@@ -293,19 +297,19 @@ class Training:
 
     def counts(self, lines: Sequence[int]) -> list[tuple[Line, int, int]]:
         """Each line with its wrong letters and its letters."""
-        found = []
+        counted = []
         for at, codes in self.read(lines):
             line = self.lines.known[at]
             text = "".join(self.alphabet[code - 1] for code in codes)
-            codes_of = [list(map(ord, one)) for one in (line.text, " ".join(text.split()))]
-            found.append((line, distance(*codes_of), len(line.text)))
-        return found
+            codes_of = [list(map(ord, reading)) for reading in (line.text, " ".join(text.split()))]
+            counted.append((line, distance(*codes_of), len(line.text)))
+        return counted
 
     def error_rates(self, lines: Sequence[int]) -> dict[str, Any]:
         """CER of all lines, by kind, and of each source that nothing is trained on."""
-        found = self.counts(lines)
+        counted = self.counts(lines)
         by: dict[str, list[tuple[int, int]]] = defaultdict(list)
-        for line, wrong, letters in found:
+        for line, wrong, letters in counted:
             by["cer"].append((wrong, letters))
             by[f"seen {line.kind}" if not line.unseen else line.source.rpartition("/")[2]].append(
                 (wrong, letters)
@@ -317,12 +321,12 @@ class Training:
         self.say("The training is over.")
         self.note(losses, None)
         before = self.state["curve"][-1]["cer"]
-        kept = copy_state(self.average.state_dict())
+        averaged = copy_state(self.average.state_dict())
         self.measure()
         after = self.error_rates(self.validation)["cer"]
         self.say(f"CER {before} with averaged, {after} with measured normalisation")
         if not after <= before:
-            self.average.load_state_dict(kept)
+            self.average.load_state_dict(averaged)
         self.state["curve"][-1]["cer_measured"] = after
         self.write_weights()
         self.say(f"Written: {self.out / 'weights.pt'}")
@@ -339,7 +343,8 @@ class Training:
         with torch.no_grad():
             for number, draw in enumerate(self.lines.draws(self.usable, self.wanted, 1, plain=False)):
                 self.answer(self.average, self.lines.batch(draw, plain=False))
-                if number + 1 >= MEASURED or time.monotonic() - seconds > self.reserve / 4:
+                late = not self.steps and time.monotonic() - seconds > self.reserve / 4
+                if number + 1 >= MEASURED or late:
                     break
         self.average.eval()
 
@@ -380,6 +385,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--state", type=Path, metavar="FOLDER", help="of the checkpoint; --out if not given")
     parser.add_argument("--settings", type=Path, default=SETTINGS, metavar="FILE")
     parser.add_argument("--minutes", type=float, default=8.5, help="until everything is written")
+    parser.add_argument("--steps", type=int, metavar="N", help="train so many steps, however long it takes")
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoint, if there is one")
     parser.add_argument("--scale", type=float, default=1.0, help="share of the lines, to try it")
     parser.add_argument("--batch-columns", type=int, metavar="PIXELS", help="width of all lines of a batch")

@@ -55,7 +55,7 @@ def leaving_sources_out(sure: Sequence[float], right: Sequence[float], sources: 
         others = np.flatnonzero(own != source)
         table = fit_sources(*([values[at] for at in others] for values in (sure, right, sources)))
         confidence[own == source] = np.interp(np.asarray(sure)[own == source], *np.array(table).T)
-    return [float(one) for one in confidence]
+    return [float(value) for value in confidence]
 
 
 def measure_calibration(

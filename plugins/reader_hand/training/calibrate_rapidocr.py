@@ -24,15 +24,15 @@ def main() -> None:
     hands = [line for line in lines if line["kind"] == "hand"][:LINES]
     prints = [line for line in lines if line["kind"] != "hand"][:LINES]
     read = by_rapidocr([*hands, *prints])
-    stated, right = [line.confidence for line in read], [line.right for line in read]
-    table = fit(stated, right, groups=GROUPS)
-    put_right = np.interp(stated, *np.array(table).T).tolist()
+    expected, right = [line.confidence for line in read], [line.right for line in read]
+    table = fit(expected, right, groups=GROUPS)
+    put_right = np.interp(expected, *np.array(table).T).tolist()
     print(table)
     print("hands: right", np.mean(right[: len(hands)]), "expected", np.mean(put_right[: len(hands)]))
     print("print: right", np.mean(right[len(hands) :]), "expected", np.mean(put_right[len(hands) :]))
     print(
         "calibration error",
-        calibration_error(stated, right),
+        calibration_error(expected, right),
         "with the table",
         calibration_error(put_right, right),
     )

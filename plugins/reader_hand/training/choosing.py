@@ -1,6 +1,7 @@
 """How often the automatic choice of a reader is right, on pages of sources that nothing was trained on and on others.
 
-`python -m training.choosing` in the project's own environment (the second half of `make evaluate-base`). The rule is the product's
+`python -m training.choosing` in the project's own environment (the second half of `make evaluate-base`); `--write` puts the figures
+into the card. The rule is the product's
 (`armarium_reading.fitting`), over the lines that were not trained on: pages as folders of one, and in the folders of their
 documents. Right is a reader whose characters read wrong on a page are at most one in a hundred more than the other's; of a line,
 at most one letter more. Which is right is decided by ten lines of a page (all of mixed ones), of which four are tried.
@@ -8,6 +9,7 @@ at most one letter more. Which is right is decided by ten lines of a page (all o
 
 from __future__ import annotations
 
+import argparse
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -15,6 +17,7 @@ from typing import Any
 import cv2
 from rapidfuzz.distance import Levenshtein
 
+from armarium_reader_hand.cards import shipped_card
 from armarium_reader_hand.model import LineModel
 from armarium_reader_hand.picture import line_picture
 from armarium_reader_hand.reader import HandReader
@@ -34,6 +37,7 @@ from armarium_reading.fitting import (
 from training.convention import to_convention
 from training.held_out import lines_held_out
 from training.reading import grey
+from training.settings import write_card
 
 LINES, FEWEST, OF_A_SOURCE = 10, 5, 16
 """Lines of a page that are read, lines that it must have, and pages of a source."""
@@ -49,30 +53,30 @@ def pages() -> list[Page]:
     by: dict[Any, list[Line]] = defaultdict(list)
     for line in lines_held_out():
         by[line["source"], line["page"]].append(line)
-    taken: Counter[Any] = Counter()
+    counts: Counter[Any] = Counter()
     chosen = []
     for (source, _), lines in by.items():
         kinds = tuple(sorted({line["kind"] for line in lines}))
-        if len(lines) >= FEWEST and taken[source, kinds] < OF_A_SOURCE:
-            taken[source, kinds] += 1
+        if len(lines) >= FEWEST and counts[source, kinds] < OF_A_SOURCE:
+            counts[source, kinds] += 1
             lines.sort(key=lambda line: line["number"])
             some = spread(len(lines), LINES if len(kinds) == 1 else len(lines))
             chosen.append({str(at): lines[at] for at in some})
     everything = [line for page in chosen for line in page.values()]
     pictures = [grey(line) for line in everything]
     model = LineModel.load_shipped(2)
-    hand = model.read_all(line_picture(one, model.height) for one in pictures)
+    hand = model.read_all(line_picture(picture, model.height) for picture in pictures)
     other = RapidOcrReader(threads=2)
     other.load()
-    theirs = other.ocr.recognize_txt([cv2.cvtColor(one, cv2.COLOR_GRAY2BGR) for one in pictures])
+    theirs = other.ocr.recognize_txt([cv2.cvtColor(picture, cv2.COLOR_GRAY2BGR) for picture in pictures])
     for line, mine, text, sure in zip(everything, hand, theirs.txts, theirs.scores, strict=True):
         line["read"] = {
             "hand": {"text": mine.text, "confidence": mine.confidence},
             "rapidocr": {"text": str(text), "confidence": float(sure)},
         }
         line["wrong"] = {
-            name: Levenshtein.distance(line["reference"], to_convention(one["text"]))
-            for name, one in line["read"].items()
+            name: Levenshtein.distance(line["reference"], to_convention(reading["text"]))
+            for name, reading in line["read"].items()
         }
     return chosen
 
@@ -82,7 +86,10 @@ def trial_of(page: Page) -> Trial:
     some = [list(page)[at] for at in spread(len(page), SAMPLE)]
     return Trial(
         {line: {} for line in some},
-        {one.reader.name: {line: page[line]["read"][one.reader.name] for line in some} for one in CHOICES},
+        {
+            choice.reader.name: {line: page[line]["read"][choice.reader.name] for line in some}
+            for choice in CHOICES
+        },
     )
 
 
@@ -90,12 +97,12 @@ def choose_by_page(folder: Sequence[Page]) -> list[Choice]:
     """Who reads each page of a folder."""
     expected = [trial_of(page).expects(CHOICES) for page in folder]
     of_folder = mean([expected[at] for at in spread(len(folder), PAGES)])
-    return [settle(CHOICES, one, of_folder) for one in expected]
+    return [settle(CHOICES, expectation, of_folder) for expectation in expected]
 
 
 def choose_by_line(page: Page, choice: Choice) -> dict[str, str]:
     """Who reads each line of a page that is read by *choice*."""
-    (other,) = (one for one in CHOICES if one != choice)
+    (other,) = (candidate for candidate in CHOICES if candidate != choice)
 
     def expects(who: Choice, line: str) -> float:
         return expect(who, page[line]["read"][who.reader.name])
@@ -115,25 +122,27 @@ def rate(lines: Iterable[Line], who: Callable[[Line], str]) -> float:
 
 def is_right(page: Page, name: str) -> bool:
     """Whether no other reader has clearly fewer characters wrong on a page."""
-    rates = {one: rate(page.values(), lambda _, one=one: one) for one in ("hand", "rapidocr")}
+    rates = {reader: rate(page.values(), lambda _, reader=reader: reader) for reader in ("hand", "rapidocr")}
     return rates[name] <= min(rates.values()) + MARGIN
 
 
-def report(title: str, found: Mapping[str, list[bool]]) -> None:
-    """Print how many are right, by kind and of unseen sources together."""
+def report(title: str, right_by_kind: Mapping[str, list[bool]]) -> dict[str, list[int]]:
+    """Print how many are right, by kind and of unseen sources together; return them as [right, of]."""
     print(f"\n{title}")
-    unseen = [one for kind, some in found.items() if kind.startswith("unseen") for one in some]
-    for kind, some in [
-        ("all unseen", unseen),
-        *sorted(found.items(), key=lambda one: "unseen" not in one[0]),
-    ]:
-        if some:
-            print(f"  {kind:14} {sum(some):4} of {len(some):4}  {sum(some) / len(some):6.1%}")
+    unseen = [right for kind, some in right_by_kind.items() if kind.startswith("unseen") for right in some]
+    groups = {"all unseen": unseen, **right_by_kind}
+    counts = {
+        kind: [sum(some), len(some)]
+        for kind, some in sorted(groups.items(), key=lambda pair: ("unseen" not in pair[0], pair[0]))
+    }
+    for kind, (right, of) in counts.items():
+        if of:
+            print(f"  {kind:14} {right:4} of {of:4}  {right / of:6.1%}")
+    return counts
 
 
-def main() -> None:
-    """Print the figures."""
-    every = pages()
+def measure(every: Sequence[Page]) -> dict[str, Any]:
+    """Print the figures; return those of folders: [right, of] for pages and lines, and characters wrong by kind."""
     folders: dict[Any, list[Page]] = defaultdict(list)
     for page in every:
         first = next(iter(page.values()))
@@ -148,24 +157,37 @@ def main() -> None:
         for folder in groups:
             for page, choice in zip(folder, choose_by_page(folder), strict=True):
                 kinds = {line["kind"] for line in page.values()}
-                seen = "unseen" if next(iter(page.values()))["unseen"] else "seen"
-                kind = f"{seen} {kinds.pop() if len(kinds) == 1 else 'mixed'}"
+                prefix = "unseen" if next(iter(page.values()))["unseen"] else "seen"
+                kind = f"{prefix} {kinds.pop() if len(kinds) == 1 else 'mixed'}"
                 right[kind].append(is_right(page, choice.reader.name))
                 for line, name in choose_by_line(page, choice).items():
-                    told = page[line]
-                    told["page's"], told["taken"] = choice.reader.name, name
-                    told["best"] = min(told["wrong"], key=told["wrong"].__getitem__)
-                    lines[kind].append(told)
-                    by_line[kind].append(told["wrong"][name] <= told["wrong"][told["best"]] + LETTERS)
-        report(f"Pages whose reader is right, {title}", right)
-        report("Lines whose reader is right", by_line)
+                    row = page[line]
+                    row["page's"], row["taken"] = choice.reader.name, name
+                    row["best"] = min(row["wrong"], key=row["wrong"].__getitem__)
+                    lines[kind].append(row)
+                    by_line[kind].append(row["wrong"][name] <= row["wrong"][row["best"]] + LETTERS)
+        of_pages = report(f"Pages whose reader is right, {title}", right)
+        of_lines = report("Lines whose reader is right", by_line)
         print(
             "\nCharacters wrong: by hand | by rapidocr | by page | by line | by the better one of each line"
         )
-        for kind, some in sorted(lines.items(), key=lambda one: "unseen" not in one[0]):
+        wrong: dict[str, list[float]] = {}
+        for kind, some in sorted(lines.items(), key=lambda pair: ("unseen" not in pair[0], pair[0])):
             rates = [rate(some, lambda _, name=name: name) for name in ("hand", "rapidocr")]
             rates += [rate(some, lambda line, name=name: line[name]) for name in ("page's", "taken", "best")]
-            print(f"  {kind:14} " + "  ".join(f"{one:6.1%}" for one in rates))
+            print(f"  {kind:14} " + "  ".join(f"{share:6.1%}" for share in rates))
+            wrong[kind] = [round(share, 4) for share in rates]
+    return {"pages": of_pages, "lines": of_lines, "wrong": wrong}
+
+
+def main() -> None:
+    """Print the figures, and write them into the card if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    choice = measure(pages())
+    if options.write:
+        write_card({**shipped_card(), "choice": choice})
 
 
 if __name__ == "__main__":

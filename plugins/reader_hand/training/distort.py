@@ -89,10 +89,10 @@ def _columns(ink: Tensor, before: Tensor, after: Tensor, x: Tensor, dice: Dice) 
     lengths = pace.exp() * here
     ends = lengths.cumsum(1)
     total = ends[:, -1:]
-    wanted = (x + 0.5) * (total / after[:, None])
-    at = torch.searchsorted(ends, wanted.contiguous()).clamp(max=widest - 1)
+    position = (x + 0.5) * (total / after[:, None])
+    at = torch.searchsorted(ends, position.contiguous()).clamp(max=widest - 1)
     end, length = ends.gather(1, at), lengths.gather(1, at)
-    return at + 0.5 - (end - wanted) / length.clamp(min=1e-3)
+    return at + 0.5 - (end - position) / length.clamp(min=1e-3)
 
 
 def _pen(out: Tensor, dice: Dice) -> Tensor:

@@ -148,17 +148,17 @@ def report(most: int | None, rapidocr: int, earlier: Path | None) -> dict[str, A
         done["earlier"] = [read(line, *text[:2]) for line, text in zip(lines, other, strict=True)]
 
     def by(groups: Sequence[str]) -> dict[str, dict[str, Any]]:
-        found = {}
+        figures_by_name = {}
         for name in sorted(set(groups), key=lambda name: ("unseen" not in name, name)):
             at = [number for number, group in enumerate(groups) if group == name]
-            found[name] = figures([done["new"][number] for number in at])
+            figures_by_name[name] = figures([done["new"][number] for number in at])
             if "earlier" in done:
-                found[name]["earlier"] = figures([done["earlier"][number] for number in at])["cer"]
-        return found
+                figures_by_name[name]["earlier"] = figures([done["earlier"][number] for number in at])["cer"]
+        return figures_by_name
 
     by_kind = by([_kind_of(line) for line in lines])
-    unseen = [one for one, line in zip(done["new"], lines, strict=True) if line["unseen"]]
-    found: dict[str, Any] = {
+    unseen = [reading for reading, line in zip(done["new"], lines, strict=True) if line["unseen"]]
+    evaluation: dict[str, Any] = {
         "most": most,
         # What is said of it in one figure is said of hands of sources that it never saw.
         **by_kind["unseen hand"],
@@ -178,33 +178,33 @@ def report(most: int | None, rapidocr: int, earlier: Path | None) -> dict[str, A
                     "cer": round(rate(theirs[number].mapped for number in at), 4),
                     "cer_same_lines": round(rate(done["new"][some[number]].mapped for number in at), 4),
                 }
-    return found
+    return evaluation
 
 
-def table(found: Mapping[str, Any]) -> str:
+def table(evaluation: Mapping[str, Any]) -> str:
     """The report in words and columns."""
-    said = [
+    lines = [
         "Lines that were not trained on; unseen: of sources of which (in that kind of writing) nothing was trained on",
-        f"{found['lines_per_second']} lines a second",
+        f"{evaluation['lines_per_second']} lines a second",
     ]
     for by in ("by_kind", "by_source"):
-        said += [
+        lines += [
             "",
             f"{by.replace('_', ' '):72} {'lines':>5}    CER  95 %              earlier  confidence off by",
         ]
-        for name, row in found[by].items():
+        for name, row in evaluation[by].items():
             low, high = row["interval"]
             before = f"{row['earlier']:7.1%}" if "earlier" in row else " " * 7
-            said.append(
+            lines.append(
                 f"  {name[:70]:70} {row['lines']:5} {row['cer']:6.1%}  {low:5.1%} to {high:5.1%}  {before}"
                 f"  {row['calibration_error']:5.1%}"
             )
             if "rapidocr" in row:
                 peer = row["rapidocr"]
-                said.append(
+                lines.append(
                     f"    on {peer['lines']} of them {peer['cer_same_lines']:.1%}, RapidOCR {peer['cer']:.1%}"
                 )
-    return "\n".join(said)
+    return "\n".join(lines)
 
 
 def main() -> int:
@@ -226,10 +226,10 @@ def main() -> int:
     if not (PACKAGE / WEIGHTS).is_file():
         print("The weights are not here; python -m training.export writes them.", file=sys.stderr)
         return 1
-    found = report(options.most, options.rapidocr, options.earlier)
-    print(table(found))
+    evaluation = report(options.most, options.rapidocr, options.earlier)
+    print(table(evaluation))
     if options.write:
-        write_card({**shipped_card(), "evaluation": found})
+        write_card({**shipped_card(), "evaluation": evaluation})
     return 0
 
 

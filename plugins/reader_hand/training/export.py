@@ -26,8 +26,8 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--machine", required=True, help="what it was trained on, for the card")
     options = parser.parse_args()
-    kept = torch.load(options.folder / "weights.pt", weights_only=True)
-    weights = fold_normalisation({name: value.float().numpy() for name, value in kept["average"].items()})
+    saved = torch.load(options.folder / "weights.pt", weights_only=True)
+    weights = fold_normalisation({name: value.float().numpy() for name, value in saved["average"].items()})
     (PACKAGE / WEIGHTS).write_bytes(onnx_model(weights, {}).SerializeToString())
     curve = [json.loads(line) for line in (options.folder / "log.jsonl").read_text("utf-8").splitlines()]
     lines = all_lines()

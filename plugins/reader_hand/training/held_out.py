@@ -22,15 +22,15 @@ ESCAPE = re.compile(r"\\\\?[xu](?:00)?([0-9A-Fa-f]{2})")
 def all_lines() -> list[dict[str, Any]]:
     """Every line of the corpora that may be used, with its `part` (TRAIN, HELD_OUT or TEST), whether its source is `unseen`,
     and its `reference`, the text in the convention."""
-    wanted = settings()["corpus"]
+    corpus = settings()["corpus"]
     rows = [
         row
         for row in rows_of(corpora(), [*COLUMNS, "page"])
-        if row["source"] not in wanted["excluded_sources"]
+        if row["source"] not in corpus["excluded_sources"]
     ]
     return [
-        {**row, "part": part, "unseen": is_unseen(row, wanted), "reference": to_convention(row["text"])}
-        for row, part in zip(rows, split(rows, wanted), strict=True)
+        {**row, "part": part, "unseen": is_unseen(row, corpus), "reference": to_convention(row["text"])}
+        for row, part in zip(rows, split(rows, corpus), strict=True)
     ]
 
 
@@ -39,12 +39,12 @@ def lines_held_out(most: int | None = None) -> list[dict[str, Any]]:
     unseen source, kind and part, half as many of the others."""
     lines = [line for line in all_lines() if line["part"] != TRAIN and line["reference"]]
     lines.sort(key=_draw_key)
-    taken: Counter[tuple[Any, ...]] = Counter()
+    counts: Counter[tuple[Any, ...]] = Counter()
     chosen = []
     for line in lines:
         group = tuple(line[name] for name in ("source", "kind", "part", "folder", "unseen"))
-        taken[group] += 1
-        if most is None or taken[group] <= (most if line["unseen"] else most // 2):
+        counts[group] += 1
+        if most is None or counts[group] <= (most if line["unseen"] else most // 2):
             chosen.append(line)
     return chosen
 
@@ -72,7 +72,10 @@ def provenance(lines: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         }
         for source, count in sorted(counts.items(), key=lambda item: -item[1].total())
     ]
-    return {"sources": sources, "pages": {source: sorted(found) for source, found in sorted(pages.items())}}
+    return {
+        "sources": sources,
+        "pages": {source: sorted(of_source) for source, of_source in sorted(pages.items())},
+    }
 
 
 def _sources(folder: Path) -> list[dict[str, str]]:

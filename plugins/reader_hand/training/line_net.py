@@ -20,8 +20,8 @@ class Convolution(nn.Module):
         self.kernel = nn.Conv2d(before, after, size, stride, pad, bias=False)
         self.norm = nn.BatchNorm2d(after)
 
-    def forward(self, seen: Tensor) -> Tensor:
-        out: Tensor = self.norm(self.kernel(seen))
+    def forward(self, inputs: Tensor) -> Tensor:
+        out: Tensor = self.norm(self.kernel(inputs))
         return out
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn import functional
 
 from armarium_hand_trainer.net import FRAME, PAIR, STEP, steps_of
 from armarium_reader_hand.picture import NARROWEST
@@ -60,17 +61,17 @@ class Lines:
         codes = {letter: code for code, letter in enumerate(packed.alphabet, 1)}
         coded = [encode(line.text, codes) or [] for line in packed.lines]
         self.widths = np.array([line.width for line in packed.lines])
-        self.lengths = np.array([len(one) for one in coded])
-        doubled = np.array([sum(a == b for a, b in pairwise(one)) for one in coded])
+        self.lengths = np.array([len(letters) for letters in coded])
+        doubled = np.array([sum(a == b for a, b in pairwise(letters)) for letters in coded])
         narrowest = np.exp(-WIDER) * self.widths
         self.fits = (self.lengths > 0) & (self.lengths + doubled <= PAIR * np.floor(narrowest / STEP))
         self.columns = torch.from_numpy(packed.columns).to(device)
         self.starts = torch.tensor([line.start for line in packed.lines], device=device)
-        self.letters = torch.tensor([code for one in coded for code in one] or [0], device=device)
+        self.letters = torch.tensor([code for letters in coded for code in letters] or [0], device=device)
         shares = [
             share
-            for line, one in zip(packed.lines, coded, strict=True)
-            for share in _shares(line, codes, len(one))
+            for line, letters in zip(packed.lines, coded, strict=True)
+            for share in _shares(line, codes, len(letters))
         ]
         self.shares = torch.tensor(shares or [0.0], device=device)
         self.firsts = torch.from_numpy(np.cumsum(self.lengths) - self.lengths).to(device)
@@ -105,7 +106,7 @@ class Lines:
         )
 
     def draws(
-        self, usable: Sequence[int], wanted: Mapping[str, Any], seed: int, plain: bool
+        self, usable: Sequence[int], limits: Mapping[str, Any], seed: int, plain: bool
     ) -> Iterator[Draw]:
         """Draws for ever, from each source by the square root of its lines."""
         chance = np.random.default_rng(seed)
@@ -120,11 +121,11 @@ class Lines:
             wide = 0 if plain else chance.uniform(-WIDER, WIDER, DRAWN)
             widths = np.round(self.widths[lines] * np.exp(wide)).astype(np.int64).clip(NARROWEST, WIDEST)
             for line, width in zip(lines.tolist(), widths.tolist(), strict=True):
-                bucket = -(-width // wanted["width_step"]) * wanted["width_step"]
+                bucket = -(-width // limits["width_step"]) * limits["width_step"]
                 together = waiting[bucket]
                 together.append((width, line))
                 if len(together) >= min(
-                    wanted["batch_lines"], max(2, int(wanted["batch_columns"]) // bucket)
+                    limits["batch_lines"], max(2, int(limits["batch_columns"]) // bucket)
                 ):
                     together.sort(reverse=True)
                     yield Draw(
@@ -157,3 +158,16 @@ def places(batch: Batch, widths: NDArray[np.int64]) -> Tensor:
     """For each letter (lines, longest) the frame where it stands in a line of that width."""
     pixels = torch.from_numpy(widths).to(batch.shares.device)[:, None]
     return (batch.shares * pixels / FRAME).long().clamp(min=0).minimum((pixels - 1) // FRAME)
+
+
+def loss_of(scores: Tensor, batch: Batch, frames: Tensor | None) -> Tensor:
+    """Per letter; where *frames* are given, with that of letters that are not at theirs."""
+    chances = functional.log_softmax(scores, -1)
+    total = functional.ctc_loss(
+        chances, batch.letters, batch.frames, batch.lengths, reduction="sum", zero_infinity=True
+    )
+    if frames is not None:
+        rows = torch.arange(len(frames), device=frames.device)[:, None].expand_as(frames)
+        inside = torch.arange(frames.shape[1])[None] < batch.lengths[:, None]
+        total = total - (chances[frames, rows, batch.letters] * inside.to(frames.device)).sum()
+    return total / batch.lengths.sum()

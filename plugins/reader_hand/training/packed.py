@@ -79,40 +79,40 @@ def _rows(file: Path, columns: list[str]) -> Iterator[dict[str, Any]]:
         yield from batch.to_pylist()
 
 
-def is_unseen(row: dict[str, Any], wanted: dict[str, Any]) -> bool:
+def is_unseen(row: dict[str, Any], corpus: dict[str, Any]) -> bool:
     """Whether the row's source is held out, wholly or for lines of its kind."""
     names = {row["source"], f"{row['source']}:{row['kind']}"}
-    return not names.isdisjoint(wanted["held_out_sources"])
+    return not names.isdisjoint(corpus["held_out_sources"])
 
 
-def is_held_out(row: dict[str, Any], wanted: dict[str, Any]) -> bool:
+def is_held_out(row: dict[str, Any], corpus: dict[str, Any]) -> bool:
     """Whether the row is held out by its source or by its corpus, apart from documents that are drawn."""
-    valid = row["split"] == "valid" and row["folder"] in wanted["valid_as_held_out"]
-    return valid or row["split"] == HELD_OUT or is_unseen(row, wanted)
+    valid = row["split"] == "valid" and row["folder"] in corpus["valid_as_held_out"]
+    return valid or row["split"] == HELD_OUT or is_unseen(row, corpus)
 
 
-def drawn_documents(sizes: Counter[str], wanted: dict[str, Any]) -> set[str]:
+def drawn_documents(sizes: Counter[str], corpus: dict[str, Any]) -> set[str]:
     """Documents in the order of a hash of their names, so that any machine draws the same, until the share is reached."""
     chosen: set[str] = set()
-    left = wanted["held_out_share"] * sizes.total()
+    remaining = corpus["held_out_share"] * sizes.total()
     for name in sorted(sizes, key=lambda name: hashlib.sha256(name.encode()).hexdigest()):
-        if left > 0 and sizes[name] <= min(wanted["held_out_largest"], 2 * left):
+        if remaining > 0 and sizes[name] <= min(corpus["held_out_largest"], 2 * remaining):
             chosen.add(name)
-            left -= sizes[name]
+            remaining -= sizes[name]
     return chosen
 
 
-def split(rows: Sequence[dict[str, Any]], wanted: dict[str, Any]) -> list[str]:
+def split(rows: Sequence[dict[str, Any]], corpus: dict[str, Any]) -> list[str]:
     """For each row whether it is trained on, held out or a test line."""
-    free = Counter(row["document"] for row in rows if row["split"] != TEST and not is_held_out(row, wanted))
-    drawn = drawn_documents(free, wanted)
+    free = Counter(row["document"] for row in rows if row["split"] != TEST and not is_held_out(row, corpus))
+    drawn = drawn_documents(free, corpus)
 
-    def one(row: dict[str, Any]) -> str:
+    def part_of(row: dict[str, Any]) -> str:
         if row["split"] == TEST:
             return TEST
-        return HELD_OUT if is_held_out(row, wanted) or row["document"] in drawn else TRAIN
+        return HELD_OUT if is_held_out(row, corpus) or row["document"] in drawn else TRAIN
 
-    return [one(row) for row in rows]
+    return [part_of(row) for row in rows]
 
 
 def alphabet(texts: Sequence[str], rarest: int) -> list[str]:
@@ -161,25 +161,25 @@ def _decode(job: Job) -> Decoded:
     widths: list[int] = []
     places: list[list[float]] = []
     for image, text in zip(images, texts, strict=True):
-        found: list[float] = []
+        spots: list[float] = []
         width = 0
         try:
             grey = np.asarray(Image.open(io.BytesIO(image)).convert("L"))
             ink = line_picture(grey, height)
             finder = _finder() if text else None
             if finder is not None:
-                found = finder.places(line_picture(grey, finder.height), text)
+                spots = finder.places(line_picture(grey, finder.height), text)
             parts.append(np.ascontiguousarray(ink.T).tobytes())
             width = ink.shape[1]
         except (OSError, ValueError, SyntaxError):
             pass
         widths.append(width)
-        places.append(found)
+        places.append(spots)
     return b"".join(parts), widths, places
 
 
 def pack(
-    folders: Sequence[Path], wanted: dict[str, Any], height: int, short: int, scale: float = 1.0
+    folders: Sequence[Path], corpus: dict[str, Any], height: int, short: int, scale: float = 1.0
 ) -> PackedLines:
     """Decode the corpora; with *scale* only about that share of the lines. Places are found for texts of at most *short*
     letters."""
@@ -187,9 +187,9 @@ def pack(
     rows = [
         row
         for number, row in enumerate(rows_of(folders))
-        if number % every == 0 and row["source"] not in wanted["excluded_sources"]
+        if number % every == 0 and row["source"] not in corpus["excluded_sources"]
     ]
-    splits = split(rows, wanted)
+    splits = split(rows, corpus)
     texts = [to_convention(row["text"]) for row in rows]
     placed = [text if len(text) <= short else "" for text in texts]
     jobs: list[Job] = [
@@ -201,16 +201,16 @@ def pack(
     start = 0
     processes = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     with multiprocessing.get_context("fork").Pool(processes) as pool:
-        for job, (found, widths, places) in enumerate(pool.imap(_decode, jobs)):
-            parts.append(np.frombuffer(found, np.uint8).reshape(-1, height))
+        for job, (ink, widths, places) in enumerate(pool.imap(_decode, jobs)):
+            parts.append(np.frombuffer(ink, np.uint8).reshape(-1, height))
             for at, width in enumerate(widths):
                 row, text = rows[job * TOGETHER + at], texts[job * TOGETHER + at]
                 if not width or not text:
                     continue
                 names = {name: row[name] for name in ("source", "document", "kind")}
                 names["split"] = splits[job * TOGETHER + at]
-                unseen = is_unseen(row, wanted)
+                unseen = is_unseen(row, corpus)
                 lines.append(Line(start, width, text, unseen=unseen, places=places[at], **names))
                 start += width
-    letters = alphabet([line.text for line in lines if line.split == TRAIN], wanted["rarest"])
+    letters = alphabet([line.text for line in lines if line.split == TRAIN], corpus["rarest"])
     return PackedLines(np.concatenate(parts), lines, letters)

@@ -27,9 +27,9 @@ def answers(model: LineModel, lines: Sequence[Mapping[str, Any]]) -> Iterator[An
     """The network's answer for each line, in order."""
     pictures = [line_picture(grey(line), model.height) for line in lines]
     order = sorted(range(len(pictures)), key=lambda at: pictures[at].shape[1])
-    found: dict[int, Answer] = {}
+    by_line: dict[int, Answer] = {}
     for start in range(0, len(order), TOGETHER):
         some = order[start : start + TOGETHER]
         for at, answer in zip(some, model.answers([pictures[at] for at in some]), strict=True):
-            found[at] = answer.astype(np.float16)
-    return (found[at].astype(np.float32) for at in range(len(pictures)))
+            by_line[at] = answer.astype(np.float16)
+    return (by_line[at].astype(np.float32) for at in range(len(pictures)))

@@ -32,7 +32,9 @@ def count(letters: list[str]) -> Ngrams:
     """The n-grams of the training's lines, in the *letters* of the model."""
     codes = {letter: code for code, letter in enumerate(letters, 1)}
     coded = (encode(line["reference"], codes) for line in all_lines() if line["part"] == TRAIN)
-    return Ngrams.of_texts("".join(letters[code - 1] for code in one) for one in coded if one)
+    return Ngrams.of_texts(
+        "".join(letters[code - 1] for code in line_codes) for line_codes in coded if line_codes
+    )
 
 
 def tune() -> None:

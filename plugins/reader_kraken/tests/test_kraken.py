@@ -142,6 +142,28 @@ def test_the_download_of_a_published_model_is_resolved(name: str) -> None:
     assert (file.algorithm, file.checksum) == ("md5", "0123456789abcdef0123456789abcdef")
 
 
+def test_kraken_s_open_models_are_offered_by_name_and_found_by_their_record() -> None:
+    offers = {offer.model: offer for offer in KrakenReader.offers()}
+    assert len(offers) == 3
+    asked: list[str] = []
+
+    def fetch(url: str) -> bytes:
+        asked.append(url)
+        return json.dumps({"files": [{"key": "base.safetensors", "checksum": "md5:00"}]}).encode()
+
+    for name, offer in offers.items():
+        assert (offer.licence, offer.files, len(offer.languages), len(offer.scripts)) == (
+            "Apache-2.0",
+            (),
+            43,
+            10,
+        )
+        by_name, by_doi = KrakenReader.remote(name, fetch), KrakenReader.remote(offer.doi, fetch)
+        assert by_name == by_doi
+        assert by_name.name == f"{name}.safetensors"
+        assert asked[-1] == offer.page.replace("/records/", "/api/records/")
+
+
 @pytest.mark.parametrize(
     ("name", "answer", "why"),
     [

@@ -66,7 +66,7 @@ def test_a_page_read_in_one_go_says_it_of_every_line(reader: RapidOcrReader, tmp
     tilted, _ = turn_page(picture, 4, [])
     page.paste(tilted, (300, 1500))
     read = list(reader.read_page(reader.open_page(save(page, tmp_path), 10**9)))
-    assert [one.reading.text.split() for one in read] == [WORDS, WORDS]
+    assert [item.reading.text.split() for item in read] == [WORDS, WORDS]
     for (dx, dy, degrees), line in zip([(300, 200, 0), (300, 1500, 4)], read, strict=True):
         for word, box in zip(words_on_page(line.reading), boxes, strict=True):
             drawn = turn_page(picture, degrees, corners(box))[1]

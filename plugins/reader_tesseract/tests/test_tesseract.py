@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,12 @@ def test_it_is_a_reader_where_a_language_is_installed(picture: Path, tmp_path: P
     proof = exercise_reader(TesseractReader, tmp_path, page=picture, model=here[name], least_lines=5)
     assert proof.left_out == {}
     assert any(proof.texts)
+
+
+def test_without_tesseract_itself_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert TesseractReader.why_not("es") is None
+    monkeypatch.setitem(sys.modules, "tesserocr", None)
+    assert "armarium-reader-tesseract[tesserocr]" in str(TesseractReader.why_not("es"))
 
 
 def test_missing_language_data_is_reported_with_the_package_to_install(

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from armarium_worker import (
@@ -178,3 +179,25 @@ class FakeTranscriber(Transcriber):
             SpokenLine(seconds / 4, seconds / 2, " "),
         ]
         return Transcript(seconds, [*lines, SpokenLine(seconds, seconds * 2, f"In {self.language}.", 2.0)])
+
+
+class OurFinder(FakeReader):
+    """Goes by the name of our finder: it finds the first line alone, and on a grey page it is sure of it."""
+
+    name = "lines"
+    label = "Ours"
+    can = frozenset({"find_lines"})
+
+    def find_lines(self, page: Page) -> Iterator[FoundLine]:
+        """Find a region and one line."""
+        region, line, _ = super().find_lines(page)
+        yield region
+        yield replace(line, confidence=0.9 if page.image.getpixel((0, 0)) == GREY else 0.5)
+
+
+class OtherFinder(FakeReader):
+    """Goes by the name of the other finder: it finds both lines."""
+
+    name = "rapidocr"
+    label = "The other"
+    can = frozenset({"find_lines"})

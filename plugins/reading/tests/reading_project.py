@@ -88,17 +88,17 @@ class ReadingProject:
 
     def passes(self, document_id: str) -> list[str]:
         """Return the ids of a page's live passes, oldest first."""
-        found = self.rows(
+        rows = self.rows(
             "SELECT id FROM segment_pass WHERE document_id = ? AND deleted_at IS NULL ORDER BY created_at, id",
             document_id,
         )
-        return [row[0] for row in found]
+        return [row[0] for row in rows]
 
     def readings(self, document_id: str) -> list[str]:
         """Return the texts of a page's readings in the order of their lines."""
-        found = self.rows(
+        rows = self.rows(
             "SELECT content FROM content_representation WHERE document_id = ? AND segment_id IS NOT NULL "
             "AND NOT retracted ORDER BY segment_id",
             document_id,
         )
-        return [row[0] for row in found]
+        return [row[0] for row in rows]

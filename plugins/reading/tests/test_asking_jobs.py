@@ -47,13 +47,13 @@ def test_each_line_is_one_call(project: ReadingProject, provider: LoopbackProvid
     # Each line is 80 by 20 pixels, shown with a margin of 15% of its height.
     assert [sent_image(asked).size for asked in provider.asked] == [(86, 26), (86, 26)]
     assert "(BCP 47)" in provider.asked[0]["body"]["messages"][-1]["content"][1]["text"]
-    calls = [one for one in episodes(project) if one["provider"] == "Loopback"]
-    assert len({one["segment_id"] for one in calls}) == 2
-    made = project.rows(
+    calls = [episode for episode in episodes(project) if episode["provider"] == "Loopback"]
+    assert len({call["segment_id"] for call in calls}) == 2
+    rows = project.rows(
         "SELECT producer_tool, producer_model, producer_run_id, provenance_kind FROM content_representation "
         "WHERE content = 'Muy señor mío'"
     )
-    assert made == [("Loopback", "tiny", job_id, "workflow")] * 2
+    assert rows == [("Loopback", "tiny", job_id, "workflow")] * 2
 
 
 def test_lines_are_read_corrected_and_undone(project: ReadingProject, provider: LoopbackProvider) -> None:
@@ -61,7 +61,7 @@ def test_lines_are_read_corrected_and_undone(project: ReadingProject, provider: 
     page = found_page(project)
     provider.answers = ["Muy senor mio"]
     project.job("reading.read_lines", scope_ids=[page], provider="Loopback")
-    first, second = (one for one in episodes(project) if one["provider"] == "Loopback")
+    first, second = (episode for episode in episodes(project) if episode["provider"] == "Loopback")
     step = project.engine.run(
         project.library,
         "representation.create",
@@ -72,8 +72,8 @@ def test_lines_are_read_corrected_and_undone(project: ReadingProject, provider: 
         assert standing_of(conn, first["id"]).corrections == {first["segment_id"]: "Muy señor mío"}
         assert standing_of(conn, second["id"]).corrections == {}
     project.engine.undo(project.library, [step.audit_id], LOCAL_OWNER)
-    taken = project.rows("SELECT id FROM audit WHERE action_name = 'reading.take'")[0][0]
-    project.engine.undo(project.library, [taken], LOCAL_OWNER)
+    rows = project.rows("SELECT id FROM audit WHERE action_name = 'reading.take'")[0][0]
+    project.engine.undo(project.library, [rows], LOCAL_OWNER)
     assert project.readings(page) == []
     with project.library.db.read() as conn:
         assert standing_of(conn, first["id"]).corrections == {}
@@ -141,7 +141,7 @@ def test_a_page_restricted_before_its_turn_is_skipped(
     result = project.job_row(job_id)["result"]
     assert (result["skipped"], result["failed"]) == (1, [])
     assert (len(project.passes(first)), len(project.passes(second))) == (0, 1)
-    assert [one["document_id"] for one in episodes(project)] == [second]
+    assert [episode["document_id"] for episode in episodes(project)] == [second]
 
 
 def test_a_provider_switched_off_before_a_page_is_asked_no_more(

@@ -17,7 +17,7 @@ def read_page(project: ReadingProject) -> tuple[str, list[tuple[str, str]]]:
     """Create a page read by the fake reader; return the call's episode, and (segment, reading) of its lines."""
     page = project.page()
     project.job("reading.read_pages", scope_ids=[page])
-    (call,) = [one for one in episodes(project) if one["document_id"] == page]
+    (call,) = [episode for episode in episodes(project) if episode["document_id"] == page]
     rows = project.rows(
         "SELECT segment_id, id FROM content_representation WHERE document_id = ? AND segment_id IS NOT NULL "
         "ORDER BY segment_id",
@@ -42,9 +42,9 @@ def consequences_of(project: ReadingProject, call: str) -> Standing:
 
 def notes(project: ReadingProject) -> list[tuple[str, str, str | None]]:
     return [
-        (one["kind"], one["corrects_episode_id"], one["caused_by_episode_id"])
-        for one in episodes(project)
-        if one["kind"] != "model_call"
+        (episode["kind"], episode["corrects_episode_id"], episode["caused_by_episode_id"])
+        for episode in episodes(project)
+        if episode["kind"] != "model_call"
     ]
 
 

@@ -29,7 +29,7 @@ def two_readers(engine: Engine, project: ReadingProject, monkeypatch: pytest.Mon
         engine.drivers,
         "names",
         lambda group: [
-            one for one in names(group) if group != GROUP or one in ("modest", "boastful", "fake")
+            name for name in names(group) if group != GROUP or name in ("modest", "boastful", "fake")
         ],
     )
     return project
@@ -107,7 +107,7 @@ def test_lines_of_a_mixed_page_are_decided_one_by_one(two_readers: ReadingProjec
     assert produced == [("boastful", "boastful"), ("modest", "modest")]
     # Both are in the ledger, each with what it read.
     episodes = two_readers.rows("SELECT provider, json_extract(exchange, '$.output') FROM episode ORDER BY 1")
-    assert [one for one in episodes if one[0] in ("boastful", "modest")] == [
+    assert [episode for episode in episodes if episode[0] in ("boastful", "modest")] == [
         ("boastful", "boastful"),
         ("modest", "modest"),
     ]
@@ -123,7 +123,7 @@ def test_doubtful_lines_are_tried_by_the_others_where_they_are_few_or_the_page_i
 
 def test_of_readers_that_expect_alike_the_one_for_hands_is_taken(two_readers: ReadingProject) -> None:
     modest, boastful = (Choice(one, None, one.name) for one in (Modest, Boastful))
-    near, far = {"modest": 0.98, "boastful": 0.984}, {"modest": 0.97, "boastful": 0.984}
+    near, far = {"modest": 0.975, "boastful": 0.984}, {"modest": 0.965, "boastful": 0.984}
     assert settle([boastful, modest], near, near) == modest
     assert settle([boastful, modest], far, far) == boastful
 

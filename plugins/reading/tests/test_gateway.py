@@ -184,7 +184,10 @@ def test_an_answer_that_does_not_fit_twice_is_refused(
         ask_of(project, Line)
     assert caught.value.code == "answer_not_valid"
     assert "no JSON" not in caught.value.detail
-    assert [one["exchange"]["output"] for one in episodes(project)] == ["no JSON at all", '{"text": 7}']
+    assert [episode["exchange"]["output"] for episode in episodes(project)] == [
+        "no JSON at all",
+        '{"text": 7}',
+    ]
 
 
 def test_instructions_in_page_text_give_the_model_no_further_choices(
@@ -335,7 +338,7 @@ def test_rights_are_checked_for_everything_shown(
 
     def withhold(_library: Any, _principal: Any, ids: list[str], use: str) -> dict[str, str]:
         enough = {"local-model": ("local", "cloud"), "cloud-model": ("cloud",)}[use]
-        return {one: "Not this one." for one in ids if allowed.get(one, "cloud") not in enough}
+        return {identity: "Not this one." for identity in ids if allowed.get(identity, "cloud") not in enough}
 
     monkeypatch.setattr("armarium.history.visibility.find_withheld", withhold)
     cloud = {"provider": "Cloud", "pages_may_leave": True, "seconds": 0.2}

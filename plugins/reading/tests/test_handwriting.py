@@ -14,6 +14,7 @@ from armarium_reading.cli import _sure_words, handwriting_hint
 from armarium_reading.confidence import Confidence
 from armarium_reading.handwriting import outline_of, page_score
 from armarium_reading.jobs import pages as jobs
+from armarium_reading.jobs.finding import ReadPage
 from armarium_reading.readers import GROUP
 
 
@@ -72,7 +73,7 @@ def test_pages_look_handwritten_only_if_the_reader_was_unsure(
     monkeypatch.setattr(FakeReader, "writing", frozenset({"print"}))
     monkeypatch.setattr(jobs, "page_score", lambda picture, outlines: 4.0)
     readings = [{"text": "Dear Sir", "confidence": confidence}]
-    monkeypatch.setattr(jobs.ReadPage, "readings", lambda self, answer: readings)
+    monkeypatch.setattr(ReadPage, "readings", lambda self, answer: readings)
     _, done = project.job("reading.read_pages", scope_ids=[project.page()], reader="fake")
     assert done["result"]["by_hand_count"] == told
 
@@ -119,6 +120,14 @@ def test_a_reader_whose_model_has_its_name_is_named_once(capsys: pytest.CaptureF
     for model, told in (("hand", "read by hand;"), ("abbot", "read by hand, abbot;")):
         _sure_words({"reader": "hand", "model": model, "confidence": sure})
         assert told in capsys.readouterr().out
+
+
+def test_where_readers_were_chosen_the_command_that_says_why_is_named_with_its_job(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    by_reader = {"hand": {"model": "hand", "pages": 1, "expected": {"hand": 0.9, "print": 0.4}}}
+    _sure_words({"reader": "hand", "job_id": "01a2", "confidence": None, "by_reader": by_reader})
+    assert "armarium jobs log 01a2 says why for each page." in capsys.readouterr().out
 
 
 def _shared_folder() -> Path:

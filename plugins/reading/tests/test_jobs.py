@@ -203,7 +203,7 @@ def test_every_call_is_an_episode(project: ReadingProject) -> None:
     }
     assert read["exchange"]["output"] == "height 20\nשלום עולם"
     assert read["timing"]["seconds"] >= 0
-    assert [one["episode_id"] for one in both] == [found["episode_id"], read["episode_id"]]
+    assert [item["episode_id"] for item in both] == [found["episode_id"], read["episode_id"]]
 
 
 def test_the_ledger_is_never_changed(project: ReadingProject) -> None:

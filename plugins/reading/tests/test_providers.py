@@ -45,6 +45,7 @@ def test_a_provider_is_added_changed_and_removed(client: Any) -> None:
     assert ([row["name"] for row in listed["items"]], listed["count"]) == (["First", "Table"], 2)
     assert {"openai", "anthropic", "google", "mistral", "openrouter"} < set(listed["types"])
     assert {"openai-compatible", "local-server", "model-hub"} < set(listed["types"])
+    assert listed["labels"]["local-server"] == "Model server on this machine"
     gone = client.delete(one)
     assert (gone.status_code, gone.json()["status"]) == (200, "deleted")
     again = client.delete(one)
@@ -123,9 +124,9 @@ def test_a_key_is_stored_in_a_private_file_and_nowhere_else(
     caplog.set_level("DEBUG")
     made = add(client)
     one = f"/api/providers/{made['id']}"
-    said = client.put(f"{one}/key", json={"key": KEY})
-    assert (said.status_code, said.json()["has_key"]) == (200, True)
-    answers = [said.text, client.get("/api/providers").text, client.get("/api/actions/audit").text]
+    response = client.put(f"{one}/key", json={"key": KEY})
+    assert (response.status_code, response.json()["has_key"]) == (200, True)
+    answers = [response.text, client.get("/api/providers").text, client.get("/api/actions/audit").text]
     assert not any(KEY in text for text in (*answers, caplog.text))
     state = engine.settings.state_dir
     (kept,) = (path for path in state.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes())

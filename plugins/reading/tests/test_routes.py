@@ -59,9 +59,9 @@ def store_model(engine: Engine, name: str = "hand.fake", data: bytes = MODEL) ->
 
 def test_jobs_are_started_with_202(client: Any, project: ReadingProject) -> None:
     page = project.page()
-    found = client.post("/api/reading/find-lines", json={"scope_ids": [page], "reader": "fake"})
-    assert (found.status_code, found.json()["state"], found.json()["pages"]) == (202, "waiting", 1)
-    assert found.headers["X-Service-Audit-Id"] == found.json()["audit_id"]
+    response = client.post("/api/reading/find-lines", json={"scope_ids": [page], "reader": "fake"})
+    assert (response.status_code, response.json()["state"], response.json()["pages"]) == (202, "waiting", 1)
+    assert response.headers["X-Service-Audit-Id"] == response.json()["audit_id"]
     assert project.engine.jobs.run_until_idle(project.library)
     read = client.post("/api/reading/read", json={"scope_ids": [page], "reader": "fake"})
     assert read.status_code == 202

@@ -35,8 +35,8 @@ class Desk:
         """Install readers, and no others."""
         self.engine.drivers._found[READERS] = {}
         self.engine.drivers._given[READERS] = {}
-        for one in readers:
-            self.engine.drivers.give(READERS, one.name, one)
+        for reader in readers:
+            self.engine.drivers.give(READERS, reader.name, reader)
 
     def set_up(self, material: str = "handwriting", **more: Any) -> None:
         """Save answers to the setup, and a recipe that finds lines and reads them."""
@@ -86,10 +86,10 @@ class Desk:
             "model": "sample",
             "lines": shapes,
         }
-        made = self.do("segment.take_lines", taken)
+        result = self.do("segment.take_lines", taken)
         if checked:
-            self.do("segment.pass_ground_truth", {"pass_id": made["pass_id"], "ground_truth": True})
-        return page, made["segment_ids"]
+            self.do("segment.pass_ground_truth", {"pass_id": result["pass_id"], "ground_truth": True})
+        return page, result["segment_ids"]
 
     def start(self, **body: Any) -> dict[str, Any]:
         """Start a bake-off; return the answer."""
@@ -105,8 +105,8 @@ class Desk:
 
     def finish(self, bakeoff_id: str) -> dict[str, Any]:
         self.engine.jobs.run_until_idle(self.library)
-        found: dict[str, Any] = self.client.get(f"{URL}/{bakeoff_id}").json()
-        return found
+        answer: dict[str, Any] = self.client.get(f"{URL}/{bakeoff_id}").json()
+        return answer
 
     def expect_refusal(self, code: str, status: int = 422, **body: Any) -> dict[str, Any]:
         """Check that a bake-off is refused with *code* and that no job was queued; return the refusal."""
@@ -119,5 +119,5 @@ class Desk:
 
 def row_of(bakeoff: dict[str, Any], card: str) -> dict[str, Any]:
     """Return the row of a card."""
-    (found,) = [one for one in bakeoff["candidates"] if one["card"] == card]
+    (found,) = [candidate for candidate in bakeoff["candidates"] if candidate["card"] == card]
     return found

@@ -37,7 +37,7 @@ FAMILIES = (
 def engine(make_engine: Callable[..., Engine]) -> Engine:
     """An engine with recipes and the families whose jobs these tests use."""
     return make_engine(
-        plugins=[import_module(f"armarium_{one}.plugin").armarium_plugin() for one in FAMILIES]
+        plugins=[import_module(f"armarium_{family}.plugin").armarium_plugin() for family in FAMILIES]
     )
 
 

@@ -129,7 +129,7 @@ def bench_engine(folder: Path) -> Iterator[Engine]:
     from armarium.engine import Engine as Made
     from armarium.settings import Settings
 
-    plugins = [import_module(f"armarium_{one}.plugin").armarium_plugin() for one in FAMILIES]
+    plugins = [import_module(f"armarium_{family}.plugin").armarium_plugin() for family in FAMILIES]
     engine = Made(
         Settings(state_dir=folder / "state", owner_token=OWNER_TOKEN, library_roots=[folder]), plugins=plugins
     )

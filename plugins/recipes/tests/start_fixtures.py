@@ -45,15 +45,16 @@ class Desk:
 
     def folder(self, name: str = "Box") -> str:
         """Create a folder; return its id."""
-        found: str = self.do("document.create", {"name": name, "doc_type": "folder"})["id"]
-        return found
+        result: str = self.do("document.create", {"name": name, "doc_type": "folder"})["id"]
+        return result
 
     def pages(self, count: int, parent: str | None = None, **how: Any) -> list[str]:
         """Create pages with pictures in one step; return their ids."""
         parent = parent or self.folder()
         ids = [new_id() for _ in range(count)]
         self.do(
-            "document.add_files", {"nodes": [self.node(one, n, parent, **how) for n, one in enumerate(ids)]}
+            "document.add_files",
+            {"nodes": [self.node(identity, n, parent, **how) for n, identity in enumerate(ids)]},
         )
         return ids
 
@@ -87,10 +88,10 @@ class Desk:
         number = len(texts) or count
         pitch = min(0.3, 0.85 / number)
         places = [{"rect": [0.1, 0.1 + pitch * n, 0.8, pitch * 2 / 3]} for n in range(number)]
-        made = self.do("segment.create_many", {"segments": [{**line, "anchor": one} for one in places]})[
-            "items"
-        ]
-        ids = [one["id"] for one in made]
+        result = self.do(
+            "segment.create_many", {"segments": [{**line, "anchor": place} for place in places]}
+        )["items"]
+        ids = [item["id"] for item in result]
         for segment, text in zip(ids, texts, strict=False):
             self.do("representation.create", {"segment_id": segment, "text": text})
         return ids
@@ -145,5 +146,5 @@ class Desk:
 
     def get(self, path: str) -> dict[str, Any]:
         """Return the answer to a GET below the project's recipe."""
-        found: dict[str, Any] = self.client.get(f"{URL}{path}").json()
-        return found
+        answer: dict[str, Any] = self.client.get(f"{URL}{path}").json()
+        return answer

@@ -61,7 +61,7 @@ def choose(
         languages=languages,
         is_print_engine=lambda one: (one.reader or "").startswith("print"),
     )
-    return {one.card.id if one.card else one.kind: (one.role, one.why) for one in found}
+    return {item.card.id if item.card else item.kind: (item.role, item.why) for item in found}
 
 
 def test_three_are_the_best_by_rule_and_each_kind_sends_one_more() -> None:
@@ -136,7 +136,7 @@ def test_a_trained_reader_is_measured_only_on_what_it_holds_out(desk: Desk) -> N
         (folder / "mine.card.json").write_text(json.dumps(told))
         planned = plan(desk)
         return {
-            "row": next(one for one in planned.rows if one["card"] == "trainable:mine@1"),
+            "row": next(row for row in planned.rows if row["card"] == "trainable:mine@1"),
             "plan": planned,
         }
 
@@ -152,7 +152,7 @@ def test_a_trained_reader_is_measured_only_on_what_it_holds_out(desk: Desk) -> N
         assert "only pages that were held out of its training" in too_little["row"]["not_scored"]
         assert "A bake-off needs 100 on 2: hold out more" in too_little["row"]["not_scored"]
         assert len(too_little["plan"].corrected.pages) == 4
-        assert "mine" not in [one["model"] for one in too_little["plan"].evaluation["candidates"]]
+        assert "mine" not in [candidate["model"] for candidate in too_little["plan"].evaluation["candidates"]]
 
 
 def test_a_provider_elsewhere_is_priced_and_tried_only_where_pages_may_leave(desk: Desk) -> None:
@@ -163,7 +163,7 @@ def test_a_provider_elsewhere_is_priced_and_tried_only_where_pages_may_leave(des
 
         def far(who: Any = LOCAL_OWNER, **answers: Any) -> dict[str, Any]:
             desk.set_up(pages=1000, **answers)
-            return next(one for one in plan(desk, who).rows if one["card"].startswith("cloud:"))
+            return next(row for row in plan(desk, who).rows if row["card"].startswith("cloud:"))
 
         stays = far()
         assert "may not leave" in stays["not_scored"]
@@ -185,11 +185,11 @@ def test_a_model_that_this_machine_serves_is_measured_like_the_others(desk: Desk
     with LoopbackProvider() as provider:
         provider.answers = [f"line {number}" for number in range(60)] * 2
         provider.add_to(desk.engine, "Here")
-        told = desk.run()
-    here = next(one for one in told["candidates"] if one["provider"] == "Here")
+        result = desk.run()
+    here = next(candidate for candidate in result["candidates"] if candidate["provider"] == "Here")
     assert here["cer"]["diplomatic"] == 0, here
     assert here["local"] is True
-    assert told["candidates"][0] == here
+    assert result["candidates"][0] == here
     assert desk.rows("SELECT count(*) FROM content_representation WHERE producer_model = 'tiny'") == [(0,)]
 
 

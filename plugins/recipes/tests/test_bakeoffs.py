@@ -27,7 +27,7 @@ def test_readers_are_measured_on_the_same_lines_and_the_table_is_ranked(desk: De
     before = desk.rows("SELECT count(*) FROM content_representation")
     begun = desk.start()
     assert (begun["state"], begun["lines"], begun["volume"]) == ("waiting", 120, 1000)
-    assert [one["document_id"] for one in begun["pages"]] == [page, dark]
+    assert [page["document_id"] for page in begun["pages"]] == [page, dark]
     desk.set_up(pages=1)
     # The stated number of pages is smaller than the number that exists by now.
     assert desk.start()["volume"] == 2
@@ -52,7 +52,7 @@ def test_readers_are_measured_on_the_same_lines_and_the_table_is_ranked(desk: De
     assert comparison["better"] == "first:base@1"
     assert comparison["difference"] > 0
     # Candidates that were not scored come last, each with the reason.
-    unscored = [one for one in told["candidates"] if one["cer"] is None]
+    unscored = [candidate for candidate in told["candidates"] if candidate["cer"] is None]
     assert unscored == told["candidates"][-len(unscored) :]
     assert all(one["not_scored"] for one in unscored)
     assert row_of(told, "silent:base@1")["not_scored"].endswith("too faint to read.")
@@ -68,14 +68,16 @@ def test_carbon_is_reckoned_from_what_a_person_states_and_from_what_processors_w
     desk.set_up()
     desk.page(), desk.page()
     told = desk.finish(desk.start(power={"watts": 20, "grid_g_per_kwh": 400})["id"])
-    for one in told["candidates"]:
-        if one["not_scored"] is not None:
-            assert (one["carbon_g_per_page"], one["carbon_from"]) == (None, None)
+    for candidate in told["candidates"]:
+        if candidate["not_scored"] is not None:
+            assert (candidate["carbon_g_per_page"], candidate["carbon_from"]) == (None, None)
             continue
-        worked = float(one["carbon_from"].removeprefix("Estimate: ").partition(" CPU-seconds a page")[0])
+        worked = float(
+            candidate["carbon_from"].removeprefix("Estimate: ").partition(" CPU-seconds a page")[0]
+        )
         assert worked > 0
-        assert one["carbon_g_per_page"] == pytest.approx(worked * 20 / 3_600_000 * 400, abs=1e-6)
-        assert "at 20 watts and 400 grams a kilowatt-hour, as stated" in one["carbon_from"]
+        assert candidate["carbon_g_per_page"] == pytest.approx(worked * 20 / 3_600_000 * 400, abs=1e-6)
+        assert "at 20 watts and 400 grams a kilowatt-hour, as stated" in candidate["carbon_from"]
     for power in ({"watts": 20}, {"watts": 0, "grid_g_per_kwh": 400}, {"watts": 1e999, "grid_g_per_kwh": 1}):
         assert desk.client.post(URL, content=dumps({"power": power})).status_code == 422
 
@@ -84,25 +86,25 @@ def test_the_table_outlives_the_job_and_is_in_the_recipe_folder(desk: Desk) -> N
     desk.give(readers.First, readers.Second)
     desk.set_up()
     desk.page(), desk.page()
-    told = desk.run()
-    kept = yaml.safe_load((desk.library.recipe / "bakeoffs" / f"{told['id']}.yaml").read_text())
-    assert kept == told
+    result = desk.run()
+    kept = yaml.safe_load((desk.library.recipe / "bakeoffs" / f"{result['id']}.yaml").read_text())
+    assert kept == result
     # Killed between the step and the writing of the file: the file is written when the project is opened again.
-    (desk.library.recipe / "bakeoffs" / f"{told['id']}.yaml").unlink()
+    (desk.library.recipe / "bakeoffs" / f"{result['id']}.yaml").unlink()
     recovery.write_missing_files(desk.engine, desk.library)
-    assert yaml.safe_load((desk.library.recipe / "bakeoffs" / f"{told['id']}.yaml").read_text()) == told
+    assert yaml.safe_load((desk.library.recipe / "bakeoffs" / f"{result['id']}.yaml").read_text()) == result
     with desk.library.db.write() as conn:
         conn.exec_driver_sql("DELETE FROM job")
-    again = desk.client.get(f"{URL}/{told['id']}").json()
-    assert again == told
-    drawn = desk.client.get(f"{URL}/{told['id']}/picture")
+    again = desk.client.get(f"{URL}/{result['id']}").json()
+    assert again == result
+    drawn = desk.client.get(f"{URL}/{result['id']}/picture")
     assert drawn.content.startswith(b"\x89PNG")
-    shown = desk.client.get(f"{URL}/{told['id']}/picture", params={"kind": "html"})
-    assert "default-src 'none'" in shown.headers["content-security-policy"]
-    assert "First base" in shown.text
+    response = desk.client.get(f"{URL}/{result['id']}/picture", params={"kind": "html"})
+    assert "default-src 'none'" in response.headers["content-security-policy"]
+    assert "First base" in response.text
     assert desk.client.get(f"{URL}/nothing/picture").json()["code"] == "unknown_bakeoff"
     listed = desk.client.get(URL).json()
-    assert (listed["count"], listed["items"][0]["id"]) == (1, told["id"])
+    assert (listed["count"], listed["items"][0]["id"]) == (1, result["id"])
 
 
 def test_too_few_corrected_lines_are_refused_with_how_many_more(desk: Desk) -> None:
@@ -157,12 +159,12 @@ def test_print_engines_read_print_and_never_handwriting(desk: Desk) -> None:
     desk.page(), desk.page()
     desk.set_up("handwriting")
     by_hand = desk.start()
-    assert all(one["card"] != "printer:base@1" for one in by_hand["candidates"])
+    assert all(candidate["card"] != "printer:base@1" for candidate in by_hand["candidates"])
     desk.finish(by_hand["id"])
     desk.set_up("print", languages=["en", "la"])
-    told = desk.run()
-    assert row_of(told, "printer:base@1")["role"] in ("print-baseline", "rule-rank")
-    assert row_of(told, "printer:base@1")["cer"] is not None
+    result = desk.run()
+    assert row_of(result, "printer:base@1")["role"] in ("print-baseline", "rule-rank")
+    assert row_of(result, "printer:base@1")["cer"] is not None
     assert desk.rows("SELECT count(*) FROM job WHERE kind = 'evaluate-models'") == [(2,)]
 
 
@@ -174,7 +176,7 @@ def test_a_stopped_bake_off_is_marked_and_writes_no_score(desk: Desk) -> None:
     desk.client.post(f"/api/activity/jobs/{begun['id']}/cancel")
     told = desk.finish(begun["id"])
     assert told["state"] == "cancelled"
-    assert all(one["cer"] is None and one["not_scored"] for one in told["candidates"])
+    assert all(candidate["cer"] is None and candidate["not_scored"] for candidate in told["candidates"])
     used = desk.client.post(f"{URL}/{begun['id']}/use", json={"card": "first:base@1"})
     assert used.json()["code"] == "not_scored"
     with desk.library.db.write() as conn:
@@ -192,10 +194,10 @@ def test_pages_edited_or_deleted_meanwhile_leave_all_with_the_same_lines(
     from armarium_training.jobs import evaluation
 
     seen: list[str] = []
-    page_of = evaluation._page
+    measure = evaluation._measure
 
     def busy(job: Any, candidate: dict[str, Any], page: str, frozen: Any) -> dict[str, Any]:
-        found = page_of(job, candidate, page, frozen)
+        found = measure(job, candidate, page, frozen)
         seen.append(candidate["model"])
         if len(seen) == 6:
             # The first candidate has read all pages: now one page is corrected and another deleted.
@@ -204,21 +206,28 @@ def test_pages_edited_or_deleted_meanwhile_leave_all_with_the_same_lines(
             desk.do("document.delete", {"ids": [pages[5][0]]})
         return found
 
-    monkeypatch.setattr(evaluation, "_page", busy)
-    told = desk.run()
-    first, second = row_of(told, "first:base@1"), row_of(told, "second:base@1")
+    monkeypatch.setattr(evaluation, "_measure", busy)
+    result = desk.run()
+    first, second = row_of(result, "first:base@1"), row_of(result, "second:base@1")
     # The ground truth is that of the start, on the five pages that both have read.
     assert first["cer"]["diplomatic"] == pytest.approx(30 / (5 * 469), abs=1e-6)
     assert second["cer"]["diplomatic"] == pytest.approx(600 / (5 * 469), abs=1e-6)
+    # The figures say on what they rest: no more pages and lines than were counted, and why the other was not.
+    gone = pages[5][0]
+    assert (len(result["pages"]), result["lines"]) == (5, sum(page["lines"] for page in result["pages"]))
+    assert [one["document_id"] for one in result["left_out"]] == [gone]
+    assert all(len(row["pages_cer"]) == 5 for row in (first, second))
+    scores = desk.client.get("/api/evaluation/scores").json()["items"]
+    assert [score["pages"] for score in scores] == [5, 5]
 
 
 def test_use_this_is_an_override_and_for_the_project_the_steps_card_and_is_undone(desk: Desk) -> None:
     desk.give(readers.First, readers.Second)
     desk.set_up()
     desk.page(), desk.page()
-    told = desk.run()
+    result = desk.run()
     folder = desk.do("document.create", {"name": "Letters", "doc_type": "folder"})["id"]
-    url = f"{URL}/{told['id']}/use"
+    url = f"{URL}/{result['id']}/use"
 
     def use(**body: Any) -> Any:
         return desk.client.post(url, json={"card": "first:base@1", **body})
@@ -227,7 +236,7 @@ def test_use_this_is_an_override_and_for_the_project_the_steps_card_and_is_undon
     assert use(card="platform:text-recognition@1").json()["code"] == "not_scored"
     assert use(scope="folder").json()["code"] == "folder_wanted"
     assert use(folder_id=folder).json()["code"] == "folder_wanted"
-    assert use(scope="folder", folder_id=told["pages"][0]["document_id"]).json()["code"] == "no_folder"
+    assert use(scope="folder", folder_id=result["pages"][0]["document_id"]).json()["code"] == "no_folder"
     assert use(scope="folder", folder_id="nothing").status_code == 404
     assert desk.client.post(f"{URL}/nothing/use", json={"card": "x"}).json()["code"] == "unknown_bakeoff"
     beneath = use(scope="folder", folder_id=folder)
@@ -238,7 +247,7 @@ def test_use_this_is_an_override_and_for_the_project_the_steps_card_and_is_undon
     read = everywhere.json()["recipe"]["steps"][1]
     assert read["card"]["id"] == "first:base@1"
     assert read["model"]
-    assert {one["scope"] for one in everywhere.json()["overrides"]} == {"folder", "project"}
+    assert {override["scope"] for override in everywhere.json()["overrides"]} == {"folder", "project"}
     undone = desk.client.post("/api/actions/audit/undo", json={"audit_ids": [everywhere.json()["audit_id"]]})
     assert undone.status_code == 200, undone.text
     assert desk.client.get("/api/recipes/project").json()["recipe"]["steps"][1]["card"] is None

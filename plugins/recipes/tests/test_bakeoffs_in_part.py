@@ -17,8 +17,8 @@ def desk(engine: Engine, library: Library, client: Any) -> Desk:
 
 
 def _viewer(desk: Desk) -> Any:
-    made = desk.client.post("/api/tokens", json={"name": "a viewer", "role": "viewer"}).json()
-    headers = {"Authorization": f"Bearer {made['token']}"}
+    answer = desk.client.post("/api/tokens", json={"name": "a viewer", "role": "viewer"}).json()
+    headers = {"Authorization": f"Bearer {answer['token']}"}
     return lambda path: desk.client.get(path, headers=headers)
 
 
@@ -26,13 +26,16 @@ def test_a_bake_off_names_no_page_that_is_withheld(desk: Desk) -> None:
     desk.give(readers.First, readers.Second)
     desk.set_up()
     kept, hidden, left_out = desk.page()[0], desk.page()[0], desk.page(checked=False)[0]
-    told = desk.run(page_ids=[kept, hidden, left_out])
+    result = desk.run(page_ids=[kept, hidden, left_out])
     for page in (hidden, left_out):
         desk.do("rights.set", {"target_kind": "document", "target_id": page, "restricted": True})
     viewer = _viewer(desk)
     listed = viewer(URL)
     assert (listed.json()["items"], listed.json()["withheld"]) == ([], 1)
-    roads = [listed, *(viewer(f"{URL}/{told['id']}{end}") for end in ("", "/picture", "/picture?kind=html"))]
-    assert [one.status_code for one in roads] == [200, 403, 403, 403]
-    assert all(hidden not in one.text and left_out not in one.text for one in roads)
-    assert desk.client.get(f"{URL}/{told['id']}").json() == told
+    roads = [
+        listed,
+        *(viewer(f"{URL}/{result['id']}{end}") for end in ("", "/picture", "/picture?kind=html")),
+    ]
+    assert [road.status_code for road in roads] == [200, 403, 403, 403]
+    assert all(hidden not in road.text and left_out not in road.text for road in roads)
+    assert desk.client.get(f"{URL}/{result['id']}").json() == result

@@ -40,7 +40,7 @@ def test_a_model_removed_after_the_plan_was_looked_at_refuses_start(desk: Desk) 
     given = bakeoff_fixtures.Desk(desk.engine, desk.library, desk.client)
     given.give(readers.First, readers.Second)
     desk.lines(desk.pages(1)[0])
-    card = next(one for one in cards_here(desk.engine, desk.library) if one.reader == "first")
+    card = next(card for card in cards_here(desk.engine, desk.library) if card.reader == "first")
     desk.recipe({**READ, "card": {"id": card.id, "source": card.source}})
     assert desk.plan()["refusals"] == []
     given.give(readers.Second)
@@ -59,21 +59,21 @@ def test_the_override_of_a_deleted_folder_is_ignored_and_applies_again_after_res
     for page in (*desk.pages(1, box), *desk.pages(2, other)):
         desk.lines(page)
     own, special = (
-        next(one for one in cards_here(desk.engine, desk.library) if one.reader == name)
+        next(card for card in cards_here(desk.engine, desk.library) if card.reader == name)
         for name in ("first", "second")
     )
     desk.recipe({**READ, "card": {"id": own.id, "source": own.source}})
     override = {"scope": "folder", "folder_id": box, "step": "read"}
     override["card"] = {"id": special.id, "source": special.source}
     assert client.put(URL, json={"overrides": [override]}).status_code == 200
-    both = [(one["of"], one["provider_override"]) for one in desk.plan()["runs"]]
+    both = [(run["of"], run["provider_override"]) for run in desk.plan()["runs"]]
     assert both == [(2, own.reader), (1, special.reader)]
     deleted = desk.engine.run(desk.library, "document.delete", {"ids": [box]}, bakeoff_fixtures.LOCAL_OWNER)
     plan = desk.plan()
     assert plan["refusals"] == []
-    assert [(one["of"], one["provider_override"]) for one in plan["runs"]] == [(2, own.reader)]
+    assert [(run["of"], run["provider_override"]) for run in plan["runs"]] == [(2, own.reader)]
     client.post("/api/actions/audit/undo", json={"audit_ids": [deleted.audit_id]})
-    assert [(one["of"], one["provider_override"]) for one in desk.plan()["runs"]] == both
+    assert [(run["of"], run["provider_override"]) for run in desk.plan()["runs"]] == both
 
 
 def test_a_layer_named_twice_in_one_request_is_refused(desk: Desk, client: Any) -> None:
@@ -100,14 +100,14 @@ def test_undo_of_use_this_during_a_run_leaves_the_run_as_it_was_started(desk: De
     page, _ = given.page()
     given.page(shade=bakeoff_fixtures.DARK)
     first, second = (
-        next(one for one in cards_here(desk.engine, desk.library) if one.reader == name)
+        next(card for card in cards_here(desk.engine, desk.library) if card.reader == name)
         for name in ("first", "second")
     )
-    told = given.run()
+    result = given.run()
     desk.recipe(
         {**READ, "card": {"id": first.id, "source": first.source}}, answers={"materials": ["handwriting"]}
     )
-    used = client.post(f"{bakeoff_fixtures.URL}/{told['id']}/use", json={"card": second.id})
+    used = client.post(f"{bakeoff_fixtures.URL}/{result['id']}/use", json={"card": second.id})
     assert used.status_code == 200, used.text
     job_id = desk.start(redo=["read"])["started"]["job_id"]
     undone = client.post("/api/actions/audit/undo", json={"audit_ids": [used.json()["audit_id"]]})
@@ -132,7 +132,7 @@ def test_a_folder_that_is_not_there_is_named_by_the_check_and_in_the_plan(
     wrong = step(job, "output", "out", settings={"folder": str(folder)})
     saved = desk.recipe(step("put-in-order", "lines", "order"), wrong)
     answer = desk.client.post("/api/recipes/check", json={"recipe": saved["recipe"]}).json()
-    assert [(one["step"], one["kind"], one["fix"]) for one in answer["problems"]] == [
+    assert [(problem["step"], problem["kind"], problem["fix"]) for problem in answer["problems"]] == [
         ("out", "no-model-for-job", None)
     ]
     assert str(missing) in answer["problems"][0]["sentence"]
@@ -150,9 +150,9 @@ def test_a_token_with_granted_folders_cannot_learn_whether_others_exist(
 ) -> None:
     """A plan says the same of an existing folder and of one that does not exist."""
     body = {"name": "guest", "role": "editor", "libraries": [str(library.path)], "folders": []}
-    made = desk.client.post("/api/tokens", json=body)
-    assert made.status_code == 200, made.text
-    guest = {"Authorization": f"Bearer {made.json()['token']}"}
+    response = desk.client.post("/api/tokens", json=body)
+    assert response.status_code == 200, response.text
+    guest = {"Authorization": f"Bearer {response.json()['token']}"}
     (tmp_path / "there").mkdir()
     said = []
     for name in ("there", "gone"):

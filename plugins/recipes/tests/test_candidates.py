@@ -112,30 +112,30 @@ def ask(client: Any, **more: Any) -> dict[str, Any]:
 
 def states(found: dict[str, Any]) -> dict[str, str]:
     """Return the state of each source, and check that each explains itself in a sentence."""
-    assert all(one["detail"].endswith(".") for one in found["sources"])
-    return {one["source"]: one["state"] for one in found["sources"]}
+    assert all(source["detail"].endswith(".") for source in found["sources"])
+    return {source["source"]: source["state"] for source in found["sources"]}
 
 
 def by_id(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the cards by id."""
-    return {one["id"]: one for one in found["items"]}
+    return {item["id"]: item for item in found["items"]}
 
 
 def test_without_being_asked_to_nothing_is_fetched(client: Any, net: Listings) -> None:
     """Only what is on this machine is listed, ranked or refused with a reason."""
-    found = ask(client)
-    assert states(found) == {
+    answer = ask(client)
+    assert states(answer) == {
         "shipped": "read",
         "installed": "read",
         "linereader-repository": "not-searched",
         "model-hub": "not-searched",
     }
     assert net.asked == []
-    assert found["count"] == len(found["items"])
-    first = found["items"][0]
+    assert answer["count"] == len(answer["items"])
+    first = answer["items"][0]
     assert (first["id"], first["rule_rank"], first["reader"]) == ("linereader:hand-base@1", 1, "hand")
-    assert all((one["rule_rank"] is None) != (one["refused"] is None) for one in found["items"])
-    standing = by_id(found)
+    assert all((item["rule_rank"] is None) != (item["refused"] is None) for item in answer["items"])
+    standing = by_id(answer)
     assert standing["platform:text-recognition@1"]["availability"] == "not_here"
     assert "not installed" in standing["vision:local@1"]["refused"]["reason"]
 
@@ -146,9 +146,9 @@ def test_the_repository_is_listed_and_ranked(
 ) -> None:
     """The newest version of each recognition model is listed from its own card; later recipes can use it too."""
     fill(net)
-    found = ask(client, online=True)
-    assert states(found)["linereader-repository"] == "searched"
-    cards = by_id(found)
+    answer = ask(client, online=True)
+    assert states(answer)["linereader-repository"] == "searched"
+    cards = by_id(answer)
     charters = cards["linereader:10.5281/zenodo.120@1.2"]
     assert charters["rule_rank"] == 1
     assert charters["cer_published"] == 0.041
@@ -171,11 +171,11 @@ def test_the_repository_is_listed_and_ranked(
     )
     party = cards["linereader:10.5281/zenodo.400@1.2"]
     assert (party["availability"], party["cer_published"]) == ("not_here", pytest.approx(0.035))
-    assert not any("zenodo.110" in one or "zenodo.300" in one or "zenodo.500" in one for one in cards)
+    assert not any("zenodo.110" in card or "zenodo.300" in card or "zenodo.500" in card for card in cards)
     assert "linereader:10.5281/zenodo.120@1.2" in {card.id for card in cards_here(engine, library)}
     body = {"purposes": ["transcribe"], "languages": ["la"], "scripts": ["Latn"]}
     recipe = client.post("/api/recipes/assemble", json=body).json()["recipe"]
-    read = next(one for one in recipe["steps"] if one["id"] == "read")
+    read = next(step for step in recipe["steps"] if step["id"] == "read")
     assert read["card"] == {"id": "linereader:10.5281/zenodo.120@1.2", "source": "linereader-repository"}
 
 
@@ -191,8 +191,8 @@ def test_without_the_runtime_the_repository_is_refused_in_words(client: Any, net
 def test_the_hub_is_shown_and_never_chosen(client: Any, net: Listings) -> None:
     """GGUF models and models that read no pictures are left out; each listed model says why it is not here."""
     fill(net)
-    found = ask(client, online=True)
-    shown = {one["name"]: one for one in found["items"] if one["source"] == "model-hub"}
+    answer = ask(client, online=True)
+    shown = {item["name"]: item for item in answer["items"] if item["source"] == "model-hub"}
     assert set(shown) == {"scribe/trocr-latin-handwritten", "scribe/trocr-latin-mlx", "scribe/pickled"}
     assert all(not one["in_recipe_rules"] and one["rule_rank"] is None for one in shown.values())
     assert "MLX" in shown["scribe/trocr-latin-mlx"]["availability_words"]
@@ -201,8 +201,8 @@ def test_the_hub_is_shown_and_never_chosen(client: Any, net: Listings) -> None:
     assert shown["scribe/trocr-latin-handwritten"]["licence"] == "mit"
     assert shown["scribe/trocr-latin-handwritten"]["languages"] == ["la"]
     asked = [one for one in net.asked if one.startswith("/api/models")]
-    assert any("filter=la" in one and "pipeline_tag=image-text-to-text" in one for one in asked)
-    assert any("search=handwritten+latin" in one for one in asked)
+    assert any("filter=la" in item and "pipeline_tag=image-text-to-text" in item for item in asked)
+    assert any("search=handwritten+latin" in item for item in asked)
 
 
 def test_a_listing_is_fetched_at_most_daily(
@@ -236,10 +236,10 @@ def test_cards_that_a_guest_may_not_fetch_in_a_minute_come_later(
     net.files = {f"/records/{number}/files/README.md": readme(number) for number in range(1, 37)}
     first = ask(client, online=True)
     assert "6 more" in next(
-        one["detail"] for one in first["sources"] if one["source"] == "linereader-repository"
+        source["detail"] for source in first["sources"] if source["source"] == "linereader-repository"
     )
     second = ask(client, online=True)
-    assert sum(one["source"] == "linereader-repository" for one in second["items"]) == 36
+    assert sum(item["source"] == "linereader-repository" for item in second["items"]) == 36
     assert sum(one.startswith("/api/records") for one in net.asked) == 2
 
 
@@ -248,15 +248,17 @@ def test_offline_is_a_state_and_no_error(
 ) -> None:
     """Nothing is requested, and local models are still listed."""
     monkeypatch.setattr(engine, "settings", engine.settings.model_copy(update={"local_only": True}))
-    found = ask(client, online=True)
-    assert states(found)["linereader-repository"] == states(found)["model-hub"] == "offline"
-    assert found["items"]
+    answer = ask(client, online=True)
+    assert states(answer)["linereader-repository"] == states(answer)["model-hub"] == "offline"
+    assert answer["items"]
     monkeypatch.setattr(engine, "settings", engine.settings.model_copy(update={"local_only": False}))
     assert client.patch("/api/library/settings", json={"local_only_ai": True}).status_code == 200
-    found = ask(client, online=True)
+    answer = ask(client, online=True)
     client.patch("/api/library/settings", json={"local_only_ai": None})
-    assert states(found)["linereader-repository"] == states(found)["model-hub"] == "offline"
-    assert all("local_only_ai" in one["detail"] for one in found["sources"] if one["state"] == "offline")
+    assert states(answer)["linereader-repository"] == states(answer)["model-hub"] == "offline"
+    assert all(
+        "local_only_ai" in source["detail"] for source in answer["sources"] if source["state"] == "offline"
+    )
     assert net.asked == []
 
 
@@ -281,12 +283,12 @@ def test_a_listing_that_fails_is_a_state_too(
     """The reason is given, and local models are still listed."""
     for name, value in changed.items():
         setattr(net, name, value)
-    found = ask(client, online=True)
-    assert states(found)["linereader-repository"] == states(found)["model-hub"] == "failed"
-    assert all(words in one["detail"] for one in found["sources"][2:])
-    assert found["sources"][3]["detail"].endswith(" Nothing was found earlier.")
-    assert "most are downloaded when used" in found["sources"][0]["detail"]
-    assert found["items"][0]["rule_rank"] == 1
+    answer = ask(client, online=True)
+    assert states(answer)["linereader-repository"] == states(answer)["model-hub"] == "failed"
+    assert all(words in source["detail"] for source in answer["sources"][2:])
+    assert answer["sources"][3]["detail"].endswith(" Nothing was found earlier.")
+    assert "most are downloaded when used" in answer["sources"][0]["detail"]
+    assert answer["items"][0]["rule_rank"] == 1
 
 
 @pytest.mark.parametrize(
@@ -317,9 +319,9 @@ def test_a_service_that_lies_about_size(client: Any, net: Listings, changed: dic
     for name, value in changed.items():
         setattr(net, name, value)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    found = ask(client, online=True)
-    assert states(found)["linereader-repository"] == states(found)["model-hub"] == "failed"
-    assert found["items"][0]["rule_rank"] == 1
+    answer = ask(client, online=True)
+    assert states(answer)["linereader-repository"] == states(answer)["model-hub"] == "failed"
+    assert answer["items"][0]["rule_rank"] == 1
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) << (
         10 if sys.platform == "linux" else 0
     )
@@ -349,10 +351,10 @@ def test_cached_entries_are_listed_when_a_listing_fails(
     tomorrow = time.time() + discovery.DAY + 60
     monkeypatch.setattr(time, "time", lambda: tomorrow)
     net.status = 503
-    found = ask(client, online=True)
-    assert states(found)["model-hub"] == "failed"
-    assert any(one["source"] == "model-hub" for one in found["items"])
-    assert "linereader:10.5281/zenodo.120@1.2" in by_id(found)
+    answer = ask(client, online=True)
+    assert states(answer)["model-hub"] == "failed"
+    assert any(item["source"] == "model-hub" for item in answer["items"])
+    assert "linereader:10.5281/zenodo.120@1.2" in by_id(answer)
 
 
 NONSENSE: list[Any] = [
@@ -375,7 +377,7 @@ def test_nonsense_answers_do_no_harm(client: Any, net: Listings, answer: Any) ->
     net.whole = json.dumps(answer).encode()
     found = ask(client, online=True)
     assert found["items"]
-    assert not any(".." in one["id"] for one in found["items"])
+    assert not any(".." in item["id"] for item in found["items"])
 
 
 @pytest.mark.slow
@@ -392,10 +394,10 @@ def test_a_hub_that_answers_a_hundred_thousand_models(
         model("a/b/c", "la"),
     ]
     net.whole = json.dumps([*wild, *many]).encode()
-    found = ask(client, online=True)
-    shown = [one for one in found["items"] if one["source"] == "model-hub"]
+    answer = ask(client, online=True)
+    shown = [item for item in answer["items"] if item["source"] == "model-hub"]
     assert len(shown) == hub.OF_A_QUESTION - len(wild)
-    assert all(one["name"].startswith("a/m") for one in shown)
+    assert all(item["name"].startswith("a/m") for item in shown)
 
 
 @pytest.mark.parametrize(
@@ -413,7 +415,7 @@ def test_unusable_cards_are_not_listed(client: Any, net: Listings, card: str) ->
     """A record with an unusable card is not listed, and its card is not fetched again."""
     net.records = [record(1, 1, "Handwritten", {"README.md": 1, "m.mlmodel": 1})]
     net.files = {"/records/1/files/README.md": card}
-    assert not any(one["source"] == "linereader-repository" for one in ask(client, online=True)["items"])
+    assert not any(item["source"] == "linereader-repository" for item in ask(client, online=True)["items"])
     asked = len(net.asked)
     ask(client, online=True)
     assert not any("/files/" in one for one in net.asked[asked:])
@@ -463,10 +465,10 @@ def test_what_is_not_known_is_refused(client: Any, asked: dict[str, str], words:
 
 def test_other_work_has_other_candidates(client: Any) -> None:
     """For handwriting, the first candidate is the stand-in, and its note says so."""
-    found = ask(client, job="find-lines")
-    assert found["items"][0]["id"] == "rapidocr:PP-OCRv6-det@6"
-    assert "stands in" in found["items"][0]["note"]
-    assert by_id(found)["linereader:blla@5"]["refused"]["kind"] == "not-here"
+    answer = ask(client, job="find-lines")
+    assert answer["items"][0]["id"] == "rapidocr:PP-OCRv6-det@6"
+    assert "stands in" in answer["items"][0]["note"]
+    assert by_id(answer)["linereader:blla@5"]["refused"]["kind"] == "not-here"
 
 
 def test_the_chosen_reader_of_a_step_is_listed_first(client: Any) -> None:
@@ -491,7 +493,8 @@ def test_the_chosen_reader_of_a_step_is_listed_first(client: Any) -> None:
     ]
     again = client.post("/api/recipes/assemble", json=body).json()["recipe"]
     assert (
-        next(one for one in again["steps"] if one["id"] == "read")["card"]["id"] == "builtin:fitting-reader@1"
+        next(step for step in again["steps"] if step["id"] == "read")["card"]["id"]
+        == "builtin:fitting-reader@1"
     )
     refused = client.get(URL, params={"step": "wash"})
     assert refused.status_code == 422
@@ -502,10 +505,10 @@ def test_the_chosen_reader_of_a_step_is_listed_first(client: Any) -> None:
 def test_assemble_and_check_as_routes(client: Any) -> None:
     """An assembled recipe passes the check; unknown fields are refused, and a body that is no recipe gets an answer."""
     body = {"purpose": "entities", "material": "print", "languages": ["en"], "scripts": ["Latn"]}
-    made = client.post("/api/recipes/assemble", json=body)
-    assert made.status_code == 200, made.text
-    recipe = made.json()["recipe"]
-    assert [one["id"] for one in recipe["steps"]] == ["split", "find-lines", "read", "correct", "names"]
+    response = client.post("/api/recipes/assemble", json=body)
+    assert response.status_code == 200, response.text
+    recipe = response.json()["recipe"]
+    assert [step["id"] for step in recipe["steps"]] == ["split", "find-lines", "read", "correct", "names"]
     assert client.post("/api/recipes/check", json={"recipe": recipe}).json() == {"problems": [], "ok": True}
     broken = client.post("/api/recipes/check", json={"recipe": {**recipe, "api_key": "x"}}).json()
     assert not broken["ok"]

@@ -158,6 +158,9 @@ def test_published_models_are_offered_for_download_and_a_figure_of_their_makers_
     assert (offered.licence, offered.open_licence, offered.cer_published) == ("Apache-2.0", True, None)
     assert set(offered.material) == {"handwriting", "print", "typescript"}
     assert "5.4%" in str(offered.note)
+    # The same for kraken itself, whose runtime is not on this machine.
+    other = cards(engine, None)["linereader:kraken-ppocrv6-small-safetensors@1"]
+    assert (other.availability, "runtime install kraken" in other.availability_words) == ("not_here", True)
 
     def first(script: str, language: str) -> str:
         ranked = rank(
@@ -314,7 +317,7 @@ def test_models_that_providers_serve(client: Any, engine: Engine) -> None:
     assert (eyes.runs_where, eyes.source, eyes.availability) == ("provider", "cloud", "elsewhere")
     assert eyes.cost_per_page == pytest.approx(0.011)
     assert {"read-a-line", "identify-signs"} <= set(eyes.jobs)
-    assert not any("Locked" in one for one in found)
+    assert not any("Locked" in item for item in found)
     client.patch(f"/api/providers/{far}", json={"enabled": False})
     assert eyes.id not in cards(engine, None)
 

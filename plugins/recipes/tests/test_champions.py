@@ -103,12 +103,12 @@ def test_a_bake_off_scores_each_hand_and_promotes_what_is_significantly_better(d
     first, second, third = (desk.do("hand.create", {"label": name})["id"] for name in ("A", "B", "C"))
     for page, hand in (*((one, first) for one in light), *((one, second) for one in dark), (few, third)):
         attribute(desk, hand, page[1])
-    told = desk.run(promote=True)
-    assert [(one["label"], one["lines"]) for one in told["hands"]] in (
+    result = desk.run(promote=True)
+    assert [(hand["label"], hand["lines"]) for hand in result["hands"]] in (
         [("A", 120), ("B", 120)],
         [("B", 120), ("A", 120)],
     )
-    hands = {one["label"]: one for one in told["hands"]}
+    hands = {hand["label"]: hand for hand in result["hands"]}
     # The second reader makes no error in the second hand, the first misreads a letter in every tenth row.
     assert hands["B"]["rows"][0] == {
         "card": "second:base@1",
@@ -120,11 +120,15 @@ def test_a_bake_off_scores_each_hand_and_promotes_what_is_significantly_better(d
     assert hands["B"]["promoted"] is True
     assert (hands["A"]["better"], hands["A"]["promoted"]) == (None, False)
     (champion,) = desk.client.get(URL).json()["items"]
-    assert (champion["label"], champion["card"], champion["bakeoff_id"]) == ("B", "second:base@1", told["id"])
-    assert row_of(told, "first:base@1")["tied"] is True
+    assert (champion["label"], champion["card"], champion["bakeoff_id"]) == (
+        "B",
+        "second:base@1",
+        result["id"],
+    )
+    assert row_of(result, "first:base@1")["tied"] is True
     # Without `promote` no champion is set.
     put(desk, hand_id=second, card=None)
-    assert not any(one["promoted"] for one in desk.run()["hands"])
+    assert not any(hand["promoted"] for hand in desk.run()["hands"])
     assert desk.client.get(URL).json()["count"] == 0
 
 

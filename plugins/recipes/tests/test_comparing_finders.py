@@ -57,19 +57,19 @@ def test_a_comparison_killed_between_two_pages_continues_and_counts_each_once(
     desk.give(readers.Finder)
     desk.set_up()
     desk.page(), desk.page()
-    page_of, calls = compare_line_finders._page, []
+    find, calls = compare_line_finders._find, []
 
     def dying(*given: Any) -> dict[str, Any]:
-        calls.append(given[2])
+        calls.append(given[1])
         if len(calls) == 2:
             raise RuntimeError("killed")
-        return page_of(*given)
+        return find(*given)
 
-    monkeypatch.setattr(compare_line_finders, "_page", dying)
+    monkeypatch.setattr(compare_line_finders, "_find", dying)
     begun = desk.start(step="find-lines")
     assert desk.finish(begun["id"])["state"] == "failed"
     desk.client.post(f"/api/activity/jobs/{begun['id']}/retry")
     told = desk.finish(begun["id"])
     assert row_of(told, "rapidocr:PP-OCRv6-det@6")["lines_found"] == 120
     assert len(calls) == 3
-    assert not list((desk.library.derived_folder / "bakeoffs").iterdir())
+    assert not list((desk.library.derived_folder / "evaluation").iterdir())

@@ -31,8 +31,8 @@ def _provider(client: Any, name: str, *models: str) -> None:
     made = client.post("/api/providers", json={"name": name, "provider_type": "mistral"}).json()
     client.put(f"/api/providers/{made['id']}/key", json={"key": "k"})
     listed = [
-        {"name": one, "model_id": one, "capabilities": ["text"], "is_default": one == models[0]}
-        for one in models
+        {"name": model, "model_id": model, "capabilities": ["text"], "is_default": model == models[0]}
+        for model in models
     ]
     answer = client.put(f"/api/providers/{made['id']}/models", json={"models": listed})
     assert answer.status_code == 200, answer.text
@@ -124,7 +124,7 @@ def test_only_a_person_allows_pages_to_leave(desk: Desk, claims: dict[str, Any])
         desk.engine.undo(desk.library, [withdrawn.audit_id], MACHINE)
     path = desk.library.recipe / "setup.yaml"
     path.write_text(path.read_text().replace("cloud_allowed: false", "cloud_allowed: true"))
-    told = {one["name"]: one for one in desk.get("")["files"]}["setup.yaml"]
+    told = {file["name"]: file for file in desk.get("")["files"]}["setup.yaml"]
     line = next(n for n, text in enumerate(path.read_text().splitlines(), 1) if "cloud_allowed" in text)
     assert (told["state"], told["line"]) == ("refused", line)
     assert desk.get("")["answers"]["cloud_allowed"] is False
@@ -142,7 +142,7 @@ def test_a_card_does_not_begin_once_leave_is_withdrawn(desk: Desk, claims: dict[
     desk.client.put(URL, json={"answers": {**answers, "cloud_allowed": False}})
     desk.work()
     run = desk.run(pressed["started"]["job_id"])
-    assert [one["state"] for one in run["cards"]] == ["done", "failed"]
+    assert [card["state"] for card in run["cards"]] == ["done", "failed"]
     assert "Allow it in setup" in run["cards"][1]["why"]
     assert (run["state"], run["cards"][1]["child_id"]) == ("failed", None)
     # A retry without permission fails again, before anything is sent.
@@ -160,7 +160,9 @@ def test_an_import_sends_nothing_without_consent(desk: Desk, claims: dict[str, A
     desk.work()
     run = desk.get("/runs")["items"][0]
     assert (run["started_by"], run["state"], run["cards"]) == ("import", "failed", [])
-    assert [(one["kind"], one["fix"]) for one in run["refusals"]] == [("cloud-not-allowed", "allow-cloud")]
+    assert [(refusal["kind"], refusal["fix"]) for refusal in run["refusals"]] == [
+        ("cloud-not-allowed", "allow-cloud")
+    ]
     assert "Press Start once" in run["reason"]
 
 
@@ -170,16 +172,16 @@ def test_rights_still_decide_page_by_page(desk: Desk, client: Any) -> None:
     """
     kept = desk.pages(1)[0]
     desk.lines(kept, ["Not to be seen"])
-    stated = desk.do("rights.set", {"target_kind": "document", "target_id": kept, "model_use": "none"})
+    result = desk.do("rights.set", {"target_kind": "document", "target_id": kept, "model_use": "none"})
     with TruthfulProvider(["Dear Sir"]) as server:
         base = {"name": "Own", "provider_type": "openai-compatible", "api_base": f"{server.url}/v1"}
-        made = client.post("/api/providers", json=base).json()
+        answer = client.post("/api/providers", json=base).json()
         listed = [{"name": "Tiny", "model_id": "tiny", "capabilities": ["text"], "is_default": True}]
-        client.put(f"/api/providers/{made['id']}/models", json={"models": listed})
+        client.put(f"/api/providers/{answer['id']}/models", json={"models": listed})
         card = next(
-            one.id
-            for one in cards_here(desk.engine, desk.library)
-            if one.provider == "Own" and "find-statements" in one.jobs
+            card.id
+            for card in cards_here(desk.engine, desk.library)
+            if card.provider == "Own" and "find-statements" in card.jobs
         )
         desk.recipe({**step("find-statements", "graph"), "card": {"id": card, "source": "cloud"}}, **LEAVE)
         run = desk.run_whole()
@@ -189,8 +191,8 @@ def test_rights_still_decide_page_by_page(desk: Desk, client: Any) -> None:
         assert stage["offer"] == "1 page was skipped, because rights withhold it from the model."
         assert "Dear Sir" in str(server.asked)
         assert "Not to be seen" not in str(server.asked)
-        assert [(one["done"], one["of"]) for one in desk.plan()["runs"]] == [(1, 2)]
-        desk.do("rights.withdraw", {"record_id": stated["id"]})
+        assert [(run["done"], run["of"]) for run in desk.plan()["runs"]] == [(1, 2)]
+        desk.do("rights.withdraw", {"record_id": result["id"]})
         again = desk.run_whole()
         assert [again["cards"][0]["account"][key] for key in ("pages", "done")] == [1, 1]
         assert "Not to be seen" in str(server.asked)

@@ -34,14 +34,14 @@ def edit(path: Path, before: str, after: str) -> None:
 
 def file_state(client: Any, name: str = "recipe.yaml") -> dict[str, Any]:
     """Return the state of a file."""
-    found: dict[str, Any] = next(one for one in client.get(URL).json()["files"] if one["name"] == name)
+    found: dict[str, Any] = next(file for file in client.get(URL).json()["files"] if file["name"] == name)
     return found
 
 
 def saves_of(client: Any) -> list[dict[str, Any]]:
     """Return the steps that saved the recipe, oldest first."""
-    found: list[dict[str, Any]] = client.get("/api/actions/audit", params={"limit": 100}).json()["items"]
-    return [one for one in found[::-1] if one["action_name"] == "project.save_setup"]
+    response: list[dict[str, Any]] = client.get("/api/actions/audit", params={"limit": 100}).json()["items"]
+    return [one for one in response[::-1] if one["action_name"] == "project.save_setup"]
 
 
 LOOKS = {

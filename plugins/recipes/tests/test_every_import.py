@@ -15,6 +15,7 @@ from start_fixtures import Desk, picture, step
 
 from armarium.api import Engine, Example, Library
 from armarium.principals import LOCAL_OWNER
+from armarium_testing.examples import example_of
 
 ORDER = step("put-in-order", "lines", "order")
 
@@ -23,7 +24,7 @@ ORDER = step("put-in-order", "lines", "order")
 def engine(make_engine: Callable[..., Engine]) -> Engine:
     """An engine with layout files and IIIF as well."""
     names = (*FAMILIES, "formats", "iiif")
-    return make_engine(plugins=[import_module(f"armarium_{one}.plugin").armarium_plugin() for one in names])
+    return make_engine(plugins=[import_module(f"armarium_{name}.plugin").armarium_plugin() for name in names])
 
 
 @pytest.fixture
@@ -49,12 +50,12 @@ def _by_folder(desk: Desk, files: list[Path]) -> None:
 
 
 def _by_path(desk: Desk, files: list[Path]) -> None:
-    answer = desk.client.post("/api/ingest/files", json={"paths": [str(one) for one in files]})
+    answer = desk.client.post("/api/ingest/files", json={"paths": [str(file) for file in files]})
     assert answer.status_code == 200, answer.text
 
 
 def _by_upload(desk: Desk, files: list[Path]) -> None:
-    sent = [("files", (one.name, one.read_bytes(), "image/png")) for one in files]
+    sent = [("files", (file.name, file.read_bytes(), "image/png")) for file in files]
     answer = desk.client.post("/api/documents/import-batch", files=sent)
     assert answer.status_code == 200, answer.text
 
@@ -64,22 +65,22 @@ def test_an_import_is_run_over_once(desk: Desk, tmp_path: Path, bring: Callable[
     bring(desk, _files(tmp_path))
     desk.work()
     runs = desk.get("/runs")["items"]
-    assert [(one["started_by"], one["state"], len(one["page_ids"])) for one in runs] == [
+    assert [(run["started_by"], run["state"], len(run["page_ids"])) for run in runs] == [
         ("import", "done", 2),
         ("person", "done", 1),
     ]
-    assert [(one["done"], one["of"]) for one in desk.plan()["runs"]] == [(3, 3)]
+    assert [(run["done"], run["of"]) for run in desk.plan()["runs"]] == [(3, 3)]
 
 
 def test_pages_of_iiif_are_run_over_when_their_pictures_come(desk: Desk, tmp_path: Path) -> None:
     """A manifest imports no pictures, so its pages cannot be processed; each page is processed once its picture is
     fetched.
     """
-    action = desk.engine.actions.get("iiif.attach_image")
-    assert action.example is not None
-    params = action.example(Example(desk.engine, desk.library, LOCAL_OWNER, tmp_path))
+    example = example_of(desk.engine, desk.engine.actions.get("iiif.attach_image"))
+    assert example is not None
+    params = dict(example(Example(desk.engine, desk.library, LOCAL_OWNER, tmp_path)))
     desk.work()
-    assert [one["started_by"] for one in desk.get("/runs")["items"]] == ["person"]
+    assert [item["started_by"] for item in desk.get("/runs")["items"]] == ["person"]
     desk.do("iiif.attach_image", params)
     desk.work()
     run = desk.get("/runs")["items"][0]

@@ -52,20 +52,20 @@ class LetterProject:
             **more,
         }
         recipe = self.desk.client.post("/api/recipes/assemble", json=answers).json()["recipe"]
-        for one in recipe["steps"]:
-            if one["job"] in ("export", "publish"):
-                one["settings"]["folder"] = str(self.folder / one["job"])
-            elif one["job"] in ("link-to-authorities", "place-in-a-gazetteer"):
-                one["settings"]["file"] = str(self.folder / "names.csv")
+        for step in recipe["steps"]:
+            if step["job"] in ("export", "publish"):
+                step["settings"]["folder"] = str(self.folder / step["job"])
+            elif step["job"] in ("link-to-authorities", "place-in-a-gazetteer"):
+                step["settings"]["file"] = str(self.folder / "names.csv")
         saved = self.desk.client.put(URL, json={"answers": answers, "recipe": recipe})
         assert saved.status_code == 200, saved.text
-        found: dict[str, Any] = saved.json()["recipe"]
-        return found
+        answer: dict[str, Any] = saved.json()["recipe"]
+        return answer
 
     def choose(self, step: str) -> None:
         """Choose the provider's model for a step."""
         items = self.desk.client.get("/api/recipes/candidates", params={"step": step}).json()["items"]
-        body = {"step": step, "card": next(one["id"] for one in items if NAME in one["name"])}
+        body = {"step": step, "card": next(item["id"] for item in items if NAME in item["name"])}
         answer = self.desk.client.post(f"{URL}/steps/use-candidate", json=body)
         assert answer.status_code == 200, answer.text
 
@@ -104,7 +104,7 @@ def walk(
 ) -> Iterator[LetterProject]:
     """A letter whose lines are where they were drawn, as after an import of shapes without text."""
     pytest.importorskip("rapidocr")
-    page = next(one for one in sample_pages(count=2, scale=0.5) if not one.is_blank)
+    page = next(sample_page for sample_page in sample_pages(count=2, scale=0.5) if not sample_page.is_blank)
     box = tmp_path / "box"
     box.mkdir()
     (box / f"{page.name}.jpg").write_bytes(page.jpeg)
@@ -146,14 +146,14 @@ TOOLS = ("edit-corpus", "decipher", "not-sure")
 
 def test_each_purpose_is_tried() -> None:
     assert {*MAKES, *TOOLS} == set(PURPOSES)
-    assert [name for name, one in PURPOSES.items() if not one.runs_by_itself] == list(TOOLS)
+    assert [name for name, purpose in PURPOSES.items() if not purpose.runs_by_itself] == list(TOOLS)
 
 
 @pytest.mark.parametrize("purpose", MAKES)
 def test_a_recipe_runs_to_its_end_and_is_undone_and_redone(walk: LetterProject, purpose: str) -> None:
     """It makes what its purpose is for, and files and a site as well; undo and redo of its set are exact."""
     recipe = walk.set_up(purpose)
-    jobs = [one["job"] for one in recipe["steps"]]
+    jobs = [step["job"] for step in recipe["steps"]]
     assert set(PURPOSES[purpose].jobs) <= set(jobs)
     plan = walk.desk.plan()
     assert (plan["refusals"], plan["skipped"]) == ([], [])
@@ -184,7 +184,7 @@ def test_a_recipe_runs_to_its_end_and_is_undone_and_redone(walk: LetterProject, 
     steps = walk.desk.client.get("/api/actions/audit", params={"set_id": job_id, "limit": 500}).json()[
         "items"
     ]
-    undo = {"audit_ids": [one["id"] for one in steps if one["undoable"]]}
+    undo = {"audit_ids": [step["id"] for step in steps if step["undoable"]]}
     answer = walk.desk.client.post("/api/actions/audit/undo", json=undo)
     assert answer.status_code == 200, answer.text
     assert walk.count_made() == before

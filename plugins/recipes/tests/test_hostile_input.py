@@ -64,14 +64,14 @@ def test_two_scripts_of_opposite_direction_share_none(client: Any) -> None:
     remains.
     """
     answers = {**ANSWERS, "scripts": ["Latn", "Arab"], "languages": ["en", "ar"]}
-    found = client.post(ASSEMBLE, json=answers).json()
-    assert found["recipe"]["defaults"]["direction"] is None
-    assert found["recipe"]["suits"]["scripts"] == ["Latn", "Arab"]
-    readers = [one for one in found["recipe"]["steps"] if one["job"] == "read-a-line"]
-    told = [code for one in readers for code in one["applies_to"]["lines_in"]]
+    answer = client.post(ASSEMBLE, json=answers).json()
+    assert answer["recipe"]["defaults"]["direction"] is None
+    assert answer["recipe"]["suits"]["scripts"] == ["Latn", "Arab"]
+    readers = [one for one in answer["recipe"]["steps"] if one["job"] == "read-a-line"]
+    told = [code for reader in readers for code in reader["applies_to"]["lines_in"]]
     assert sorted(told) == ["Arab", "Latn"]
-    assert [one["step"] for one in found["gaps"] if one["job"] == "read-a-line"] == [readers[1]["id"]]
-    assert client.put(URL, json={"answers": answers, "recipe": found["recipe"]}).status_code == 200
+    assert [gap["step"] for gap in answer["gaps"] if gap["job"] == "read-a-line"] == [readers[1]["id"]]
+    assert client.put(URL, json={"answers": answers, "recipe": answer["recipe"]}).status_code == 200
     one_way = client.post(ASSEMBLE, json={**answers, "directions": {"Latn": "rtl"}}).json()
     assert one_way["recipe"]["defaults"]["direction"] == "rtl"
 
@@ -125,7 +125,7 @@ def test_a_hostile_file_is_refused_with_a_sentence_and_the_project_stays_usable(
     path = desk.library.recipe / "recipe.yaml"
     path.write_bytes(_file(name))
     began = time.monotonic()
-    told = {one["name"]: one for one in desk.get("")["files"]}["recipe.yaml"]
+    told = {file["name"]: file for file in desk.get("")["files"]}["recipe.yaml"]
     assert time.monotonic() - began < LONGEST_WAIT
     assert told["state"] == "refused"
     assert told["why"].endswith(".")
@@ -148,7 +148,7 @@ def test_other_files_are_checked_too(desk: Desk, name: str) -> None:
         "  card: {id: 'builtin:put-in-order@1', source: shipped}\n",
     }
     (desk.library.recipe / name).write_text(text[name])
-    told = {one["name"]: one for one in desk.get("")["files"]}[name]
+    told = {file["name"]: file for file in desk.get("")["files"]}[name]
     assert (told["state"], told["line"]) == ("refused", 2 if name == "setup.yaml" else 3)
     assert ("xqx" if name == "setup.yaml" else folder) in told["why"]
     assert (desk.get("")["answers"]["languages"], desk.get("")["overrides"]) == (["en"], [])
@@ -206,7 +206,7 @@ def test_a_card_whose_id_contains_a_path_is_unknown(desk: Desk, tmp_path: Path, 
     saved = desk.client.put(URL, json=body)
     assert saved.status_code == 200, saved.text
     assert desk.client.post("/api/recipes/check", json=body).json()["ok"] is False
-    assert [one["kind"] for one in desk.plan()["refusals"]] == ["no-model-for-job"]
+    assert [refusal["kind"] for refusal in desk.plan()["refusals"]] == ["no-model-for-job"]
     assert desk.start(422)["code"] == "start_refused"
 
 
@@ -220,8 +220,8 @@ def test_a_layer_is_added_once_however_often_it_is_asked_for_at_once(desk: Desk)
         answers = list(
             pool.map(lambda _: desk.client.post(f"{URL}/layers", json={"layers": ["entities"]}), range(6))
         )
-    assert sorted(one.status_code for one in answers) == [200, *[422] * 5]
-    assert {one.json()["code"] for one in answers if one.status_code == 422} == {"already_there"}
+    assert sorted(answer.status_code for answer in answers) == [200, *[422] * 5]
+    assert {answer.json()["code"] for answer in answers if answer.status_code == 422} == {"already_there"}
     kept = desk.get("")
     assert kept["answers"]["layers"] == ["entities"]
     names = [one["id"] for one in kept["recipe"]["steps"]]

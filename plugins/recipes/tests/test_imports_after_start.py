@@ -48,10 +48,10 @@ def test_an_import_after_start_runs_the_recipe_over_its_pages(
     assert len(desk.get("/runs")["items"]) == 2
     steps = client.get("/api/actions/audit?action=document.add_files").json()["items"]
     brought = next(one["set_id"] for one in steps if one["set_id"] is not None)
-    ids = [one["id"] for one in client.get(f"/api/actions/audit?set_id={brought}").json()["items"]]
+    ids = [item["id"] for item in client.get(f"/api/actions/audit?set_id={brought}").json()["items"]]
     undone = client.post("/api/actions/audit/undo", json={"audit_ids": ids})
     assert undone.status_code == 200, undone.text
-    assert [one for one in desk.engine.plugins.faults if one.name == "recipes"] == []
+    assert [fault for fault in desk.engine.plugins.faults if fault.name == "recipes"] == []
 
 
 def test_an_import_whose_recipe_cannot_run_is_a_failed_run(desk: Desk) -> None:
@@ -77,7 +77,7 @@ def test_an_import_whose_recipe_cannot_run_is_a_failed_run(desk: Desk) -> None:
 
 def test_pictures_that_are_cut_are_followed_by_the_later_cards(desk: Desk, tmp_path: Path) -> None:
     """Lines are found once, on the halves; the plan, redo and the summary count the halves too."""
-    from armarium_layout.actions.samples import spread_page
+    from armarium_testing.sample_layouts import spread_page
 
     spread = spread_page(Example(desk.engine, desk.library, LOCAL_OWNER, tmp_path))
     desk.recipe(step("split-pages", "prepare", "split"), ORDER)
@@ -88,7 +88,7 @@ def test_pictures_that_are_cut_are_followed_by_the_later_cards(desk: Desk, tmp_p
     assert desk.get(f"/runs/{run['job_id']}/summary")["pages"] == 2
     plan = desk.plan()
     assert plan["pages"] == 2
-    assert [(one["done"], one["of"]) for one in plan["runs"]] == [(2, 2), (2, 2)]
+    assert [(run["done"], run["of"]) for run in plan["runs"]] == [(2, 2), (2, 2)]
     again = desk.run_whole(redo=["split", "order"])
     assert [card["account"]["pages"] for card in again["cards"]] == [2, 2]
     assert len(again["page_ids"]) == 2

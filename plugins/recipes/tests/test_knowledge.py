@@ -73,15 +73,16 @@ def test_every_job_of_the_agreed_table_is_listed_in_its_order(client: Any) -> No
     rows = [re.fullmatch(r"(\S+) (\S+) (\S+) > (\S+)", line).groups() for line in AGREED.strip().split("\n")]
     answer = client.get("/api/recipes/jobs").json()
     listed = [
-        (one["id"], one["layer"], ",".join(one["takes"]), ",".join(one["gives"])) for one in answer["items"]
+        (item["id"], item["layer"], ",".join(item["takes"]), ",".join(item["gives"]))
+        for item in answer["items"]
     ]
     assert listed[: len(rows)] == rows
     assert answer["count"] == len(listed)
-    assert [one.layer for one in JOBS.values()] == sorted((r[1] for r in rows), key=LAYERS.index)
+    assert [job.layer for job in JOBS.values()] == sorted((r[1] for r in rows), key=LAYERS.index)
 
 
 def test_a_job_is_described_by_the_family_that_does_it(client: Any) -> None:
-    items = {one["id"]: one for one in client.get("/api/recipes/jobs").json()["items"]}
+    items = {item["id"]: item for item in client.get("/api/recipes/jobs").json()["items"]}
     assert {setting["key"] for setting in items["read-a-line"]["settings"]} >= {"language", "reader", "model"}
     assert items["read-a-line"]["compare"]
     assert "transcriber" in {setting["key"] for setting in items["transcribe-speech"]["settings"]}
@@ -98,10 +99,10 @@ def test_work_of_other_plugins_is_listed_after_the_agreed_jobs_and_explained(cli
 
 def test_every_job_and_every_notion_is_explained_once(client: Any) -> None:
     answer = client.get("/api/topics").json()
-    ids = [one["id"] for one in answer["items"]]
+    ids = [item["id"] for item in answer["items"]]
     assert len(ids) == len(set(ids)) == answer["count"]
-    assert [one["id"] for one in answer["items"] if one["kind"] == "topic"] == NOTIONS.split()
-    assert set(JOBS) <= {one["id"] for one in answer["items"] if one["kind"] == "job"}
+    assert [item["id"] for item in answer["items"] if item["kind"] == "topic"] == NOTIONS.split()
+    assert set(JOBS) <= {item["id"] for item in answer["items"] if item["kind"] == "job"}
 
 
 @pytest.mark.parametrize("topic", topics().values(), ids=lambda topic: topic.id)
@@ -123,7 +124,7 @@ def test_an_unknown_topic_is_refused(client: Any) -> None:
 
 def test_purposes_are_in_order_and_only_tools_do_not_run_automatically(client: Any) -> None:
     items = client.get("/api/recipes/purposes").json()["items"]
-    ids = [one["id"] for one in items]
+    ids = [item["id"] for item in items]
     assert ids == [
         "transcribe",
         "entities",
@@ -139,8 +140,8 @@ def test_purposes_are_in_order_and_only_tools_do_not_run_automatically(client: A
         "decipher",
         "not-sure",
     ]
-    assert [one["id"] for one in items if not one["runs_by_itself"]] == ids[-3:]
-    graph = next(one for one in items if one["id"] == "knowledge-graph")
+    assert [item["id"] for item in items if not item["runs_by_itself"]] == ids[-3:]
+    graph = next(item for item in items if item["id"] == "knowledge-graph")
     assert graph["jobs"] == [
         *("find-lines", "read-a-line", "correct", "find-names-tag-words", "work-out-dates"),
         *("find-statements", "link-to-authorities", "make-a-vector"),
@@ -203,7 +204,11 @@ def test_a_language_is_found_by_tag_code_catalogue_code_and_by_its_names(client:
 
 
 def test_a_dialect_carries_its_language_s_tag() -> None:
-    found = next(one for one in search_languages("Berlin German", 5) if one.level == "dialect")
+    found = next(
+        search_language
+        for search_language in search_languages("Berlin German", 5)
+        if search_language.level == "dialect"
+    )
     assert (found.code, found.language, found.language_name) == ("de", "de", "German")
     assert found.glottocode == "berl1235"
 
@@ -266,9 +271,9 @@ def test_scripts_are_searched_by_code_number_and_name(client: Any) -> None:
 
 def test_facts_are_derived_and_say_where_they_are_from(client: Any) -> None:
     answer = client.get("/api/recipes/derived", params={"scripts": ["Arab,Mong", "Latn", "Arab"]}).json()
-    assert [one["script"] for one in answer["scripts"]] == ["Arab", "Mong", "Latn"]
-    assert [one["direction"] for one in answer["scripts"]] == ["rtl", "ttb-lr", "ltr"]
-    assert all(one["direction_from"] and one["font_from"] for one in answer["scripts"])
+    assert [script["script"] for script in answer["scripts"]] == ["Arab", "Mong", "Latn"]
+    assert [script["direction"] for script in answer["scripts"]] == ["rtl", "ttb-lr", "ltr"]
+    assert all(script["direction_from"] and script["font_from"] for script in answer["scripts"])
     assert answer["machine"]["chip"]
     with open("/proc/meminfo", encoding="ascii") as file:
         total = int(re.search(r"MemTotal:\s+(\d+) kB", file.read()).group(1)) * 1024 / 1e9
@@ -290,7 +295,7 @@ def test_a_place_of_compute_is_named_only_where_all_it_needs_is_installed(
             "find_spec",
             lambda name, *more, there=there: there or None if name == "distributed" else found(name, *more),
         )
-        named = [one.source for one in targets(engine) if one.id == "cluster"]
+        named = [target.source for target in targets(engine) if target.id == "cluster"]
         assert named == (["the installed driver dask"] if there else [])
 
 

@@ -23,7 +23,7 @@ def desk(engine: Engine, library: Library, client: Any) -> Desk:
 
 
 def _count_done(desk: Desk) -> list[int]:
-    return [one["done"] for one in desk.plan()["runs"]]
+    return [run["done"] for run in desk.plan()["runs"]]
 
 
 @pytest.mark.parametrize("job", ["names", "order"])
@@ -70,7 +70,7 @@ def test_imported_lines_and_text_count_whichever_program_made_them(desk: Desk) -
     desk.recipe(finder, reader)
     plan = desk.plan()
     assert plan["refusals"] == [], plan
-    assert [(one["done"], one["of"], one["note"]) for one in plan["runs"]] == [
+    assert [(run["done"], run["of"], run["note"]) for run in plan["runs"]] == [
         (2, 3, "Already done on 2 of 3 pages."),
         (1, 3, "Already done on 1 of 3 pages."),
     ]
@@ -78,7 +78,7 @@ def test_imported_lines_and_text_count_whichever_program_made_them(desk: Desk) -
     with desk.library.db.read() as conn:
         (pass_id,) = conn.exec_driver_sql("SELECT pass_id FROM segment WHERE document_id = ?", (lined,)).one()
     desk.do("segment.pass_delete", {"pass_id": pass_id})
-    assert [one["done"] for one in desk.plan()["runs"]] == [1, 1]
+    assert [run["done"] for run in desk.plan()["runs"]] == [1, 1]
 
 
 def test_what_a_run_made_and_a_person_deleted_is_lacking_again(desk: Desk) -> None:
@@ -134,10 +134,10 @@ def test_pages_deleted_between_two_cards_are_passed_over_by_the_second(
     monkeypatch.setattr(running._Runner, "_end_card", end_card)
     run = desk.run_whole()
     assert run["state"] == "done", run
-    assert [one["account"]["done"] for one in run["cards"]] == [3, 2]
+    assert [card["account"]["done"] for card in run["cards"]] == [3, 2]
     summary = desk.get(f"/runs/{run['job_id']}/summary")
     assert (summary["pages"], summary["finished"]) == (2, True)
-    assert [(one["done"], one["of"]) for one in desk.plan()["runs"]] == [(2, 2), (2, 2)]
+    assert [(run["done"], run["of"]) for run in desk.plan()["runs"]] == [(2, 2), (2, 2)]
 
 
 def test_all_pages_deleted_half_way_leave_the_later_cards_nothing_to_do(
@@ -160,7 +160,7 @@ def test_all_pages_deleted_half_way_leave_the_later_cards_nothing_to_do(
 
     monkeypatch.setattr(running._Runner, "_begin_card", begin_card)
     run = desk.run_whole()
-    assert (run["state"], [one["state"] for one in run["cards"]]) == ("done", ["done", "done"])
+    assert (run["state"], [card["state"] for card in run["cards"]]) == ("done", ["done", "done"])
     assert run["cards"][1]["account"]["pages"] == 0
 
 
@@ -168,7 +168,7 @@ def test_all_pages_deleted_half_way_leave_the_later_cards_nothing_to_do(
 def reader(desk: Desk) -> dict[str, Any]:
     """A step that reads lines with a small reader."""
     bakeoff_fixtures.Desk(desk.engine, desk.library, desk.client).give(readers.First)
-    card = next(one for one in cards_here(desk.engine, desk.library) if one.reader == "first")
+    card = next(card for card in cards_here(desk.engine, desk.library) if card.reader == "first")
     return {
         "id": "read",
         "job": "read-a-line",
@@ -203,7 +203,7 @@ def test_a_page_is_read_when_its_lines_are_and_only_the_others_are_read(
     assert run["state"] == "done", run
     texts = _texts(desk)
     assert texts[lines[0]] == ["By hand"]
-    assert [texts[one] for one in lines[1:]] == [[f"line {n}"] if n % 10 else ["lime 0"] for n in range(7)]
+    assert [texts[line] for line in lines[1:]] == [[f"line {n}"] if n % 10 else ["lime 0"] for n in range(7)]
     assert _count_done(desk) == [1]
     # A line drawn later is unread, and the page with it.
     with desk.library.db.read() as conn:
@@ -273,8 +273,8 @@ def test_a_spread_that_was_transcribed_as_pictured_stays_whole_and_plan_and_run_
 
 def test_the_plan_says_where_a_person_drew_all_lines(desk: Desk) -> None:
     card = next(
-        one for one in cards_here(desk.engine, desk.library)
-        if "find-lines" in one.jobs and one.id.startswith("rapidocr:")
+        card for card in cards_here(desk.engine, desk.library)
+        if "find-lines" in card.jobs and card.id.startswith("rapidocr:")
     )  # fmt: skip
     desk.lines(desk.pages(1)[0], count=1)
     desk.recipe(

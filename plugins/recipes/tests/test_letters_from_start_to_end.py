@@ -59,8 +59,8 @@ def test_letters_are_read_and_named_from_start_to_end_and_undone_as_sets(
         assert len(truth & _words(text)) >= 0.8 * len(truth), (page.name, text)
     # One undo of the run's set reverts what every card wrote: each step carries the set of its workflow.
     steps = client.get("/api/actions/audit", params={"set_id": run["job_id"]}).json()["items"]
-    undo = {"audit_ids": [one["id"] for one in steps if one["undoable"]]}
+    undo = {"audit_ids": [step["id"] for step in steps if step["undoable"]]}
     answer = client.post("/api/actions/audit/undo", json=undo)
     assert answer.status_code == 200, answer.text
-    assert all(one["done"] == 0 for one in desk.plan()["runs"] if not one["note"])
+    assert all(run["done"] == 0 for run in desk.plan()["runs"] if not run["note"])
     assert _texts(library, run) == ["", "", ""]

@@ -51,7 +51,7 @@ def find_candidates(desk: Desk) -> dict[str, dict[str, Any]]:
     asked = {"step": "read", "languages": "la", "online": "true"}
     answer = desk.client.get("/api/recipes/candidates", params=asked)
     assert answer.status_code == 200, answer.text
-    return {one["name"]: one for one in answer.json()["items"] if one["source"] == "model-hub"}
+    return {item["name"]: item for item in answer.json()["items"] if item["source"] == "model-hub"}
 
 
 def use(desk: Desk, card: str) -> Any:
@@ -94,7 +94,7 @@ def test_a_model_of_the_hub_is_usable_once_its_folder_exists(
     assert (card["reader"], card["model"]) == ("vision", "trocr-latin-handwritten")
     # The runtime for it is faked here, and the step says so; no refusal is about the model any more.
     plan = desk.plan()
-    assert [one["kind"] for one in plan["refusals"]] == ["nothing-left"]
+    assert [refusal["kind"] for refusal in plan["refusals"]] == ["nothing-left"]
     assert "vision" in plan["skipped"][0]["why"]
     assert len(net.asked) == asked
 

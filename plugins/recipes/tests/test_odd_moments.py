@@ -24,8 +24,8 @@ def desk(engine: Engine, library: Library, client: Any) -> Desk:
 
 def _to_fetch(desk: Desk) -> Any:
     """Return the card of a model that can be downloaded."""
-    found = [one for one in cards_here(desk.engine, desk.library) if "read-a-line" in one.jobs]
-    return next(one for one in found if one.availability == "download" and "en" in one.languages)
+    found = [card for card in cards_here(desk.engine, desk.library) if "read-a-line" in card.jobs]
+    return next(item for item in found if item.availability == "download" and "en" in item.languages)
 
 
 def test_start_pressed_by_many_at_once_is_one_run(desk: Desk) -> None:
@@ -33,10 +33,10 @@ def test_start_pressed_by_many_at_once_is_one_run(desk: Desk) -> None:
     desk.recipe(ORDER)
     with ThreadPoolExecutor(6) as pool:
         answers = list(pool.map(lambda _: desk.client.post(f"{URL}/start", json={}), range(6)))
-    assert sorted(one.status_code for one in answers) == [200, *[409] * 5]
-    assert {one.json()["code"] for one in answers if one.status_code == 409} == {"already_started"}
+    assert sorted(answer.status_code for answer in answers) == [200, *[409] * 5]
+    assert {answer.json()["code"] for answer in answers if answer.status_code == 409} == {"already_started"}
     desk.work()
-    assert [one["state"] for one in desk.get("/runs")["items"]] == ["done"]
+    assert [item["state"] for item in desk.get("/runs")["items"]] == ["done"]
 
 
 def test_start_during_an_import_processes_each_page_once(desk: Desk, tmp_path: Path) -> None:
@@ -51,10 +51,10 @@ def test_start_during_an_import_processes_each_page_once(desk: Desk, tmp_path: P
     desk.start()
     desk.work()
     runs = desk.get("/runs")["items"]
-    assert {one["state"] for one in runs} == {"done"}, runs
-    ran_over = [page for one in runs for page in one["page_ids"]]
+    assert {run["state"] for run in runs} == {"done"}, runs
+    ran_over = [page for run in runs for page in run["page_ids"]]
     assert len(ran_over) == len(set(ran_over)) == desk.plan()["pages"] == 5
-    assert [(one["done"], one["of"]) for one in desk.plan()["runs"]] == [(5, 5)]
+    assert [(run["done"], run["of"]) for run in desk.plan()["runs"]] == [(5, 5)]
 
 
 def test_with_all_models_missing_start_names_each_and_runs_nothing(desk: Desk) -> None:
@@ -65,7 +65,7 @@ def test_with_all_models_missing_start_names_each_and_runs_nothing(desk: Desk) -
     steps = [{"id": f"read-{number}", **read} for number in range(2)]
     desk.recipe(*steps)
     refused = desk.start(422)
-    named = [one["sentence"] for one in refused["refusals"]]
+    named = [refusal["sentence"] for refusal in refused["refusals"]]
     assert len(named) == 2
     assert [f"of the step read-{number} " in sentence for number, sentence in enumerate(named)] == [
         True,
@@ -75,12 +75,12 @@ def test_with_all_models_missing_start_names_each_and_runs_nothing(desk: Desk) -
     (entry,) = desk.plan()["downloads"]
     body = {"model": entry["model"], "card": entry["instead"][0]}
     assert desk.client.post(f"{URL}/start/use-instead", json=body).status_code == 200
-    chosen = {one["step"]: one["card"]["id"] for one in desk.get("")["overrides"]}
+    chosen = {override["step"]: override["card"]["id"] for override in desk.get("")["overrides"]}
     assert set(chosen) == {"read-0", "read-1"}
     # Proposed again for another language, the steps have other ids; the choices stay with the ids they were made for.
     answer = desk.client.post(f"{URL}/layers", json={"languages": ["la"]})
     assert answer.status_code == 200, answer.text
-    assert {one["step"]: one["card"]["id"] for one in answer.json()["overrides"]} == chosen
+    assert {override["step"]: override["card"]["id"] for override in answer.json()["overrides"]} == chosen
 
 
 def test_a_replacement_model_is_kept_when_the_recipe_is_proposed_again(desk: Desk) -> None:
@@ -112,7 +112,7 @@ def test_a_step_whose_plugin_was_uninstalled_is_left_out_with_why(
     assert (skipped["step"], skipped["fix"]) == ("regions", None)
     assert "No installed plugin does find-regions" in skipped["why"]
     run = desk.run_whole()
-    assert (run["state"], [one["job"] for one in run["cards"]]) == ("done", ["put-in-order"])
+    assert (run["state"], [card["job"] for card in run["cards"]]) == ("done", ["put-in-order"])
     assert desk.get(f"/runs/{run['job_id']}/summary")["skipped"] == [skipped]
 
 
@@ -184,11 +184,11 @@ def test_documents_that_are_made_in_mid_run_take_no_page_from_the_later_cards(de
     assert box not in parents()
     assert [card["account"]["done"] for card in run["cards"]] == [4, 4]
     plan = desk.plan()
-    assert (plan["pages"], [(one["done"], one["of"]) for one in plan["runs"]]) == (4, [(0, 4), (4, 4)])
+    assert (plan["pages"], [(run["done"], run["of"]) for run in plan["runs"]]) == (4, [(0, 4), (4, 4)])
     assert desk.get(f"/runs/{run['job_id']}/summary")["documents_proposed"] == 2
     asked = {"set_id": run["job_id"], "limit": 500}
     steps = desk.client.get("/api/actions/audit", params=asked).json()["items"]
     undo = {"audit_ids": [one["id"] for one in steps if one["undoable"]]}
     assert desk.client.post("/api/actions/audit/undo", json=undo).status_code == 200
     assert parents() == {box}
-    assert [one["done"] for one in desk.plan()["runs"]] == [0, 0]
+    assert [run["done"] for run in desk.plan()["runs"]] == [0, 0]

@@ -40,7 +40,7 @@ def reopen(engine: Engine, library: Library) -> Callable[[], None]:
 
 
 def _states(client: Any) -> dict[str, tuple[str, int | None]]:
-    return {one["name"]: (one["state"], one["line"]) for one in client.get(URL).json()["files"]}
+    return {file["name"]: (file["state"], file["line"]) for file in client.get(URL).json()["files"]}
 
 
 def _edit(path: Path, before: str, after: str) -> None:
@@ -83,10 +83,10 @@ def test_an_edited_file_is_taken_in_when_the_project_is_opened(
     _edit(library.recipe / "recipe.yaml", "Typed letters", "Letters of a ship")
     _edit(library.recipe / "setup.yaml", "- en", "- no")
     reopen()
-    found = client.get(URL).json()
-    assert found["recipe"]["title"] == "Letters of a ship"
-    assert found["answers"]["languages"] == ["no"]
-    assert found["recipe"]["version"] == 3
+    answer = client.get(URL).json()
+    assert answer["recipe"]["title"] == "Letters of a ship"
+    assert answer["answers"]["languages"] == ["no"]
+    assert answer["recipe"]["version"] == 3
     assert set(_states(client).values()) == {("in-step", None)}
     reopen()
     assert client.get(URL).json()["recipe"]["version"] == 3

@@ -18,20 +18,20 @@ def _put(client: Any, body: dict[str, Any], status: int = 200) -> dict[str, Any]
 
 
 def test_a_new_project_has_neither_answers_nor_a_recipe(client: Any) -> None:
-    found = client.get(URL).json()
-    assert (found["answers"], found["recipe"], found["overrides"]) == (None, None, [])
+    answer = client.get(URL).json()
+    assert (answer["answers"], answer["recipe"], answer["overrides"]) == (None, None, [])
 
 
 def test_a_part_left_out_stays_and_an_explicit_null_removes_it(client: Any) -> None:
     _put(client, {"answers": example_answers()})
     _put(client, {"recipe": example_recipe()})
-    found = client.get(URL).json()
-    assert found["answers"]["languages"] == ["en"]
-    assert [step["id"] for step in found["recipe"]["steps"]] == ["find-lines", "order"]
+    answer = client.get(URL).json()
+    assert answer["answers"]["languages"] == ["en"]
+    assert [step["id"] for step in answer["recipe"]["steps"]] == ["find-lines", "order"]
     _put(client, {"answers": None})
-    found = client.get(URL).json()
-    assert found["answers"] is None
-    assert found["recipe"] is not None
+    answer = client.get(URL).json()
+    assert answer["answers"] is None
+    assert answer["recipe"] is not None
 
 
 def test_the_version_rises_by_one_on_each_changed_save_and_not_on_an_unchanged_one(client: Any) -> None:
@@ -125,8 +125,8 @@ def test_the_nearest_folder_with_an_override_wins(engine: Engine, library: Libra
 
     def new(name: str, kind: str, parent: str | None = None) -> str:
         body = {"name": name, "doc_type": kind, "parent_id": parent}
-        found: str = client.post("/api/documents", json=body).json()["id"]
-        return found
+        response: str = client.post("/api/documents", json=body).json()["id"]
+        return response
 
     outer = new("Box", "folder")
     inner = new("Bundle", "folder", outer)

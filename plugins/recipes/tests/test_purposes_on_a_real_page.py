@@ -58,7 +58,7 @@ def truth() -> list[str]:
     """Return the lines of the page as they were transcribed."""
     root = ElementTree.parse(PICTURE.with_suffix(".xml")).getroot()
     lines = [one.get("CONTENT") or "" for one in root.iter() if one.tag.endswith("}String")]
-    return [one for one in lines if one.strip()]
+    return [line for line in lines if line.strip()]
 
 
 @pytest.fixture
@@ -96,9 +96,9 @@ def set_up(desk: Desk, purpose: str, folder: Path) -> None:
         "layers": ["output"],
     }
     recipe = desk.client.post("/api/recipes/assemble", json=answers).json()["recipe"]
-    for one in recipe["steps"]:
-        if one["job"] in ("export", "publish"):
-            one["settings"]["folder"] = str(folder / one["job"])
+    for step in recipe["steps"]:
+        if step["job"] in ("export", "publish"):
+            step["settings"]["folder"] = str(folder / step["job"])
     saved = desk.client.put(URL, json={"answers": answers, "recipe": recipe})
     assert saved.status_code == 200, saved.text
 
@@ -138,7 +138,7 @@ def test_five_purposes_run_to_their_ends_and_are_undone_as_sets(desk: Desk, tmp_
     for job_id, before in reversed(runs):
         asked = {"set_id": job_id, "limit": 500}
         steps = desk.client.get("/api/actions/audit", params=asked).json()["items"]
-        undo = {"audit_ids": [one["id"] for one in steps if one["undoable"]]}
+        undo = {"audit_ids": [step["id"] for step in steps if step["undoable"]]}
         answer = desk.client.post("/api/actions/audit/undo", json=undo)
         assert answer.status_code == 200, answer.text
         assert count_made(desk) == before

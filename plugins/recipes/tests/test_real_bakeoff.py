@@ -59,8 +59,8 @@ def add_page(desk: Desk, name: str) -> int:
         "model": "sample",
         "lines": lines,
     }
-    made = desk.do("segment.take_lines", taken)
-    desk.do("segment.pass_ground_truth", {"pass_id": made["pass_id"], "ground_truth": True})
+    result = desk.do("segment.take_lines", taken)
+    desk.do("segment.pass_ground_truth", {"pass_id": result["pass_id"], "ground_truth": True})
     return len(lines)
 
 
@@ -74,12 +74,12 @@ def test_a_hand_is_read_by_the_base_reader_and_its_lines_are_found(
     while lines < 100 and names:
         lines += add_page(desk, names.pop(0))
     assert lines >= 100
-    told = desk.run()
-    base = row_of(told, "linereader:hand-base@1")
+    result = desk.run()
+    base = row_of(result, "linereader:hand-base@1")
     assert base["cer"] is not None, base
     assert 0 < base["cer"]["diplomatic"] < 0.8
-    assert all(row["not_scored"] for row in told["candidates"] if row["cer"] is None)
-    assert not any(row["card"].startswith("rapidocr:") for row in told["candidates"])
+    assert all(row["not_scored"] for row in result["candidates"] if row["cer"] is None)
+    assert not any(row["card"].startswith("rapidocr:") for row in result["candidates"])
     finders = desk.run(step="find-lines")
     found = row_of(finders, "rapidocr:PP-OCRv6-det@6")
     print(

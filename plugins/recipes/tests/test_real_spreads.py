@@ -63,7 +63,7 @@ def test_halves_of_real_spreads_are_worked_on_once_and_come_back_as_spreads(
     finder = {"id": "rapidocr:PP-OCRv6-det@6", "source": "shipped"}
     find = {"id": "find", "job": "find-lines", "layer": "lines", "card": finder}
     desk.recipe(step("split-pages", "prepare", "split"), find, step("put-in-order", "lines", "order"))
-    assert [(one["done"], one["of"]) for one in desk.plan()["runs"]] == [(0, 3)] * 3
+    assert [(run["done"], run["of"]) for run in desk.plan()["runs"]] == [(0, 3)] * 3
     run = desk.run_whole()
     assert run["state"] == "done", run
     assert [card["account"]["pages"] for card in run["cards"]] == [3, 5, 5]
@@ -79,7 +79,7 @@ def test_halves_of_real_spreads_are_worked_on_once_and_come_back_as_spreads(
 
     assert [passes for _, passes in count_passes()] == [1] * 5, count_passes()
     plan = desk.plan()
-    assert (plan["pages"], [(one["done"], one["of"]) for one in plan["runs"]]) == (5, [(5, 5)] * 3)
+    assert (plan["pages"], [(run["done"], run["of"]) for run in plan["runs"]]) == (5, [(5, 5)] * 3)
     again = desk.run_whole(redo=["order"])
     assert [card["account"]["pages"] for card in again["cards"]] == [0, 0, 5]
 
@@ -88,4 +88,4 @@ def test_halves_of_real_spreads_are_worked_on_once_and_come_back_as_spreads(
         ids = [one["id"] for one in steps if one["undoable"]]
         assert client.post("/api/actions/audit/undo", json={"audit_ids": ids}).status_code == 200
     assert count_passes() == []
-    assert [(one["done"], one["of"]) for one in desk.plan()["runs"]] == [(0, 3)] * 3
+    assert [(run["done"], run["of"]) for run in desk.plan()["runs"]] == [(0, 3)] * 3

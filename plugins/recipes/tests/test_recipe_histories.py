@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bakeoff_samples import finished_bakeoff
 from conftest import FAMILIES
 from start_fixtures import Desk
 
 from armarium.api import Engine, Example
 from armarium.principals import LOCAL_OWNER
-from armarium_recipes.bakeoffs.samples import finished_bakeoff
 from armarium_recipes.cards.sources import cards_here
 from armarium_testing.histories import Histories, Move, World
 
@@ -34,9 +34,11 @@ class Moves:
         self.folders = [desk.folder(name) for name in "AB"]
         for one in self.folders:
             desk.lines(desk.pages(1, one)[0], ["Dear Sir"])
-        readers = [one for one in cards_here(desk.engine, desk.library) if "read-a-line" in one.jobs]
-        self.far = next(one for one in readers if one.availability == "download" and "en" in one.languages)
-        self.here = [one for one in readers if one.installed and one.reader]
+        readers = [card for card in cards_here(desk.engine, desk.library) if "read-a-line" in card.jobs]
+        self.far = next(
+            reader for reader in readers if reader.availability == "download" and "en" in reader.languages
+        )
+        self.here = [reader for reader in readers if reader.installed and reader.reader]
 
     def all(self) -> list[Move]:
         """Return every move, the commonest twice."""
@@ -122,7 +124,7 @@ class Moves:
         path = self.desk.library.recipe / "setup.yaml"
         if self._read_setup()["answers"] is None or not path.exists():
             return None
-        lines = [one for one in path.read_text().splitlines() if not one.startswith("pages:")]
+        lines = [line for line in path.read_text().splitlines() if not line.startswith("pages:")]
         path.write_text("\n".join([*lines, f"pages: {chance.randrange(100, 10**6)}"]) + "\n")
         return "project.decide_file", {"name": "setup.yaml", "keep": chance.choice(("file", "project"))}
 
@@ -177,8 +179,8 @@ def test_every_move_is_made_and_everything_is_undone(
     """Each undoable action of the family is done at least once; in the end every step is undone."""
     history, moves = begin(make_engine, tmp_path, 5)
     actions = importlib.import_module("armarium_recipes.plugin").armarium_plugin().actions
-    never = {one.name for one in actions if one.undoable}
-    assert {one.name for one in actions} - never == NOT_UNDOABLE
+    never = {action.name for action in actions if action.undoable}
+    assert {action.name for action in actions} - never == NOT_UNDOABLE
     for _ in range(8):
         history.run(6, steps=25)
         never -= {name for (name,) in moves._rows("SELECT DISTINCT action_name FROM audit")}

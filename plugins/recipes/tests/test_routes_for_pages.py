@@ -138,12 +138,12 @@ def test_a_sum_is_known_as_well_as_its_least_known_part() -> None:
 def test_a_reader_has_one_speed_wherever_it_is_told(client: Any, engine: Engine, library: Library) -> None:
     """In the routes, among the candidates, and in the plan: the one at which it read pages here, once it read any."""
     before = next(
-        one for one in client.get("/api/recipes/candidates").json()["items"] if one["reader"] == "hand"
+        item for item in client.get("/api/recipes/candidates").json()["items"] if item["reader"] == "hand"
     )
     assert not before["speed_measured"]
     _note_calls(library, "hand", before["model"] or "hand", ("a", 12.0, 0.0), ("b", 8.0, 0.0))
     told = next(
-        one for one in client.get("/api/recipes/candidates").json()["items"] if one["id"] == before["id"]
+        item for item in client.get("/api/recipes/candidates").json()["items"] if item["id"] == before["id"]
     )
     assert (told["pages_per_hour"], told["speed_measured"]) == (360.0, True)
     route = _routes(client, pages=7, local_reader=before["id"])["this-machine"]

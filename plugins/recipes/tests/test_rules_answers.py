@@ -38,16 +38,16 @@ def shelf(monkeypatch: pytest.MonkeyPatch) -> None:
 def _faults(engine: Engine, one: Case) -> list[str]:
     """Return how the recipe for a case differs from the expected one."""
     name, answers, cards, said = one
-    made = assembling.assemble(engine, None, Answers(**answers))
-    steps = {step.id: step for step in made.recipe.steps}
-    wrong = [f"problem {problem.kind} of {problem.step}" for problem in made.problems]
+    assembled = assembling.assemble(engine, None, Answers(**answers))
+    steps = {step.id: step for step in assembled.recipe.steps}
+    wrong = [f"problem {problem.kind} of {problem.step}" for problem in assembled.problems]
     for step_id, expected in cards.items():
         step = steps.get(step_id)
         if step is None:
             wrong.append(f"no step {step_id}")
         elif (step.card.id if step.card else None) != expected:
             wrong.append(f"{step_id} works with {step.card.id if step.card else 'nothing'}")
-        elif expected is None and not (step.gap and any(gap.step == step_id for gap in made.gaps)):
+        elif expected is None and not (step.gap and any(gap.step == step_id for gap in assembled.gaps)):
             wrong.append(f"the gap of {step_id} is not named")
     for step_id, words in said.items():
         step = steps.get(step_id)
@@ -56,7 +56,7 @@ def _faults(engine: Engine, one: Case) -> list[str]:
             wrong.append(f"{step_id} does not say {words!r}: {told}")
     wrong += [f"a step {step_id}" for step_id in ABSENT.get(name, ()) if step_id in steps]
     wrong += [f"a step that nobody wrote down: {step_id}" for step_id in steps if step_id not in ORDER]
-    order = [ORDER.index(step.id) for step in made.recipe.steps if step.id in ORDER]
+    order = [ORDER.index(step.id) for step in assembled.recipe.steps if step.id in ORDER]
     if order != sorted(order):
         wrong.append("the steps stand in another order")
     return wrong
@@ -81,11 +81,11 @@ def test_each_piece_of_work_and_each_layer_adds_what_it_needs(bench: Engine) -> 
 
 def test_there_are_at_least_forty_cases() -> None:
     """Their names are all different."""
-    assert len({one[0] for one in CASES}) == len(CASES) >= 40
-    assert set(ABSENT) <= {one[0] for one in CASES}
+    assert len({case[0] for case in CASES}) == len(CASES) >= 40
+    assert set(ABSENT) <= {case[0] for case in CASES}
 
 
-@pytest.mark.parametrize("one", CASES, ids=[one[0] for one in CASES])
+@pytest.mark.parametrize("one", CASES, ids=[case[0] for case in CASES])
 def test_recipes_are_those_written_by_hand(bench: Engine, one: Case) -> None:
     """The steps, cards, reasons and gaps for each set of answers."""
     assert _faults(bench, one) == []
@@ -102,7 +102,10 @@ def _without(name: str, place: int) -> Callable[[pytest.MonkeyPatch], None]:
 
 def _without_reason(place: int) -> Callable[[pytest.MonkeyPatch], None]:
     def change(patch: pytest.MonkeyPatch) -> None:
-        rows = [replace(one, because="") if one.at == place else one for one in table.CARD_REASONS]
+        rows = [
+            replace(card_reason, because="") if card_reason.at == place else card_reason
+            for card_reason in table.CARD_REASONS
+        ]
         patch.setattr(assembling, "CARD_REASONS", tuple(rows))
 
     return change
@@ -202,7 +205,7 @@ def test_a_removed_rule_is_detected(bench: Engine, monkeypatch: pytest.MonkeyPat
     """The recipes of each mutant differ from the hand-written tables somewhere."""
     MUTANTS[name](monkeypatch)
     try:
-        missed = any(_faults(bench, one) for one in CASES) or _faults_of_what_is_asked(bench)
+        missed = any(_faults(bench, case) for case in CASES) or _faults_of_what_is_asked(bench)
     except RuntimeError:
         # Where this criterion alone decides between two cards, no reason can be given without it.
         missed = name == "criterion 8"
@@ -241,13 +244,13 @@ def test_any_answers_give_a_recipe_that_passes_the_check_or_names_its_gaps(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(assembling, "cards_for", lambda engine, library, ids: list(SHELF))
         parsed = Answers(**answers)
-        made = assembling.assemble(bench, None, parsed)
-        assert made == assembling.assemble(bench, None, parsed)
-    steps = made.recipe.steps
-    assert made.problems == [] == problems_with(SHELF, bench, None, made.recipe, parsed)
+        assembled = assembling.assemble(bench, None, parsed)
+        assert assembled == assembling.assemble(bench, None, parsed)
+    steps = assembled.recipe.steps
+    assert assembled.problems == [] == problems_with(SHELF, bench, None, assembled.recipe, parsed)
     assert len({step.id for step in steps}) == len(steps)
     assert all(step.reasons for step in steps)
-    assert {gap.step for gap in made.gaps} == {step.id for step in steps if gap_of(step)}
+    assert {gap.step for gap in assembled.gaps} == {step.id for step in steps if gap_of(step)}
     assert all(step.card is not None or is_only_offered(step) for step in steps)
     if not parsed.cloud_allowed:
         assert not any(step.uses_cloud for step in steps)
@@ -295,10 +298,10 @@ def test_directions(
     bench: Engine, scripts: list[str], directions: dict[str, Any], expected: tuple[str | None, str | None]
 ) -> None:
     """The scripts' common direction; scripts of opposite directions have none."""
-    made = assembling.assemble(
+    assembled = assembling.assemble(
         bench, None, Answers(**{**CASES[0][1], "scripts": scripts, "directions": directions})
     )
-    assert (made.recipe.defaults.direction, made.recipe.defaults.line_position) == expected
+    assert (assembled.recipe.defaults.direction, assembled.recipe.defaults.line_position) == expected
 
 
 def _choose(identity: str, step: str = "read") -> list[Override]:
@@ -308,8 +311,8 @@ def _choose(identity: str, step: str = "read") -> list[Override]:
 def test_a_reader_that_a_person_chose_holds_when_the_recipe_is_proposed_again(bench: Engine) -> None:
     """The rules would choose another; the choice applies to the whole project only."""
     answers = Answers(**CASES[0][1])
-    made = assembling.assemble(bench, None, answers, _choose("builtin:fitting@1"))
-    read = next(step for step in made.recipe.steps if step.id == "read")
+    assembled = assembling.assemble(bench, None, answers, _choose("builtin:fitting@1"))
+    read = next(step for step in assembled.recipe.steps if step.id == "read")
     assert read.card is not None
     assert read.card.id == "builtin:fitting@1"
     assert "chosen by a person" in " ".join(read.reasons)
@@ -324,8 +327,8 @@ def test_a_reader_that_a_person_chose_holds_when_the_recipe_is_proposed_again(be
 
 def test_a_chosen_reader_that_is_gone_is_named(bench: Engine) -> None:
     """The rules then choose another reader and say so."""
-    made = assembling.assemble(bench, None, Answers(**CASES[0][1]), _choose("linereader:gone@1"))
-    read = next(step for step in made.recipe.steps if step.id == "read")
+    assembled = assembling.assemble(bench, None, Answers(**CASES[0][1]), _choose("linereader:gone@1"))
+    read = next(step for step in assembled.recipe.steps if step.id == "read")
     assert read.card is not None
     assert read.card.id == "linereader:hand@1"
     assert "linereader:gone@1" in " ".join(read.reasons)
@@ -334,23 +337,28 @@ def test_a_chosen_reader_that_is_gone_is_named(bench: Engine) -> None:
 def test_a_licence_that_a_person_accepted_by_choosing(bench: Engine) -> None:
     """The step says so, and the check accepts it."""
     hebrew = {**CASES[0][1], "scripts": ["Hebr"], "languages": ["he"]}
-    made = assembling.assemble(bench, None, Answers(**hebrew), _choose("linereader:10.5281/zenodo.103@1"))
-    read = next(step for step in made.recipe.steps if step.id == "read")
+    assembled = assembling.assemble(
+        bench, None, Answers(**hebrew), _choose("linereader:10.5281/zenodo.103@1")
+    )
+    read = next(step for step in assembled.recipe.steps if step.id == "read")
     assert read.licence_accepted
-    assert made.problems == []
+    assert assembled.problems == []
 
 
 def test_what_a_service_would_do_is_offered_where_pages_may_not_leave(bench: Engine) -> None:
     """For each such step, with the price; steps that are done here get no offer."""
-    made = assembling.assemble(
+    assembled = assembling.assemble(
         bench, None, Answers(**{**CASES[0][1], "scripts": ["Cyrl"], "languages": ["ru"]})
     )
-    offered = {(one.step, one.card, one.cost_per_page) for one in made.cloud_options}
+    offered = {
+        (cloud_option.step, cloud_option.card, cloud_option.cost_per_page)
+        for cloud_option in assembled.cloud_options
+    }
     assert offered == {
         ("read", "cloud:Reader/eyes@served", 0.002),
         ("correct", "cloud:Writer/words@served", 0.001),
     }
-    assert [gap.fix for gap in made.gaps if gap.step == "read"] == ["allow-cloud"]
+    assert [gap.fix for gap in assembled.gaps if gap.step == "read"] == ["allow-cloud"]
 
 
 def test_alternatives_are_the_next_by_the_rules(bench: Engine) -> None:
@@ -358,15 +366,15 @@ def test_alternatives_are_the_next_by_the_rules(bench: Engine) -> None:
     cards = [card(f"any:{number}@1", size_gb=number, languages=["fr"]) for number in range(1, 7)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(assembling, "cards_for", lambda engine, library, ids: cards)
-        made = assembling.assemble(bench, None, Answers(**{**CASES[0][1], "purposes": ["edit-corpus"]}))
-    read = next(step for step in made.recipe.steps if step.id == "read")
-    assert [one.id for one in read.alternatives] == ["any:2@1", "any:3@1", "any:4@1"]
+        assembled = assembling.assemble(bench, None, Answers(**{**CASES[0][1], "purposes": ["edit-corpus"]}))
+    read = next(step for step in assembled.recipe.steps if step.id == "read")
+    assert [alternative.id for alternative in read.alternatives] == ["any:2@1", "any:3@1", "any:4@1"]
 
 
 def test_a_spread_is_cut_only_where_one_is_seen_and_a_training_only_offered(bench: Engine) -> None:
     """The steps state these conditions."""
-    made = assembling.assemble(bench, None, Answers(**{**CASES[0][1], "pages": 6_000}))
-    steps = {step.id: step for step in made.recipe.steps}
+    assembled = assembling.assemble(bench, None, Answers(**{**CASES[0][1], "pages": 6_000}))
+    steps = {step.id: step for step in assembled.recipe.steps}
     assert steps["split"].when == When(spreads_detected=True)
     assert steps["train"].offered_when == When(corrected_lines_at_least=table.CORRECTED_LINES_TO_TRAIN)
     assert is_only_offered(steps["train"])

@@ -53,8 +53,8 @@ def problems(
 ) -> list[tuple[str, str | None]]:
     """Return the kinds of the problems, each with its first way out."""
     found = problems_of(engine, library, asked, Answers(**{**ANSWERS, **answers}))
-    assert all(one.sentence.endswith((".", "…")) for one in found)
-    return [(one.kind, one.fix) for one in found]
+    assert all(item.sentence.endswith((".", "…")) for item in found)
+    return [(item.kind, item.fix) for item in found]
 
 
 FAILING = [
@@ -100,7 +100,7 @@ UNKNOWN = {
 def test_names_of_nothing_are_malformed_wherever_they_stand(bench: Engine, place: str) -> None:
     """The place is reported, so that the line of a file can be found."""
     told = problems_of(bench, None, {"id": "x", "title": "y", **UNKNOWN[place]}, Answers(**ANSWERS))
-    assert [one.kind for one in told if one.sentence.startswith(f"{place}: ")] == ["malformed"]
+    assert [item.kind for item in told if item.sentence.startswith(f"{place}: ")] == ["malformed"]
 
 
 def test_every_kind_of_problem_has_a_recipe_that_fails_for_it() -> None:
@@ -127,7 +127,7 @@ def test_all_reasons_are_listed_in_the_stated_order(bench: Engine) -> None:
         {**many, "id": "first"}, step(id="second"), scripts=["Arab"], languages=["ar"], material=["print"]
     )
     found = problems_of(bench, None, wrong, Answers(**ANSWERS))
-    assert [(one.step, one.kind) for one in found] == [
+    assert [(item.step, item.kind) for item in found] == [
         *(
             ("first", kind)
             for kind in ("no-model-for-script", "no-model-for-language", "no-reader-for-material")
@@ -220,7 +220,7 @@ def test_keys_that_name_code_secrets_tools_or_addresses(bench: Engine, key: str)
     for level in range(7):
         deep = {f"level_{level}": [deep]} if level % 2 else {f"level_{level}": deep}
     found = problems_of(bench, None, recipe(step(model={"builtin": deep})), Answers(**ANSWERS))
-    assert [(one.kind, one.step) for one in found] == [("malformed", "read")]
+    assert [(item.kind, item.step) for item in found] == [("malformed", "read")]
     assert key in found[0].sentence
     assert "hunter2" not in found[0].sentence
 

@@ -25,8 +25,8 @@ def desk(engine: Engine, library: Library, client: Any) -> Desk:
 @pytest.fixture
 def viewer(desk: Desk) -> Any:
     """The client of a viewer who may not read what is restricted."""
-    made = desk.client.post("/api/tokens", json={"name": "a viewer", "role": "viewer"}).json()
-    headers = {"Authorization": f"Bearer {made['token']}"}
+    answer = desk.client.post("/api/tokens", json={"name": "a viewer", "role": "viewer"}).json()
+    headers = {"Authorization": f"Bearer {answer['token']}"}
     return lambda path: desk.client.get(path, headers=headers)
 
 
@@ -79,7 +79,7 @@ def test_a_run_is_shown_without_the_pages_that_are_withheld(desk: Desk, viewer: 
         seen, whole = viewer(path), desk.client.get(path)
         assert (seen.status_code, whole.status_code) == (200, 200), name
         assert all(page not in seen.text for page in hidden), name
-        told = [one for one in numbers(seen.json()) if one[0] in COUNTS and name != "jobs"]
+        told = [number for number in numbers(seen.json()) if number[0] in COUNTS and name != "jobs"]
         told = [(key, count) for key, count in told if count != 100 or key == "failed"]
         assert all(count <= KEPT for _, count in told), (name, told)
     run = viewer(f"{URL}/runs/{job_id}").json()
@@ -95,7 +95,7 @@ def test_a_run_is_shown_without_the_pages_that_are_withheld(desk: Desk, viewer: 
     assert order["account"]["done"] == 2
     summary = viewer(f"{URL}/runs/{job_id}/summary").json()
     assert (summary["pages"], summary["pages_read"]) == (2, 2)
-    assert [one["document_id"] for one in summary["stages"][0]["failed_pages"]] == [kept[0]]
+    assert [failed_page["document_id"] for failed_page in summary["stages"][0]["failed_pages"]] == [kept[0]]
     assert desk.run(job_id)["cards"][0]["account"]["failed"] == 3
     assert desk.plan()["started"]["pages"] == 5
 
@@ -154,23 +154,23 @@ def test_events_of_such_a_run_give_progress_in_hundredths(desk: Desk, viewer: An
     guest = Principal("person", "a viewer", "viewer", token_kind="device")
 
     def list_heard(principal: Principal) -> list[dict[str, Any]]:
-        seen = [asyncio.run(as_seen(desk.engine, one, principal)) for one in told]
-        return [one.data for one in seen if one is not None]
+        seen = [asyncio.run(as_seen(desk.engine, item, principal)) for item in told]
+        return [item.data for item in seen if item is not None]
 
     own, guests = list_heard(LOCAL_OWNER), list_heard(guest)
     assert all(page not in str(guests) for page in pages[KEPT:])
-    counted = {one["total"] for one in guests if one.get("id") == job_id}
+    counted = {guest["total"] for guest in guests if guest.get("id") == job_id}
     assert counted
     assert counted <= {0, 1, 100}
-    assert not {one["total"] for one in guests if "total" in one} & {HIDDEN, KEPT + HIDDEN}
+    assert not {guest["total"] for guest in guests if "total" in guest} & {HIDDEN, KEPT + HIDDEN}
     assert {one["total"] for one in own if "total" in one} & {KEPT + HIDDEN}
 
 
 @pytest.fixture
 def editor(desk: Desk) -> Any:
     """The client of an editor who may not read what is restricted."""
-    made = desk.client.post("/api/tokens", json={"name": "an editor", "role": "editor"}).json()
-    headers = {"Authorization": f"Bearer {made['token']}"}
+    answer = desk.client.post("/api/tokens", json={"name": "an editor", "role": "editor"}).json()
+    headers = {"Authorization": f"Bearer {answer['token']}"}
     return lambda method, path, body: desk.client.request(method, path, json=body, headers=headers)
 
 
@@ -186,7 +186,7 @@ def test_start_of_such_a_caller_is_for_the_pages_that_it_sees(desk: Desk, editor
     desk.work()
     run = desk.run(started["job_id"])
     assert (run["state"], run["page_ids"]) == ("done", pages[:KEPT])
-    assert [(one["done"], one["of"]) for one in desk.plan()["runs"]] == [(KEPT, KEPT + HIDDEN)]
+    assert [(run["done"], run["of"]) for run in desk.plan()["runs"]] == [(KEPT, KEPT + HIDDEN)]
     assert editor("POST", f"{URL}/start", {}).json()["refusals"][0]["kind"] == "nothing-left"
 
 
@@ -207,5 +207,5 @@ def test_no_write_answers_the_override_of_a_folder_that_is_withheld(desk: Desk, 
     ):
         assert answer.status_code == 200, answer.text
         assert box not in answer.text
-    assert box in [one["folder_id"] for one in desk.get("")["overrides"]]
+    assert box in [override["folder_id"] for override in desk.get("")["overrides"]]
     assert editor("PUT", URL, {"overrides": []}).status_code == 403

@@ -25,10 +25,10 @@ def desk(engine: Engine, library: Library, client: Any) -> Desk:
 
 def test_without_a_recipe_start_is_refused_and_says_so(desk: Desk) -> None:
     """So is Start with a recipe but without pages."""
-    assert [one["kind"] for one in desk.plan()["refusals"]] == ["no-recipe"]
+    assert [refusal["kind"] for refusal in desk.plan()["refusals"]] == ["no-recipe"]
     assert desk.start(422)["code"] == "start_refused"
     desk.recipe(ORDER)
-    assert [one["kind"] for one in desk.plan()["refusals"]] == ["nothing-left"]
+    assert [refusal["kind"] for refusal in desk.plan()["refusals"]] == ["nothing-left"]
 
 
 def test_the_plan_names_each_card_with_what_is_done_already(desk: Desk) -> None:
@@ -71,16 +71,16 @@ def test_a_run_does_its_cards_in_order_and_the_next_start_processes_only_what_is
     assert node["summary"] == summary
     assert node["stages"] == desk.get(f"/runs/{run['job_id']}")["cards"]
     plan = desk.plan()
-    assert [(one["done"], one["of"]) for one in plan["runs"]] == [(2, 2), (2, 2)]
+    assert [(run["done"], run["of"]) for run in plan["runs"]] == [(2, 2), (2, 2)]
     assert desk.start(422)["refusals"][0]["kind"] == "nothing-left"
     desk.do("representation.create", {"segment_id": segments[0], "text": "Dear Mr Woodward"})
     desk.lines(desk.pages(1)[0], ["Mrs Woodward came"])
-    assert [one["done"] for one in desk.plan()["runs"]] == [2, 1]
+    assert [run["done"] for run in desk.plan()["runs"]] == [2, 1]
     again = desk.run_whole()
     assert [card["account"]["pages"] for card in again["cards"]] == [1, 2]
     redone = desk.run_whole(redo=["order"])
     assert [card["account"]["pages"] for card in redone["cards"]] == [3, 0]
-    assert [one["job_id"] for one in desk.get("/runs")["items"]] == [
+    assert [item["job_id"] for item in desk.get("/runs")["items"]] == [
         redone["job_id"],
         again["job_id"],
         run["job_id"],
@@ -178,7 +178,7 @@ def test_a_failed_card_stops_those_after_it_and_failed_pages_are_offered_again(
     assert (run["state"], run["cards"][1]["why"] in run["reason"]) == ("failed", True)
     summary = desk.get(f"/runs/{job_id}/summary")
     stage = summary["stages"][0]
-    assert [one["document_id"] for one in stage["failed_pages"]] == [bad]
+    assert [failed_page["document_id"] for failed_page in stage["failed_pages"]] == [bad]
     assert [one["id"] for one in summary["not_run"]] == ["names"]
     again = f"/api/workflow-execution/threads/{stage['thread_id']}/read-again"
     assert desk.client.post(again).status_code == 200

@@ -37,8 +37,8 @@ def remote_card(client: Any) -> str:
 
 
 def _to_fetch(desk: Desk) -> Any:
-    found = [one for one in cards_here(desk.engine, desk.library) if "read-a-line" in one.jobs]
-    return next(one for one in found if one.availability == "download" and "en" in one.languages)
+    found = [card for card in cards_here(desk.engine, desk.library) if "read-a-line" in card.jobs]
+    return next(item for item in found if item.availability == "download" and "en" in item.languages)
 
 
 def test_a_model_that_is_not_here_refuses_start_until_another_is_used_instead(
@@ -53,7 +53,7 @@ def test_a_model_that_is_not_here_refuses_start_until_another_is_used_instead(
     (entry,) = plan["downloads"]
     assert entry["route"] == f"/api/local-models/download/{card.download.runtime}/{card.download.id}"
     assert (entry["downloading"], entry["size_bytes"] > 0) == (False, True)
-    assert [one["kind"] for one in plan["refusals"]] == ["model-not-here"]
+    assert [refusal["kind"] for refusal in plan["refusals"]] == ["model-not-here"]
     assert entry["instead"]
     url = f"{URL}/start/use-instead"
     refused = client.post(url, json={"model": "nothing", "card": entry["instead"][0]})
@@ -61,9 +61,9 @@ def test_a_model_that_is_not_here_refuses_start_until_another_is_used_instead(
     refused = client.post(url, json={"model": entry["model"], "card": card.id})
     assert (refused.status_code, refused.json()["code"]) == (422, "not_offered")
     answer = client.post(url, json={"model": entry["model"], "card": entry["instead"][0]}).json()
-    assert [(one["scope"], one["step"], one["card"]["id"]) for one in answer["overrides"]] == [
-        ("project", "read", entry["instead"][0])
-    ]
+    assert [
+        (override["scope"], override["step"], override["card"]["id"]) for override in answer["overrides"]
+    ] == [("project", "read", entry["instead"][0])]
     assert desk.plan()["downloads"] == []
     client.post("/api/actions/audit/undo", json={"audit_ids": [answer["audit_id"]]})
     assert len(desk.plan()["downloads"]) == 1
@@ -100,7 +100,7 @@ def test_a_candidate_is_used_for_a_step_that_it_can_do(desk: Desk, client: Any) 
         answer = client.post(url, json={"step": step, "card": card})
         return answer.status_code, answer.json().get("code")
 
-    card = next(one for one in cards_here(desk.engine, desk.library) if one.id.startswith("rapidocr:"))
+    card = next(card for card in cards_here(desk.engine, desk.library) if card.id.startswith("rapidocr:"))
     assert use("correct", card.id) == (422, "unknown_step")
     assert use("read", "rapidocr:nothing@1") == (422, "unknown_card")
     assert use("names", card.id) == (422, "card_of_another_job")
@@ -117,7 +117,9 @@ def test_a_candidate_that_is_still_to_be_fetched_becomes_a_download_of_the_plan(
     """It is stored as an override by `project.save_setup`, and undone with it."""
     desk.lines(desk.pages(1)[0])
     own = next(
-        one for one in cards_here(desk.engine, desk.library) if one.id.startswith("rapidocr:PP-OCRv6-small")
+        card
+        for card in cards_here(desk.engine, desk.library)
+        if card.id.startswith("rapidocr:PP-OCRv6-small")
     )
     read = {"id": "read", "job": "read-a-line", "layer": "reading"}
     desk.recipe({**read, "card": {"id": own.id, "source": own.source}})
@@ -126,7 +128,7 @@ def test_a_candidate_that_is_still_to_be_fetched_becomes_a_download_of_the_plan(
     done = client.post(f"{URL}/steps/use-candidate", json={"step": "read", "card": card.id}).json()
     (entry,) = desk.plan()["downloads"]
     assert (entry["card"], entry["downloading"], own.id in entry["instead"]) == (card.id, False, True)
-    assert [one["fix"] for one in desk.plan()["refusals"]] == ["download"]
+    assert [refusal["fix"] for refusal in desk.plan()["refusals"]] == ["download"]
     client.post("/api/actions/audit/undo", json={"audit_ids": [done["audit_id"]]})
     assert (desk.plan()["downloads"], desk.get("")["overrides"]) == ([], [])
 
@@ -177,7 +179,7 @@ def test_pages_are_sent_only_with_permission_and_a_persons_consent(
     desk.recipe(ORDER, claims)
     plan = desk.plan()
     assert (
-        "cloud-not-allowed" in [one["kind"] for one in plan["refusals"]]
+        "cloud-not-allowed" in [refusal["kind"] for refusal in plan["refusals"]]
         or plan["skipped"][0]["fix"] == "allow-cloud"
     )
     desk.recipe(ORDER, claims, answers={"cloud_allowed": True})
@@ -206,7 +208,7 @@ def test_a_folder_with_a_card_of_its_own_is_a_card_of_the_run(desk: Desk, client
     pages, others = desk.pages(2, box), desk.pages(3)
     for page in [*pages, *others]:
         desk.lines(page)
-    found = {one.id: one for one in cards_here(desk.engine, desk.library) if "read-a-line" in one.jobs}
+    found = {card.id: card for card in cards_here(desk.engine, desk.library) if "read-a-line" in card.jobs}
     own, special = [one for one in found.values() if one.installed and one.reader][:2]
     read = {"id": "read", "job": "read-a-line", "layer": "reading"}
     desk.recipe({**read, "card": {"id": own.id, "source": own.source}})
@@ -214,7 +216,7 @@ def test_a_folder_with_a_card_of_its_own_is_a_card_of_the_run(desk: Desk, client
     override["card"] = {"id": special.id, "source": special.source}
     assert client.put(URL, json={"overrides": [override]}).status_code == 200
     runs = desk.plan()["runs"]
-    assert [(one["id"], one["of"], one["provider_override"]) for one in runs] == [
+    assert [(run["id"], run["of"], run["provider_override"]) for run in runs] == [
         ("read", 3, own.reader),
         ("read-2", 2, special.reader),
     ]
@@ -227,10 +229,10 @@ def test_what_runs_automatically_is_listed_with_the_reason(desk: Desk) -> None:
     desk.recipe(
         ORDER, {"id": "nothing", "job": "transcribe-speech", "layer": "reading", "gap": "No model hears."}
     )
-    found = desk.get("/automatic")
-    assert [(one["job"], one["runs"]) for one in found["on_add"]] == [("put-in-order", False), (None, False)]
-    assert "started" in found["on_add"][0]["why"]
-    assert "Stale marks" in [one["name"] for one in found["on_correction"]]
+    answer = desk.get("/automatic")
+    assert [(one["job"], one["runs"]) for one in answer["on_add"]] == [("put-in-order", False), (None, False)]
+    assert "started" in answer["on_add"][0]["why"]
+    assert "Stale marks" in [one["name"] for one in answer["on_correction"]]
     desk.recipe(ORDER)
     desk.run_whole()
     assert [one["runs"] for one in desk.get("/automatic")["on_add"]] == [True]
@@ -256,7 +258,9 @@ def test_a_step_for_doubtful_readings_passes_over_the_others(desk: Desk) -> None
     """By the mean confidence of a page's readings; the card says so where no page is below the limit."""
     sure, doubtful = desk.pages(2)
     for page, confidence in ((sure, 0.95), (doubtful, 0.6)):
-        read = [{"segment_id": one, "text": "Dear Sir", "confidence": confidence} for one in desk.lines(page)]
+        read = [
+            {"segment_id": line, "text": "Dear Sir", "confidence": confidence} for line in desk.lines(page)
+        ]
         with desk.library.db.read() as conn:
             asked = "SELECT pass_id FROM segment WHERE id = ?"
             (pass_id,) = conn.exec_driver_sql(asked, (read[0]["segment_id"],)).one()

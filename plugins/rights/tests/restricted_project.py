@@ -78,11 +78,11 @@ class RestrictedProject:
 
     def token(self, role: str = "editor") -> tuple[str, dict[str, str]]:
         """Create an agent's token; return (id, headers)."""
-        made = self.client.post("/api/tokens", json={"name": f"a {role}", "role": role})
-        assert made.status_code == 200, made.text
-        told = made.json()
-        secret = next(value for name, value in told.items() if name == "token" or name.endswith("_token"))
-        return told.get("id") or told["token_id"], {"Authorization": f"Bearer {secret}"}
+        response = self.client.post("/api/tokens", json={"name": f"a {role}", "role": role})
+        assert response.status_code == 200, response.text
+        answer = response.json()
+        secret = next(value for name, value in answer.items() if name == "token" or name.endswith("_token"))
+        return answer.get("id") or answer["token_id"], {"Authorization": f"Bearer {secret}"}
 
 
 def picture(colour: tuple[int, int, int]) -> bytes:

@@ -40,9 +40,9 @@ def list_heard(project: RestrictedProject, found: list[Event], who: Principal) -
 
     async def sift() -> list[str]:
         return [
-            str(one.data.get("type") or one.kind)
-            for one in found
-            if await as_seen(project.engine, one, who) is not None
+            str(item.data.get("type") or item.kind)
+            for item in found
+            if await as_seen(project.engine, item, who) is not None
         ]
 
     return asyncio.run(sift())
@@ -86,6 +86,23 @@ def test_jobs_and_logs_about_a_restricted_page_are_not_listed(
     assert activity.json()["withheld"] > 0
 
 
+def test_the_result_of_a_job_about_many_pages_does_not_count_the_withheld_ones(
+    project: RestrictedProject, outsider: Headers
+) -> None:
+    folder = project.do("document.create", {"name": "All"})["id"]
+    pages = [project.hidden_page.id, project.open.id]
+    project.do("document.move", {"ids": pages, "parent_id": folder})
+    job_id = str(project.do("image.treat", {"scope_ids": [folder], "role": "binarised"})["job_id"])
+    project.engine.jobs.run_until_idle(project.library, timeout=60)
+    path = f"/api/activity/jobs/{job_id}"
+    result = project.client.get(path).json()["result"]
+    assert result["pictures"]
+    assert project.client.get(path, headers=outsider).json()["result"] == result
+    project.restrict(project.hidden_page.id)
+    assert project.client.get(path, headers=outsider).json()["result"] is None
+    assert project.client.get(path).json()["result"] == result
+
+
 def test_jobs_that_name_a_page_only_through_what_is_on_it_are_not_listed(
     project: RestrictedProject, outsider: Headers
 ) -> None:
@@ -109,10 +126,10 @@ def test_sizes_of_snapshots_are_not_told_where_something_is_withheld(
     taken = [project.client.post("/api/snapshots", headers=who).json() for who in (outsider, None)]
     project.restrict(project.hidden_page.id)
     taken.append(project.client.post("/api/snapshots", headers=outsider).json())
-    assert [one["bytes"] is None for one in taken] == [False, False, True]
+    assert [item["bytes"] is None for item in taken] == [False, False, True]
     for who, told in ((outsider, False), (None, True)):
         listed = project.client.get("/api/snapshots", headers=who).json()["items"]
-        assert [one["bytes"] is not None for one in listed] == [told] * 3
+        assert [item["bytes"] is not None for item in listed] == [told] * 3
 
 
 def test_dataset_rows_are_filtered_for_each_caller(project: RestrictedProject, outsider: Headers) -> None:
@@ -144,10 +161,14 @@ def test_a_table_of_descriptions_neither_shows_nor_reaches_what_is_withheld(
     for key, value in (("document.id", page), ("document.name", name)):
         table = b64encode(f"{key},place\n{value},Toledo\n".encode()).decode()
         for path in ("/plan", ""):
-            told = client.post(
+            answer = client.post(
                 f"/api/documents/metadata{path}", json={"table": table}, headers=outsider
             ).json()
-            assert (told["counts"]["unmatched"], told["counts"]["ambiguous"], told["counts"]["new"]) == (
+            assert (
+                answer["counts"]["unmatched"],
+                answer["counts"]["ambiguous"],
+                answer["counts"]["new"],
+            ) == (
                 1,
                 0,
                 0,
@@ -191,7 +212,7 @@ def test_an_item_of_a_canvas_that_names_a_restricted_page_is_not_shown(
         project.do("canvas.item_create", item)
     project.restrict(project.hidden_page.id)
     path = f"/api/canvas/folders/{folder}/layout"
-    assert [one["text"] for one in project.client.get(path, headers=outsider).json()["items"]] == [
+    assert [item["text"] for item in project.client.get(path, headers=outsider).json()["items"]] == [
         "open said"
     ]
     assert len(project.client.get(path).json()["items"]) == 2
@@ -204,13 +225,13 @@ def test_numbers_of_the_project_leave_out_what_is_withheld_and_the_trash(
     path = "/api/library/stats"
     before = project.client.get(path).json()
     project.restrict(project.hidden_page.id)
-    told = project.client.get(path, headers=outsider).json()
-    assert told["bytes"] is None
-    assert 0 < told["segments"] < before["segments"]
-    assert 0 < told["readings"] < before["readings"]
+    answer = project.client.get(path, headers=outsider).json()
+    assert answer["bytes"] is None
+    assert 0 < answer["segments"] < before["segments"]
+    assert 0 < answer["readings"] < before["readings"]
     project.do("document.delete", {"ids": [project.hidden_page.id]})
     after = project.client.get(path).json()
-    assert (after["segments"], after["readings"]) == (told["segments"], told["readings"])
+    assert (after["segments"], after["readings"]) == (answer["segments"], answer["readings"])
     assert after["bytes"] > 0
 
 
@@ -265,8 +286,8 @@ def test_segments_derived_from_a_restricted_line_are_restricted(
     page = project.open
     first = page.lines[0]
     project.restrict(first, "segment")
-    made = project.do("segment.pass_create", {"document_id": page.id, "name": "Anew"})
-    new_pass = made.get("id") or made["pass"]["id"]
+    result = project.do("segment.pass_create", {"document_id": page.id, "name": "Anew"})
+    new_pass = result.get("id") or result["pass"]["id"]
     anchor = {"document_id": page.id, "rect": [0.12, 0.16, 0.7, 0.12]}
     again = project.do(
         "segment.create", {"document_id": page.id, "pass_id": new_pass, "kind": "line", "anchor": anchor}
@@ -292,8 +313,8 @@ def test_segments_derived_from_a_restricted_line_are_restricted(
 
     for part in json.loads(new_ids):
         assert project.client.get(f"/api/segments/{part}", headers=outsider).status_code == 403
-        found = project.client.get(f"/api/rights/effective?target_kind=segment&target_id={part}").json()
-        assert found["restricted"] is True
+        answer = project.client.get(f"/api/rights/effective?target_kind=segment&target_id={part}").json()
+        assert answer["restricted"] is True
 
 
 def test_find_withheld_answers_for_each_use(project: RestrictedProject) -> None:
@@ -341,9 +362,9 @@ def test_concurrent_requests_of_readers_and_outsiders_do_not_mix(
 
     def ask(headers: Headers, status: int) -> None:
         for _ in range(25):
-            found = project.client.get(path, headers=headers).status_code
-            if found != status:
-                wrong.append((found, status))
+            response = project.client.get(path, headers=headers).status_code
+            if response != status:
+                wrong.append((response, status))
 
     threads = [
         threading.Thread(target=ask, args=one) for one in ((reader, 200), (outsider, 403), ({}, 200)) * 2

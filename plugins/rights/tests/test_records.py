@@ -146,7 +146,7 @@ def test_a_machine_cannot_move_a_page_away_from_a_record(project: RestrictedProj
 
 def test_an_outsider_cannot_change_a_restricted_page_by_any_action(project: RestrictedProject) -> None:
     page, line = project.hidden_page.id, project.hidden_page.lines[0]
-    made = project.engine.run(
+    result = project.engine.run(
         project.library, "document.update", {"document_id": page, "is_starred": True}, LOCAL_OWNER
     )
     record = project.restrict(page)
@@ -161,7 +161,7 @@ def test_an_outsider_cannot_change_a_restricted_page_by_any_action(project: Rest
             project.do(name, params, EDITOR)
         assert refused.value.code == "rights_restricted", name
     with pytest.raises(Forbidden) as refused:
-        undo(project, made.audit_id, EDITOR)
+        undo(project, result.audit_id, EDITOR)
     assert refused.value.code == "rights_restricted"
     assert project.rows("SELECT name FROM document WHERE id = ?", page) == [("Zyxwvuts.png",)]
 
@@ -180,22 +180,22 @@ def test_the_records_in_force_are_listed_with_what_they_are_about(project: Restr
     page = project.hidden_page.id
 
     def listed(**headers: str) -> dict[str, Any]:
-        found: dict[str, Any] = project.client.get("/api/rights", headers=headers).json()
-        return found
+        answer: dict[str, Any] = project.client.get("/api/rights", headers=headers).json()
+        return answer
 
-    before = {one["id"] for one in listed()["items"]}
+    before = {item["id"] for item in listed()["items"]}
     given = {"target_kind": "document", "target_id": page, "restricted": True, "readers": ["a"]}
     made = project.client.post("/api/rights", json=given).json()
     project.client.post(
         "/api/rights", json={"target_kind": "library", "target_id": "library", "labels": ["All"]}
     )
-    newest, mine = [one for one in listed()["items"] if one["id"] not in before]
+    newest, mine = [item for item in listed()["items"] if item["id"] not in before]
     assert (newest["target_kind"], newest["target_name"], newest["labels"]) == ("library", None, ["All"])
     assert (mine["target_id"], mine["restricted"], mine["readers"]) == (page, True, ["a"])
     assert mine["target_name"] == project.client.get(f"/api/documents/{page}").json()["name"]
     code = project.client.post("/api/pair/code", json={"role": "viewer"}).json()["code"]
     token = project.client.post("/api/pair", json={"code": code}).json()["device_token"]
     seen = listed(Authorization=f"Bearer {token}")
-    assert mine["id"] not in {one["id"] for one in seen["items"]}
+    assert mine["id"] not in {item["id"] for item in seen["items"]}
     project.client.post(f"/api/rights/{made['id']}/withdraw")
-    assert made["id"] not in {one["id"] for one in listed()["items"]}
+    assert made["id"] not in {item["id"] for item in listed()["items"]}

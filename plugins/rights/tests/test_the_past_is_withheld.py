@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from restricted_project import RestrictedProject
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from restricted_project import Page, RestrictedProject
+
+OPENAPI = Path(__file__).parents[3] / "docs" / "openapi.json"
+FORMATS = ("pagexml", "alto", "tei", "hocr", "plain-text")
 
 
 def last_step(project: RestrictedProject) -> str:
@@ -71,3 +78,54 @@ def test_a_citation_tells_others_nothing_of_a_restricted_line(project: Restricte
     assert answer.status_code == 403, answer.text
     own = project.client.post("/api/locations/resolve", json={"segmentId": cited}).json()
     assert page.word in own["textThen"]
+
+
+def doors(project: RestrictedProject, page: Page, step: str) -> Iterator[str]:
+    """Yield every published address that answers of the past, asked about *page* as of *step*."""
+    order = project.rows("SELECT id FROM reading_order WHERE document_id = ?", page.id)[0][0]
+    for path, methods in json.loads(OPENAPI.read_text("utf-8"))["paths"].items():
+        if any(
+            parameter.get("name") == "as_of" for parameter in methods.get("get", {}).get("parameters", ())
+        ):
+            for name in FORMATS if "format_name" in path else ("",):
+                place = path.format(
+                    document_id=page.id,
+                    doc_id=page.id,
+                    segment_id=page.lines[1],
+                    order_id=order,
+                    format_name=name,
+                )
+                yield f"{place}?as_of={step}" + (
+                    f"&parent_id={project.box}" if place == "/api/documents" else ""
+                )
+
+
+def test_no_door_to_the_past_shows_a_page_that_is_restricted_now(project: RestrictedProject) -> None:
+    page, (_, headers) = project.hidden_page, project.token()
+    addresses = list(doors(project, page, last_step(project)))
+    assert len(addresses) > 20
+    project.do("document.update", {"document_id": page.id, "name": "by now.png"})
+    project.restrict(page.id)
+    own = {address: project.client.get(address) for address in addresses}
+    assert [address for address, answer in own.items() if answer.status_code != 200] == []
+    assert sum(page.word in answer.text for answer in own.values()) > 15
+    for address in addresses:
+        answer = project.client.get(address, headers=headers)
+        assert page.word not in answer.text, address
+        assert answer.status_code in ((200, 403) if address.startswith("/api/documents?") else (403, 404)), (
+            address
+        )
+
+
+def test_no_door_to_the_past_shows_what_empty_trash_removed(project: RestrictedProject) -> None:
+    page = project.hidden_page
+    addresses = list(doors(project, page, last_step(project)))
+    project.do("document.delete", {"ids": [page.id]})
+    project.do("document.empty_trash", {})
+    for address in addresses:
+        answer = project.client.get(address)
+        assert page.word not in answer.text, address
+        assert answer.status_code == (200 if address.startswith("/api/documents?") else 404), (
+            address,
+            answer.text,
+        )

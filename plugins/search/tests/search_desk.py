@@ -42,13 +42,13 @@ class SearchDesk:
 
     def page(self, *texts: str, name: str = "Leaf", parent: str | None = None, **more: Any) -> Page:
         """A page with a line for each of *texts*; an empty one is not read."""
-        made = self.do("document.create", {"name": name, "doc_type": "page", "parent_id": parent, **more})[
+        result = self.do("document.create", {"name": name, "doc_type": "page", "parent_id": parent, **more})[
             "id"
         ]
-        pass_id = self.do("segment.pass_create", {"document_id": made, "name": "Lines"})["id"]
+        pass_id = self.do("segment.pass_create", {"document_id": result, "name": "Lines"})["id"]
         lines = [
             {
-                "document_id": made,
+                "document_id": result,
                 "pass_id": pass_id,
                 "kind": "line",
                 "anchor": {
@@ -58,14 +58,14 @@ class SearchDesk:
             for number in range(len(texts))
         ]
         ids = (
-            [one["id"] for one in self.do("segment.create_many", {"segments": lines})["items"]]
+            [item["id"] for item in self.do("segment.create_many", {"segments": lines})["items"]]
             if lines
             else []
         )
         for line, text in zip(ids, texts, strict=True):
             if text:
                 self.correct(line, text)
-        return Page(made, pass_id, ids)
+        return Page(result, pass_id, ids)
 
     def correct(self, line: str, text: str) -> None:
         self.do("representation.create", {"segment_id": line, "text": text})
@@ -82,10 +82,10 @@ class SearchDesk:
         return str(answer.json()["detail"])
 
     def ids(self, query: str, **more: Any) -> list[str]:
-        return [one["document_id"] for one in self.ask(query, **more)["results"]]
+        return [result["document_id"] for result in self.ask(query, **more)["results"]]
 
     def ids_for(self, who: Principal, query: str, **more: Any) -> list[str]:
-        return [one["document_id"] for one in self.ask_as(who, query, **more)["results"]]
+        return [result["document_id"] for result in self.ask_as(who, query, **more)["results"]]
 
     def ask_as(self, who: Principal, query: str, **more: Any) -> dict[str, Any]:
         """What another caller is answered."""

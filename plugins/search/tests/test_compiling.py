@@ -28,7 +28,7 @@ def compile_query(
     desk: SearchDesk, query: str = SENTENCE, **more: Any
 ) -> tuple[list[str], str | None, str | None]:
     answer = desk.ask(query, compile=True, **more)
-    found = [one["document_id"] for one in answer["results"]]
+    found = [result["document_id"] for result in answer["results"]]
     assert answer["query"] == query
     return found, answer["compiled_query"], answer["compilation_error"]
 
@@ -90,7 +90,7 @@ def test_a_viewer_has_no_model_asked_and_nothing_leaves_unasked(
     provider.add_to(desk.engine, "Loopback")
     viewer = replace(LOCAL_OWNER, role="viewer", name="a guest", token_id="guest")
     answer = desk.ask_as(viewer, "peste", compile=True)
-    assert [one["document_id"] for one in answer["results"]] == [page.id]
+    assert [result["document_id"] for result in answer["results"]] == [page.id]
     assert "viewer" in answer["compilation_error"]
     assert provider.asked == []
 

@@ -44,6 +44,15 @@ def test_ten_thousand_terms_are_refused(desk: SearchDesk) -> None:
     assert desk.client.post("/api/search", json={"query": "a " * 10_000}).status_code == 422
 
 
+def test_endless_phrases_are_refused_wherever_they_stand(desk: SearchDesk) -> None:
+    passage = [f"w{number}" for number in range(1_200)]
+    for query in (f'"{" ".join(passage)}"', f'people:"{" ".join(passage)}"', "-".join(passage)):
+        assert "at most 256 words" in desk.expect_refusal(422, query), query[:20]
+    quoted = " ".join(passage[:256])
+    page = desk.page(quoted)
+    assert desk.ids(f'"{quoted}"', include=["content", "entities", "claims"]) == [page.id]
+
+
 def test_four_thousand_filters_are_refused(desk: SearchDesk) -> None:
     desk.expect_refusal(422, filters={"doc_types": ["page"] * 4_000})
     assert desk.ask("alpha", filters={"doc_types": ["page"] * 1_000})["count"] == 0

@@ -10,7 +10,7 @@ from armarium.projects.doctor import examine
 
 def examine_index(desk: SearchDesk, *, rebuild: bool = False) -> list[str]:
     found = examine(desk.engine, desk.library.path, files=False, rebuild=rebuild)
-    return [one["what"] for one in found["findings"]]
+    return [finding["what"] for finding in found["findings"]]
 
 
 def test_the_doctor_verifies_and_rebuilds(desk: SearchDesk) -> None:

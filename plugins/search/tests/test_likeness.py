@@ -34,13 +34,13 @@ def in_doubt(desk: SearchDesk, page: str) -> list[tuple[str, str, str | None, st
     ]
     with desk.library.db.read() as conn:
         rows = family.stale(conn, desk.library, [page])
-    return [(one.kind, one.id, one.text, one.todo) for one in rows]
+    return [(row.kind, row.id, row.text, row.todo) for row in rows]
 
 
 def test_without_vectors_a_hybrid_search_answers_words_and_says_so(desk: SearchDesk) -> None:
     page = desk.page("alpha")
     answer = desk.ask("alpha", search_type="hybrid")
-    assert [one["document_id"] for one in answer["results"]] == [page.id]
+    assert [result["document_id"] for result in answer["results"]] == [page.id]
     assert answer["search_type"] == "fulltext"
     assert "similarity was not searched" in answer["semantic"]["notice"]
     assert desk.ask("alpha", search_type="semantic")["count"] == 0

@@ -32,7 +32,7 @@ def test_spellings_and_misreadings_are_found(desk: SearchDesk) -> None:
     desk.page("nada")
     assert desk.ids("convento") == []
     answer = desk.ask("convento", use_fuzzy_match=True)
-    assert [one["document_id"] for one in answer["results"]] == [page.id]
+    assert [result["document_id"] for result in answer["results"]] == [page.id]
     assert answer["fuzzy_words"] == {"convento": ["conuento"]}
     assert answer["results"][0]["highlights"] == ["conuento"]
     assert desk.ids("Erancifco", use_fuzzy_match=True) == [page.id]
@@ -85,7 +85,7 @@ def test_every_word_near_enough_is_looked_at(letters: str) -> None:
         vocabulary.by_length.setdefault(len(word), WordsOfLength()).add([word])
     for asked in chance.sample(sorted(words), 25):
         for edits in (1, 2):
-            near = {one for one in words if 0 < edits_between(asked, one) <= edits}
+            near = {word for word in words if 0 < edits_between(asked, word) <= edits}
             found = {one for one, _ in vocabulary.find_near(asked, edits)}
             assert found <= near
             assert found == near or len(found) == MOST
@@ -134,7 +134,7 @@ def test_random_projects(desk: SearchDesk, seed: int) -> None:
             and not any(edits_between(w, v) <= 1 for other in pages.values() for v in other - {w, asked})
         }
         assert alone <= set(found)
-        seen = [one["document_id"] for one in
+        seen = [result["document_id"] for result in
                 desk.ask_as(EDITOR, asked, use_fuzzy_match=True, limit=100)["results"]]  # fmt: skip
         assert set(seen) <= set(pages) - {withheld}
         assert seen[: len([one for one in plain if one != withheld])] == [

@@ -37,7 +37,7 @@ def test_pages_and_queries_get_their_vectors_from_the_model(desk: SearchDesk, mo
     desk.page("el rey y la flota")
     embed(desk)
     answer = desk.ask("plata de minas", search_type="semantic", min_score=0.9)
-    assert [one["document_id"] for one in answer["results"]] == [minas.id]
+    assert [result["document_id"] for result in answer["results"]] == [minas.id]
     assert answer["semantic"]["embedder"] == "letters"
     given = ["minas de plata", "el rey y la flota", "plata de minas"]
     assert model.read_text().splitlines() == given
@@ -104,7 +104,9 @@ def test_a_failure_of_the_model_fails_the_job_and_leaves_what_there_was(
     (state, why) = desk.rows("SELECT state, reason FROM job WHERE kind = 'embeds' ORDER BY rowid DESC")[0]
     assert state == "failed"
     assert words in str(why)
-    assert [one["document_id"] for one in desk.ask("minas", search_type="semantic")["results"]] == [page.id]
+    assert [result["document_id"] for result in desk.ask("minas", search_type="semantic")["results"]] == [
+        page.id
+    ]
 
 
 def test_a_query_without_its_model_is_answered_by_words_and_says_why(desk: SearchDesk, model: Path) -> None:
@@ -112,7 +114,7 @@ def test_a_query_without_its_model_is_answered_by_words_and_says_why(desk: Searc
     embed(desk)
     model.unlink()
     answer = desk.ask("plata", search_type="hybrid")
-    assert [one["document_id"] for one in answer["results"]] == [page.id]
+    assert [result["document_id"] for result in answer["results"]] == [page.id]
     assert answer["search_type"] == "fulltext"
     assert "Similarity was not searched" in answer["semantic"]["notice"]
 

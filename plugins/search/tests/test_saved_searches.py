@@ -19,7 +19,7 @@ def keep(desk: SearchDesk, query: str, **more: Any) -> dict[str, Any]:
 def list_names(desk: SearchDesk) -> list[str]:
     answer = desk.client.get(SAVED).json()
     assert answer["count"] == len(answer["items"])
-    return [one["id"] for one in answer["items"]]
+    return [item["id"] for item in answer["items"]]
 
 
 def test_a_saved_search_is_a_node_with_its_question(desk: SearchDesk) -> None:
@@ -46,8 +46,9 @@ def test_it_is_changed_in_part_and_called_after_its_query(desk: SearchDesk) -> N
         {"is_starred": True},
     )
     assert desk.client.get(f"/api/documents/{made['id']}").json()["name"] == "beta"
-    cleared = desk.client.put(f"{SAVED}/{made['id']}", json={"filters": None}).json()
-    assert cleared["filters"] is None
+    assert desk.client.put(f"{SAVED}/{made['id']}", json={"query": None}).status_code == 422
+    cleared = desk.client.put(f"{SAVED}/{made['id']}", json={"filters": None, "sort_by": None}).json()
+    assert (cleared["filters"], cleared["sort_by"], cleared["query"]) == (None, "relevance", "beta\n")
     desk.undo(cleared["audit_id"])
     desk.undo(changed["audit_id"])
     (again,) = desk.client.get(SAVED).json()["items"]

@@ -139,9 +139,9 @@ class Project:
         for who, for_owner in ((None, True), (EDITOR, False)):
             every = expect_hits(self.leaves, asked, for_owner=for_owner, authorities=only)
             wanted = every[offset : offset + limit]
-            query = " ".join(one.write() for one in asked)
+            query = " ".join(item.write() for item in asked)
             answer = self.desk.ask(query, **sent) if who is None else self.desk.ask_as(who, query, **sent)
-            found = [(one["document_id"], one["score"]) for one in answer["results"]]
+            found = [(result["document_id"], result["score"]) for result in answer["results"]]
             assert [one for one, _ in found] == [one for one, _ in wanted], (query, sent, for_owner)
             assert [score for _, score in found] == pytest.approx([score for _, score in wanted]), (
                 query,

@@ -42,8 +42,8 @@ def test_a_withheld_line_is_not_searched_and_the_rest_of_its_page_is(desk: Searc
 def test_the_order_for_others_tells_nothing_of_what_is_withheld(desk: SearchDesk) -> None:
     desk.page("alpha")
     desk.page("alpha alpha")
-    before = [(one["document_id"], one["score"]) for one in desk.ask_as(EDITOR, "alpha")["results"]]
+    before = [(result["document_id"], result["score"]) for result in desk.ask_as(EDITOR, "alpha")["results"]]
     hidden = desk.page("alpha alpha alpha")
     restrict(desk, "document", hidden.id)
-    after = [(one["document_id"], one["score"]) for one in desk.ask_as(EDITOR, "alpha")["results"]]
+    after = [(result["document_id"], result["score"]) for result in desk.ask_as(EDITOR, "alpha")["results"]]
     assert after == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ def test_a_word_is_found_in_its_line_and_on_the_picture(desk: SearchDesk) -> Non
     page = desk.page("En la ciudad de", "México a diez")
     desk.page("Otra cosa")
     answer = desk.ask("mexico")
-    assert [one["document_id"] for one in answer["results"]] == [page.id]
+    assert [result["document_id"] for result in answer["results"]] == [page.id]
     (result,) = answer["results"]
     (line,) = result["transcript_excerpts"]
     assert line["segment_id"] == page.lines[1]
@@ -122,8 +123,8 @@ def test_names_are_found_and_lift_a_result(desk: SearchDesk) -> None:
     called = desk.page("nothing", name="Letter")
     also = desk.page("nothing either", name="King's letter")
     answer = desk.ask("letter")
-    assert [one["document_id"] for one in answer["results"]] == [called.id, also.id, in_text.id]
-    assert [one["metadata"]["matched_via"] for one in answer["results"]] == ["name", "name", "content"]
+    assert [result["document_id"] for result in answer["results"]] == [called.id, also.id, in_text.id]
+    assert [result["metadata"]["matched_via"] for result in answer["results"]] == ["name", "name", "content"]
     assert answer["results"][0]["score"] > 10 > answer["results"][1]["score"] > 5
     assert desk.ids("name:letter") == [called.id, also.id]
     assert set(desk.ids("letter NOT name:king")) == {in_text.id, called.id}
@@ -132,8 +133,8 @@ def test_names_are_found_and_lift_a_result(desk: SearchDesk) -> None:
 def test_authority_weighs(desk: SearchDesk) -> None:
     first = desk.page("alpha", source_authority="tertiary")
     second = desk.page("alpha", source_authority="primary")
-    found = desk.ask("alpha")["results"]
-    assert [one["document_id"] for one in found] == [second.id, first.id]
+    answer = desk.ask("alpha")["results"]
+    assert [item["document_id"] for item in answer] == [second.id, first.id]
     assert desk.ids("alpha", filters={"source_authority": ["tertiary"]}) == [first.id]
 
 
@@ -200,14 +201,23 @@ def test_filters(desk: SearchDesk) -> None:
     assert desk.ids("alpha", filters={"doc_types": ["file"]}) == []
     assert desk.ids("alpha", filters={"date_from": "1841"}) == [outside.id]
     assert desk.ids("alpha", filters={"date_to": "1832-05-09"}) == [inside.id]
+    assert set(desk.ids("alpha", filters={"date_from": "-0050", "date_to": "1900"})) == {
+        inside.id,
+        outside.id,
+    }
+    backwards = {"date_from": "1841", "date_to": "1832"}
+    assert "1841/1832" in desk.expect_refusal(422, "alpha", filters=backwards)
     assert desk.ids("alpha", filters={"is_starred": True}) == []
     assert desk.ids("alpha", filters={"has_reading": False}) == []
     assert set(desk.ids("alpha", filters={"has_reading": True})) == {inside.id, outside.id}
     assert desk.ids("alpha", filters={"created_from": "2999"}) == []
     moment = desk.rows("SELECT created_at FROM document WHERE id = ?", outside.id)[0][0]
-    for written in (moment, f"{moment[:19]}Z", moment[:19], moment[:10]):
+    elsewhere = f"{datetime.fromisoformat(moment).astimezone(timezone(timedelta(hours=5))):%FT%T}+05:00"
+    for written in (moment, f"{moment[:19]}Z", moment[:19], moment[:10], moment[:4], elsewhere):
         for side in ("created_from", "created_to"):
             assert outside.id in desk.ids("alpha", filters={side: written}), (side, written)
+    for no_time in ("2026-13-45", "2026-11-31", "2026-11-28T25:00:00Z", "yesterday", "2026-W48", "20261128"):
+        assert "write it as 2026" in desk.expect_refusal(422, "alpha", filters={"created_to": no_time})
     assert desk.ids("dates:1832") == [inside.id]
     assert desk.ids("dates:183X alpha") == [inside.id]
     assert desk.ids("dates:1841/..") == [outside.id]
@@ -238,7 +248,7 @@ STORED = (
 )
 def test_search_and_dataset_find_the_same_dates(desk: SearchDesk, client: Any, asked: str) -> None:
     pages = {desk.page("alpha", date_iso=stored).id: stored for stored in STORED}
-    found = {pages[one] for one in desk.ids(f"dates:{asked}", limit=100)}
+    found = {pages[identity] for identity in desk.ids(f"dates:{asked}", limit=100)}
     filters = [{"attr": "document.date_iso", "op": "eq", "type": "date", "value": asked}]
     query = {"filters": filters, "attributed_only": False, "recursive": True, "limit": 500}
     rows = client.post("/api/documents/dataset/query", json=query).json()["rows"]
@@ -307,12 +317,23 @@ def test_tags_are_those_of_annotations_and_prototypes(desk: SearchDesk) -> None:
     assert desk.ids("tag:konig") == []
 
 
+def test_search_and_dataset_have_one_order_of_dates(desk: SearchDesk, client: Any) -> None:
+    dates = ["-0044-03-15", "0900", "/1700", "1701", "175X", "1850/..", "Y12000", "XXXX-03-12"]
+    pages = {desk.page("alpha", date_iso=stored).id: stored for stored in reversed(dates)}
+    found = desk.ids("alpha", limit=100, sort_by="date", sort_direction="asc")
+    sort = {"attr": "document.date_iso", "type": "date"}
+    query = {"sort": sort, "recursive": True, "limit": 500}
+    rows = client.post("/api/documents/dataset/query", json=query).json()["rows"]
+    assert [pages[item] for item in found] == dates
+    assert [pages[row["id"]] for row in rows if row["id"] in pages] == dates
+
+
 def test_pages_of_answers_neither_repeat_nor_lose_a_hit(desk: SearchDesk) -> None:
     made = {desk.page("alpha " * (number % 3 + 1)).id for number in range(7)}
     seen: list[str] = []
     while True:
         answer = desk.ask("alpha", limit=2, offset=len(seen))
-        seen += [one["document_id"] for one in answer["results"]]
+        seen += [result["document_id"] for result in answer["results"]]
         if not answer["has_more"]:
             break
     assert len(seen) == len(set(seen)) == 7
@@ -335,7 +356,7 @@ def test_beyond_what_is_weighed_no_hit_is_repeated_or_lost(
     seen: list[str] = []
     while True:
         answer = desk.ask("alpha", limit=2, offset=len(seen))
-        seen += [one["document_id"] for one in answer["results"]]
+        seen += [result["document_id"] for result in answer["results"]]
         assert not answer["total_is_exact"]
         if not answer["has_more"]:
             break
@@ -358,7 +379,7 @@ def test_beyond_what_a_filter_is_tried_on_no_hit_is_repeated_or_lost(
     seen: list[str] = []
     while True:
         answer = desk.ask("alpha", limit=2, offset=len(seen), filters={"is_starred": True})
-        seen += [one["document_id"] for one in answer["results"]]
+        seen += [result["document_id"] for result in answer["results"]]
         assert not answer["total_is_exact"]
         assert len(seen) <= answer["total_results"] <= len(starred)
         if not answer["has_more"]:
@@ -375,7 +396,7 @@ def test_an_empty_query_answers_what_was_changed_last(desk: SearchDesk) -> None:
     desk.do("document.update", {"document_id": first.id, "is_starred": True})
     answer = desk.ask("  ")
     assert answer["search_type"] == "recent"
-    assert [one["document_id"] for one in answer["results"]] == [first.id, second.id]
+    assert [result["document_id"] for result in answer["results"]] == [first.id, second.id]
     assert answer["total_results"] == 2
     assert desk.ids("", sort_direction="asc") == [second.id, first.id]
 
@@ -404,7 +425,7 @@ def test_artifacts_are_searched_when_asked_for(desk: SearchDesk) -> None:
     )
     assert desk.ids("omega") == []
     answer = desk.ask("omega", include=["content", "artifacts"])
-    assert [one["artifact_type"] for one in answer["artifact_hits"]] == ["keywords"]
+    assert [artifact_hit["artifact_type"] for artifact_hit in answer["artifact_hits"]] == ["keywords"]
     assert answer["results"][0]["metadata"]["matched_via"] == "artifact"
     assert answer["results"][0]["score"] == 0.5
     assert answer["results"][0]["content_preview"] == "omega and more"
@@ -413,7 +434,7 @@ def test_artifacts_are_searched_when_asked_for(desk: SearchDesk) -> None:
 def test_notes_are_found_by_their_text(desk: SearchDesk) -> None:
     note = desk.do("document.create", {"name": "N", "node_kind": "note", "page_content": "Querétaro"})["id"]
     answer = desk.ask("queretaro")
-    assert [one["document_id"] for one in answer["results"]] == [note]
+    assert [result["document_id"] for result in answer["results"]] == [note]
     assert answer["results"][0]["metadata"]["matched_via"] == "content"
     assert "Querétaro" in answer["results"][0]["content_preview"]
 
@@ -425,8 +446,8 @@ def test_every_flag_of_documents_is_a_filter(client: Any, flag: str) -> None:
         for value in (True, False)
     }
     for value, document_id in ids.items():
-        found = client.post("/api/search", json={"query": "name:Wills", "filters": {flag: value}}).json()
-        assert [one["document_id"] for one in found["results"]] == [document_id]
+        answer = client.post("/api/search", json={"query": "name:Wills", "filters": {flag: value}}).json()
+        assert [result["document_id"] for result in answer["results"]] == [document_id]
 
 
 def test_hits_show_the_text_of_a_past_step(desk: SearchDesk) -> None:

@@ -79,7 +79,7 @@ def test_pages_and_queries_get_their_vectors_from_the_provider(
     assert provider.asked[0]["headers"]["authorization"] == "Bearer sk-loopback-0123456789"
     assert provider.asked[0]["body"]["model"] == "tiny"
     answer = desk.ask("plata de minas", search_type="semantic", min_score=0.9)
-    assert [one["document_id"] for one in answer["results"]] == [minas.id]
+    assert [result["document_id"] for result in answer["results"]] == [minas.id]
     assert answer["semantic"]["embedder"] == name
     assert provider.passages[-1] == "plata de minas"
     # What was corrected is sent again, and nothing else.
@@ -131,7 +131,7 @@ def test_a_search_goes_on_by_words_where_the_provider_gives_no_vector(
     assert "viewer" in str(prepared.why_no_vector)
     provider.answers = [Answer(status=404, body=b"{}")]
     answer = desk.ask("plata", search_type="hybrid")
-    assert [one["document_id"] for one in answer["results"]] == [page.id]
+    assert [result["document_id"] for result in answer["results"]] == [page.id]
     assert answer["search_type"] == "fulltext"
     assert "Similarity was not searched" in answer["semantic"]["notice"]
 

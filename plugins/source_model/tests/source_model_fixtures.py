@@ -42,14 +42,14 @@ class Desk:
         return str(self.run("segment.pass_create", document_id=document_id, name=name)["id"])
 
     def lines(self, document_id: str, pass_id: str, count: int = 3) -> list[str]:
-        made = self.run(
+        result = self.run(
             "segment.create_many",
             segments=[
                 {"document_id": document_id, "pass_id": pass_id, "kind": "line", "anchor": anchor(n)}
                 for n in range(count)
             ],
         )
-        return [item["id"] for item in made["items"]]
+        return [item["id"] for item in result["items"]]
 
     def machine_lines(self, document_id: str, texts: list[str | None], model: str = "m1") -> dict[str, Any]:
         return self.as_(RUN).run(

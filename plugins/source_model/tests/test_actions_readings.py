@@ -66,7 +66,7 @@ def test_a_correction_retires_what_it_corrects_and_undo_brings_that_back(desk: A
         "labelled_machine": True,
         "disputed": False,
     }
-    made = desk.run(
+    result = desk.run(
         "representation.create",
         segment_id=segment_id,
         text="Dear Sir",
@@ -74,11 +74,11 @@ def test_a_correction_retires_what_it_corrects_and_undo_brings_that_back(desk: A
         level="as_written",
         language="en",
     )
-    assert (made["counting"], made["corrects_representation_id"]) == (True, before["items"][0]["id"])
-    assert (made["unplaced"], made["level"], made["language"]) == ([], "as_written", "en")
+    assert (result["counting"], result["corrects_representation_id"]) == (True, before["items"][0]["id"])
+    assert (result["unplaced"], result["level"], result["language"]) == ([], "as_written", "en")
     after = readings(desk, segment_id)
     assert after["counting"]["transcription"]["basis"] == "correction"
-    assert [item["superseded_by"] for item in after["items"]] == [made["id"], None]
+    assert [item["superseded_by"] for item in after["items"]] == [result["id"], None]
     assert text_of(desk, page).text == "Dear Sir"
     desk.undo()
     assert readings(desk, segment_id) == before
@@ -142,8 +142,8 @@ def test_several_lines_are_corrected_in_one_step_all_or_none(desk: Any) -> None:
         assert refusal.detail.startswith("corrections[1]: ")
         assert [readings(desk, one), readings(desk, two)] == before
     wanted[1]["expected_counting_id"] = machine
-    made = desk.run("representation.create_many", corrections=wanted)
-    assert [(item["segment_id"], item["content"]) for item in made["items"]] == [
+    result = desk.run("representation.create_many", corrections=wanted)
+    assert [(item["segment_id"], item["content"]) for item in result["items"]] == [
         (one, "Dear Sir"),
         (two, "your letter"),
     ]
@@ -181,8 +181,8 @@ def test_a_correction_of_a_chosen_reading_ends_the_choice(desk: Any) -> None:
 def test_words_are_stored_exactly_as_sent(desk: Any, text: str) -> None:
     page = desk.page()
     segment_id = desk.machine_lines(page, [None])["segment_ids"][0]
-    made = desk.run("representation.create", segment_id=segment_id, text=text)
-    assert made["content"] == text
+    result = desk.run("representation.create", segment_id=segment_id, text=text)
+    assert result["content"] == text
     found = text_of(desk, page)
     assert found.text == text
     assert (found.assembled.spans[0].char_start, found.assembled.spans[0].char_end) == (0, len(text))
@@ -374,11 +374,11 @@ def test_several_passes_are_made_at_once_with_their_segments_all_or_none(desk: A
     made: list[MadePass] = []
 
     def make(documents: list[str]) -> Any:
-        given = [NewPass(one, "PAGE", import_format="page", segments=ready) for one in documents]
+        given = [NewPass(document, "PAGE", import_format="page", segments=ready) for document in documents]
         return lambda ctx: made.extend(create_passes(ctx, given))
 
     inside(desk, make(pages))
-    assert [len(one.segment_ids) for one in made] == [2, 2]
+    assert [len(item.segment_ids) for item in made] == [2, 2]
     seen = (
         "SELECT document_id, pass_id, parent_segment_id, provenance_kind, by_hand, version, metadata,"
         " json_extract(anchor, '$.document_id') = document_id, json_extract(anchor, '$.rect[2]') = bbox_w"
@@ -442,20 +442,20 @@ def test_bulk_writes_refuse_what_does_not_fit(desk: Any) -> None:
 
 def test_the_text_names_its_pass_its_spans_and_what_it_leaves_out(desk: Any) -> None:
     page = desk.page()
-    taken = desk.machine_lines(page, ["one", "two", None, "head"])
-    head = taken["segment_ids"][3]
+    reading = desk.machine_lines(page, ["one", "two", None, "head"])
+    head = reading["segment_ids"][3]
     desk.run("segment.update", segment_id=head, expected_version=1, is_furniture=True)
     answer = text_of(desk, page).answer()
     assert answer["text"] == "one\ntwo"
     assert (answer["pass_id"], answer["pass_basis"], answer["pass_name"]) == (
-        taken["pass_id"],
+        reading["pass_id"],
         "human-touched",
         "Lines of m1",
     )
     assert answer["order_id"] is None
     assert [(span["char_start"], span["char_end"]) for span in answer["spans"]] == [(0, 3), (4, 7)]
     assert {(one["segment_id"], one["reason"]) for one in answer["omitted"]} == {
-        (taken["segment_ids"][2], "unknown"),
+        (reading["segment_ids"][2], "unknown"),
         (head, "furniture"),
     }
     assert text_of(desk, page, include_furniture=True).text == "head\none\ntwo"

@@ -80,8 +80,8 @@ def test_an_artifact_of_another_page_gives_no_pass(desk: Any) -> None:
         Invalid, desk, "segment.pass_create", document_id=page, name="a", source_artifact_id="a1"
     )
     assert refusal.code == "foreign_artifact"
-    made = desk.run("segment.pass_create", document_id=other, name="a", source_artifact_id="a1")
-    assert made["artifact_type"] == "transcription"
+    result = desk.run("segment.pass_create", document_id=other, name="a", source_artifact_id="a1")
+    assert result["artifact_type"] == "transcription"
 
 
 def test_a_withdrawn_pass_disappears_with_its_segments_and_comes_back(desk: Any) -> None:
@@ -162,7 +162,7 @@ def test_an_edit_by_a_person_lifts_a_machine_pass_and_undo_takes_that_back(desk:
 
 def test_a_segment_takes_its_box_from_its_anchor(desk: Any) -> None:
     page = desk.page()
-    made = desk.run(
+    result = desk.run(
         "segment.create",
         document_id=page,
         pass_id=desk.new_pass(page),
@@ -174,11 +174,11 @@ def test_a_segment_takes_its_box_from_its_anchor(desk: Any) -> None:
         direction="ltr",
         cell={"row": 0, "column": 2},
     )
-    assert [made[f"bbox_{c}"] for c in "xywh"] == [0.1, 0.5, 0.4, 0.05]
-    assert made["tile"] == 8 * 16 + 4
-    assert made["anchor"]["document_id"] == page
-    assert made["cell"] == {"row": 0, "column": 2, "row_span": 1, "column_span": 1}
-    assert (made["version"], made["provenance_kind"], made["text"]) == (1, "human", None)
+    assert [result[f"bbox_{c}"] for c in "xywh"] == [0.1, 0.5, 0.4, 0.05]
+    assert result["tile"] == 8 * 16 + 4
+    assert result["anchor"]["document_id"] == page
+    assert result["cell"] == {"row": 0, "column": 2, "row_span": 1, "column_span": 1}
+    assert (result["version"], result["provenance_kind"], result["text"]) == (1, "human", None)
 
 
 @pytest.mark.parametrize(
@@ -322,7 +322,7 @@ def test_an_update_changes_what_is_sent_and_null_clears(desk: Any) -> None:
     page = desk.page()
     pass_id = desk.new_pass(page)
     segment_id, parent = desk.lines(page, pass_id, 2)
-    made = desk.run(
+    result = desk.run(
         "segment.update",
         segment_id=segment_id,
         expected_version=1,
@@ -332,9 +332,9 @@ def test_an_update_changes_what_is_sent_and_null_clears(desk: Any) -> None:
         kind_raw="header",
         cell={"row": 1, "column": 1},
     )
-    assert made["baseline"] == [[0.1, 0.12], [0.9, 0.13]]
-    assert (made["parent_segment_id"], made["is_furniture"], made["version"]) == (parent, True, 2)
-    made = desk.run(
+    assert result["baseline"] == [[0.1, 0.12], [0.9, 0.13]]
+    assert (result["parent_segment_id"], result["is_furniture"], result["version"]) == (parent, True, 2)
+    result = desk.run(
         "segment.update",
         segment_id=segment_id,
         expected_version=2,
@@ -342,8 +342,8 @@ def test_an_update_changes_what_is_sent_and_null_clears(desk: Any) -> None:
         parent_segment_id=None,
         cell=None,
     )
-    assert (made["baseline"], made["parent_segment_id"], made["cell"]) == (None, None, None)
-    assert (made["is_furniture"], made["kind_raw"]) == (True, "header")
+    assert (result["baseline"], result["parent_segment_id"], result["cell"]) == (None, None, None)
+    assert (result["is_furniture"], result["kind_raw"]) == (True, "header")
     same = desk.run("segment.update", segment_id=segment_id, expected_version=3, kind_raw="header")
     assert same["version"] == 3
     for name in ("anchor", "kind", "is_furniture"):
@@ -398,7 +398,7 @@ def test_deleting_is_soft_noted_and_versioned(desk: Any) -> None:
         assert [(note["kind"], note["reason"]) for note in trail] == [("deleted", "bleed-through")]
         assert live == []
         versions = segment_versions(conn, a)
-    assert [(one["version"], one["deleted"]) for one in versions] == [(1, False), (2, True)]
+    assert [(version["version"], version["deleted"]) for version in versions] == [(1, False), (2, True)]
     assert versions[1]["reason"] == "bleed-through"
     refusal = expect_refusal(Conflict, desk, "segment.update", segment_id=a, expected_version=2, kind="word")
     assert refusal.code == "segment_deleted"
@@ -462,23 +462,23 @@ def test_deleting_refuses_what_does_not_fit(desk: Any) -> None:
 
 def test_lines_of_a_reader_become_a_pass_of_their_own_in_one_step(desk: Any) -> None:
     page = desk.page()
-    taken = desk.machine_lines(page, ["one", None, ""])
+    reading = desk.machine_lines(page, ["one", None, ""])
     with desk.library.db.read() as conn:
         (made,) = list_passes(conn, page)
-        rows = segments_of(conn, taken["pass_id"])
+        rows = segments_of(conn, reading["pass_id"])
     assert (made["provenance_kind"], made["provider"], made["model"], made["run_id"]) == (
         "workflow",
         "reader",
         "m1",
         "run-1",
     )
-    assert [row.id for row in rows] == taken["segment_ids"]
+    assert [row.id for row in rows] == reading["segment_ids"]
     assert all(not row.by_hand and row.provenance_kind == "workflow" for row in rows)
 
 
 def test_a_person_who_starts_a_reader_does_not_become_its_author(desk: Any) -> None:
     page = desk.page()
-    taken = desk.run(
+    result = desk.run(
         "segment.take_lines",
         document_id=page,
         name="Lines",
@@ -487,7 +487,7 @@ def test_a_person_who_starts_a_reader_does_not_become_its_author(desk: Any) -> N
     )
     with desk.library.db.read() as conn:
         assert list_passes(conn, page)[0]["provenance_kind"] == "workflow"
-        assert segments_of(conn, taken["pass_id"])[0].provenance_kind == "workflow"
+        assert segments_of(conn, result["pass_id"])[0].provenance_kind == "workflow"
         assert (
             conn.exec_driver_sql("SELECT provenance_kind FROM content_representation").scalar_one()
             == "workflow"
@@ -497,7 +497,7 @@ def test_a_person_who_starts_a_reader_does_not_become_its_author(desk: Any) -> N
         ("reading.take", {"readings": []}),
     ):
         if name == "reading.take":
-            more |= {"pass_id": taken["pass_id"]}
+            more |= {"pass_id": result["pass_id"]}
         refusal = expect_refusal(Invalid, desk.as_(RUN), name, document_id=page, provider="user", **more)
         assert refusal.code == "not_a_person"
 
@@ -541,9 +541,9 @@ def test_a_reader_names_parents_by_its_own_keys(desk: Any) -> None:
     params = {"document_id": page, "name": "Lines", "provider": "reader"}
     region = {"key": "r", "kind": "region", "rect": [0, 0, 1, 1]}
     line = {"key": "l", "rect": anchor()["rect"], "parent_key": "r"}
-    taken = desk.run("segment.take_lines", lines=[line, region], **params)
+    result = desk.run("segment.take_lines", lines=[line, region], **params)
     with desk.library.db.read() as conn:
-        assert get_segment(conn, taken["segment_ids"][0]).parent_segment_id == taken["segment_ids"][1]
+        assert get_segment(conn, result["segment_ids"][0]).parent_segment_id == result["segment_ids"][1]
     expect_refusal(Conflict, desk, "segment.take_lines", lines=[{**line, "parent_key": "nobody"}], **params)
     expect_refusal(Conflict, desk, "segment.take_lines", lines=[line, line], **params)
     expect_refusal(Conflict, desk, "segment.take_lines", lines=[], rendition_id="nowhere", **params)

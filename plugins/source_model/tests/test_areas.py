@@ -50,8 +50,8 @@ class RandomBoxes:
             if what == "draw":
                 self.drawn.append(self.desk.run("segment.create", **one)["id"])
             elif what == "bulk":
-                made = self.desk.run("segment.create_many", segments=[one, one])
-                self.drawn.extend(item["id"] for item in made["items"])
+                result = self.desk.run("segment.create_many", segments=[one, one])
+                self.drawn.extend(item["id"] for item in result["items"])
             elif what in ("undo", "redo"):
                 log, other = (self.steps, self.undone) if what == "undo" else (self.undone, self.steps)
                 other.append(self.desk.undo(log.pop(which % len(log))))
@@ -75,10 +75,10 @@ class RandomBoxes:
                     self.desk.run("segment.merge", segment_ids=[segment_id, other_id], keep_id=segment_id)
                 else:
                     parts = [{"anchor": {"rect": rect}}, {"anchor": anchor(which % 10)}]
-                    made = self.desk.run(
+                    result = self.desk.run(
                         "segment.split", segment_id=segment_id, expected_version=version, parts=parts
                     )
-                    self.drawn.extend(made["segment_ids"][1:])
+                    self.drawn.extend(result["segment_ids"][1:])
             self.steps.append(self.desk.audit_id)
 
     def _version(self, segment_id: str) -> int:
@@ -101,7 +101,7 @@ class RandomBoxes:
                     and one["bbox_y"] <= y + h
                     and one["bbox_y"] + one["bbox_h"] >= y
                 ]
-                assert [one["id"] for one in list_segments(conn, page, area=area)] == meet
+                assert [segment["id"] for segment in list_segments(conn, page, area=area)] == meet
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -125,14 +125,14 @@ def test_an_area_is_answered_from_the_index_of_boxes(desk: Any) -> None:
         raw.set_trace_callback(statements.append)
         list_segments(conn, page, area=(0.0, 0.0, 0.5, 0.5))
         raw.set_trace_callback(None)
-        (asked,) = (one for one in statements if "FROM segment s" in one)
+        (asked,) = (statement for statement in statements if "FROM segment s" in statement)
         plan = [row[3] for row in raw.execute(f"EXPLAIN QUERY PLAN {asked}")]
     assert any("ix_segment_area (document_id=? AND bbox_y<?)" in one for one in plan), plan
 
 
 def test_an_area_combines_with_pass_kind_and_readings(desk: Any) -> None:
     page = desk.page()
-    taken = desk.machine_lines(page, ["one", "two", None])
+    reading = desk.machine_lines(page, ["one", "two", None])
     other = desk.as_(RUN).run(
         "segment.take_lines",
         document_id=page,
@@ -144,9 +144,12 @@ def test_an_area_combines_with_pass_kind_and_readings(desk: Any) -> None:
     with desk.library.db.read() as conn:
 
         def find_areas(**narrowed: Any) -> list[Any]:
-            return [(one["id"], one["text"]) for one in list_segments(conn, page, area=area, **narrowed)]
+            return [
+                (segment["id"], segment["text"])
+                for segment in list_segments(conn, page, area=area, **narrowed)
+            ]
 
-        first, word = (taken["segment_ids"][0], "one"), (other["segment_ids"][0], "ONE")
+        first, word = (reading["segment_ids"][0], "one"), (other["segment_ids"][0], "ONE")
         assert find_areas() == [first, word]
         assert find_areas(pass_id=other["pass_id"]) == [word]
         assert find_areas(kind="line") == [first]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from source_model_fixtures import AGENT, RUN
 
-from armarium_source_model.box_makers import BoxMaker, box_makers
+from armarium_source_model.queries.legacy import BoxMaker, box_makers
 
 PERSON, MACHINE = {"kind": "person", "name": "Ana"}, {"kind": "machine", "name": "a run"}
 
@@ -51,8 +51,8 @@ def test_a_box_that_a_person_moved_stays_a_persons(client: Any, desk: Any, who: 
     edit(desk, artifact, op="move", index=1, bbox=[0.2, 0.2, 0.5, 0.05])
     edit(desk, artifact, op="add", bbox=[0.1, 0.8, 0.5, 0.05], text="by Ana", level="line")
     edit(desk.as_(AGENT), artifact, op="add", bbox=[0.1, 0.9, 0.5, 0.05], text="by an agent", level="line")
-    shown = client.get(f"/api/segments/document/{page}").json()["segments"]
-    assert [one["provenance_kind"] for one in shown] == [
+    response = client.get(f"/api/segments/document/{page}").json()["segments"]
+    assert [item["provenance_kind"] for item in response] == [
         "workflow",
         "human",
         "workflow",
@@ -60,7 +60,7 @@ def test_a_box_that_a_person_moved_stays_a_persons(client: Any, desk: Any, who: 
         "human",
         "workflow",
     ]
-    heard = [client.get(f"/api/segments/{one['id']}/readings").json()["items"][0] for one in shown]
+    heard = [client.get(f"/api/segments/{item['id']}/readings").json()["items"][0] for item in response]
     assert [one["provenance_kind"] for one in heard] == ["workflow"] * 4 + ["human", "workflow"]
     # A run on nobody's behalf cannot write a person's rows; their makers become unknown, never a machine.
     human = "human" if who is None else "unknown"
@@ -77,7 +77,7 @@ def test_a_box_that_a_person_moved_stays_a_persons(client: Any, desk: Any, who: 
 
 def test_what_a_machine_added_among_a_persons_boxes_is_not_the_persons(desk: Any) -> None:
     page = desk.page()
-    made = desk.run(
+    result = desk.run(
         "artifact.create",
         document_id=page,
         artifact_type="transcription",
@@ -86,7 +86,9 @@ def test_what_a_machine_added_among_a_persons_boxes_is_not_the_persons(desk: Any
             "boxes": [{"bbox": [0.1, 0.1, 0.5, 0.1], "text": "Ana's", "level": "line"}],
         },
     )
-    edit(desk.as_(AGENT), str(made["id"]), op="add", bbox=[0.1, 0.5, 0.5, 0.1], text="not hers", level="line")
+    edit(
+        desk.as_(AGENT), str(result["id"]), op="add", bbox=[0.1, 0.5, 0.5, 0.1], text="not hers", level="line"
+    )
     desk.run("segment.convert_page", document_id=page)
     assert rows(desk) == [("Ana's", "human", "human"), ("not hers", "workflow", "workflow")]
 

@@ -14,7 +14,8 @@ import pytest
 from source_model_fixtures import Desk, anchor
 
 from armarium.api import Conflict, Invalid, NotFound
-from armarium_source_model.actions import forward, joins, segments
+from armarium_source_model import notes
+from armarium_source_model.actions import joins, segments
 from armarium_source_model.queries.forwarding import follow
 from armarium_source_model.queries.locations import resolve_location
 from armarium_source_model.schemas.joins import LocationRequest
@@ -61,7 +62,7 @@ class Ledger:
                 live.discard(event.one)
             else:
                 live.add(event.one)
-        return {one: held[one] for one in live}
+        return {item: held[item] for item in live}
 
     def _standing(self) -> list[Event]:
         """Return the events in effect, except merges and deletions that were later revoked by bringing the segment
@@ -105,12 +106,12 @@ class CitedPass:
         return (1, False) if row is None else (row[0], bool(row[1]))
 
     def draw(self, n: int = 0) -> str:
-        made = self.desk.run(
+        result = self.desk.run(
             "segment.create", document_id=self.page, pass_id=self.pass_id, kind="line", anchor=anchor(n)
         )["id"]
-        self.cited.append(made)
-        self._did(self.ledger.add("draw", made))
-        return str(made)
+        self.cited.append(result)
+        self._did(self.ledger.add("draw", result))
+        return str(result)
 
     def merge(self, keep: str, other: str) -> None:
         self.desk.run("segment.merge", segment_ids=[keep, other], keep_id=keep)
@@ -121,10 +122,10 @@ class CitedPass:
         parts = [{"anchor": {"rect": [x, y, 0.3, 0.04]}} for x in (0.1, 0.5)]
         if whole_stays:
             parts[0]["anchor"] = anchor(n)
-        made = self.desk.run(
+        result = self.desk.run(
             "segment.split", segment_id=one, expected_version=self._state(one)[0], parts=parts
         )
-        (part,) = made["segment_ids"][1:]
+        (part,) = result["segment_ids"][1:]
         self.cited.append(part)
         self._did(self.ledger.add("cut", one, part))
         return str(part)
@@ -204,6 +205,15 @@ class CitedPass:
 @pytest.fixture
 def cited_pass(desk: Desk) -> CitedPass:
     return CitedPass(desk)
+
+
+def test_a_citation_that_ends_without_its_step_is_refused(cited_pass: CitedPass) -> None:
+    desk = cited_pass.desk
+    with desk.library.db.read() as conn, pytest.raises(Invalid) as refused:
+        resolve_location(
+            conn, desk.engine, desk.library, LocationRequest(segmentId=f"{cited_pass.cited[0]}@")
+        )
+    assert refused.value.code == "bad_citation"
 
 
 def test_what_was_absorbed_after_a_cut_was_never_in_the_part_cut_off(cited_pass: CitedPass) -> None:
@@ -297,7 +307,7 @@ def test_a_restored_version_without_a_note_is_detected(cited_pass: CitedPass, mo
 
 
 def test_a_note_that_outlives_an_undo_is_detected(cited_pass: CitedPass, monkeypatch: Any) -> None:
-    monkeypatch.setattr(forward, "add_notes", lambda *args, **more: None)
+    monkeypatch.setattr(notes, "add_notes", lambda *args, **more: None)
     cited_pass.merge(*cited_pass.cited[:2])
     cited_pass.check()
     cited_pass.undo()

@@ -23,6 +23,7 @@ from armarium_source_model.queries.readings import (
     readings_of,
 )
 from armarium_source_model.queries.text import page_text
+from armarium_testing.samples import sample
 
 
 @dataclass
@@ -104,14 +105,14 @@ class Line:
         """Add a reader's reading, which corrects no other."""
         self.words += 1
         desk = self.desk.as_(who)
-        taken = desk.run(
+        result = desk.run(
             "reading.take",
             document_id=self.page,
             pass_id=self.pass_id,
             provider="reader",
             readings=[{"segment_id": self.line, "text": f"word {self.words}"}],
         )
-        (made,) = taken["representation_ids"]
+        (made,) = result["representation_ids"]
         maker = "workflow" if who is PERSON else who.provenance_kind
         self._did(desk.audit_id, ReadingEvent("read", made, maker))
         return str(made)
@@ -244,7 +245,7 @@ def do_at_random(line: Line, chance: random.Random) -> None:
             line.redo(chance.choice(list(line.undone)[-4:]))
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", sample(range(16), 6))
 @pytest.mark.parametrize("rule", ["strict", "relaxed"])
 def test_the_counting_reading_follows_the_rule(desk: Desk, rule: str, seed: int) -> None:
     chance = random.Random(seed)
@@ -282,11 +283,11 @@ def test_merging_lines_with_rival_readings_keeps_the_words_of_both(desk: Desk, r
 
 def test_a_keeper_with_an_empty_reading_takes_the_words_of_the_merged_line(desk: Desk) -> None:
     page = desk.page()
-    taken = desk.machine_lines(page, ["", "Dear Sir"])
-    lines = taken["segment_ids"]
+    reading = desk.machine_lines(page, ["", "Dear Sir"])
+    lines = reading["segment_ids"]
     desk.run("segment.merge", segment_ids=lines, keep_id=lines[0])
     with desk.library.db.read() as conn:
-        assert page_text(conn, page, pass_id=taken["pass_id"]).text == "Dear Sir"
+        assert page_text(conn, page, pass_id=reading["pass_id"]).text == "Dear Sir"
 
 
 def test_a_machine_cannot_merge_away_what_a_person_has_read(desk: Desk) -> None:

@@ -15,28 +15,28 @@ def test_coverage_says_of_each_page_what_is_read_and_by_whom(client: Any, desk: 
         str(desk.run("document.create", name=name, doc_type="page", parent_id=folder)["id"]) for name in "abc"
     )
     outside = desk.page("Outside")
-    made = desk.machine_lines(read, ["one", None, "three"])
-    desk.correct(made["segment_ids"][2], "3")
+    reading = desk.machine_lines(read, ["one", None, "three"])
+    desk.correct(reading["segment_ids"][2], "3")
     of_truth = desk.machine_lines(truth, ["one", "two"])
     desk.run("segment.pass_ground_truth", pass_id=of_truth["pass_id"], ground_truth=True)
     answer = client.get("/api/segments/coverage", params={"parent_id": folder})
     assert answer.status_code == 200, answer.text
-    found = {one["document_id"]: one for one in answer.json()["items"]}
+    found = {item["document_id"]: item for item in answer.json()["items"]}
     assert list(found) == [bare, read, truth]
     assert (answer.json()["count"], answer.json()["total"]) == (3, 3)
     assert found[bare] | {"made": None} == {
-        "document_id": bare, "name": "a", "pass_id": None, "lines": 0, "unread": 0, "ground_truth": False, "made": None,
+        "document_id": bare, "name": "a", "has_thumbnail": False, "pass_id": None, "lines": 0, "unread": 0, "ground_truth": False, "made": None,
     }  # fmt: skip
     assert (found[read]["lines"], found[read]["unread"], found[read]["ground_truth"]) == (3, 1, False)
     assert [(one["by"], one["lines"]) for one in found[read]["made"]] == [("person", 1), ("machine", 1)]
     assert [(one["by"], one["lines"]) for one in found[truth]["made"]] == [("checked", 2)]
     assert found[truth]["ground_truth"]
     everything = client.get("/api/segments/coverage").json()
-    assert {one["document_id"] for one in everything["items"]} == {bare, read, truth, outside}
+    assert {item["document_id"] for item in everything["items"]} == {bare, read, truth, outside}
     named = client.get("/api/segments/coverage", params={"ids": [truth, "nothing", bare]}).json()
-    assert [one["document_id"] for one in named["items"]] == [truth, bare]
+    assert [item["document_id"] for item in named["items"]] == [truth, bare]
     part = client.get("/api/segments/coverage", params={"parent_id": folder, "limit": 1, "offset": 1}).json()
-    assert [one["document_id"] for one in part["items"]] == [read]
+    assert [item["document_id"] for item in part["items"]] == [read]
     assert part["total"] == 3
 
 
@@ -46,8 +46,8 @@ def test_coverage_is_of_the_pass_each_page_is_read_by(client: Any, desk: Any) ->
     later = desk.machine_lines(page, [None])
 
     def cover_page() -> tuple[str, int, int]:
-        (one,) = client.get("/api/segments/coverage", params={"ids": [page]}).json()["items"]
-        return one["pass_id"], one["lines"], one["unread"]
+        (item,) = client.get("/api/segments/coverage", params={"ids": [page]}).json()["items"]
+        return item["pass_id"], item["lines"], item["unread"]
 
     assert cover_page() == (later["pass_id"], 1, 1)
     desk.run("segment.pass_choose", pass_id=earlier["pass_id"])

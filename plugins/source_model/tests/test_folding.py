@@ -42,16 +42,16 @@ def test_lines_folded_together_are_the_lines_folded() -> None:
 def test_words_are_at_their_positions() -> None:
     for text in texts():
         places = places_of_words(text)
-        assert all(0 <= one.start < one.end <= len(text) for one in places)
+        assert all(0 <= place.start < place.end <= len(text) for place in places)
         assert places == sorted(places, key=lambda one: (one.start, one.end))
     for line in ("Señor, el REY   de-la plata", "œuvre ﬁn ß.", "año 1832"):
-        assert [one.word for one in places_of_words(line)] == words_of(line)
+        assert [place.word for place in places_of_words(line)] == words_of(line)
         for one in places_of_words(line):
             assert words_of(line[one.start : one.end]) == [one.word]
 
 
 def test_a_line_of_plain_letters_has_its_words_between_blanks() -> None:
     line = "Dió a el Rey, que Dios guarde; á 3 de mayo"
-    assert [(one.start, one.end) for one in places_of_words(line)] == [
+    assert [(place.start, place.end) for place in places_of_words(line)] == [
         one.span() for one in re.finditer(r"\w+", line)
     ]

@@ -91,9 +91,9 @@ def test_an_outline_of_a_hundred_thousand_points(client: Any, desk: Any, place: 
         "segment.take_lines", document_id=place["document_id"], name="Found", provider="reader", lines=[line]
     )
     (one,) = [
-        one
-        for one in client.get(f"/api/segments/document/{place['document_id']}").json()["segments"]
-        if one["pass_id"] == taken["pass_id"]
+        segment
+        for segment in client.get(f"/api/segments/document/{place['document_id']}").json()["segments"]
+        if segment["pass_id"] == taken["pass_id"]
     ]
     assert "polygon" not in one["anchor"]
     assert "100,000 points" in one["metadata"]["geometry_problem"]
@@ -104,10 +104,10 @@ def test_outlines_of_as_many_points_as_may_be(client: Any, desk: Any, place: dic
     def draw(x: float) -> dict[str, Any]:
         shape = {"rect": [x, 0.3, 0.2, 0.2], "polygon": ring(MAX_POINTS, (x + 0.1, 0.4), 0.1)}
         base = [[x + 0.2 * n / MAX_POINTS, 0.4] for n in range(MAX_POINTS)]
-        made = client.post("/api/segments", json={**place, "anchor": shape, "baseline": base})
-        assert made.status_code == 200
-        found: dict[str, Any] = made.json()
-        return found
+        response = client.post("/api/segments", json={**place, "anchor": shape, "baseline": base})
+        assert response.status_code == 200
+        answer: dict[str, Any] = response.json()
+        return answer
 
     one, other = draw(0.1), draw(0.5)
     before = digest(desk)
@@ -128,17 +128,17 @@ def test_an_outline_that_crosses_itself_is_held_as_it_is(
     client: Any, desk: Any, place: dict[str, str]
 ) -> None:
     star = [[0.5, 0.3], [0.6, 0.7], [0.3, 0.45], [0.7, 0.45], [0.4, 0.7]]
-    made = client.post("/api/segments", json={**place, "anchor": {"rect": AROUND, "polygon": star}}).json()
-    assert made["anchor"]["polygon"] == star
+    answer = client.post("/api/segments", json={**place, "anchor": {"rect": AROUND, "polygon": star}}).json()
+    assert answer["anchor"]["polygon"] == star
     parts = [
         {"anchor": {"rect": AROUND, "polygon": star}},
         {"anchor": {"rect": AROUND, "polygon": star[::-1]}},
     ]
     split = client.post(
-        "/api/segments/split", json={"segment_id": made["id"], "expected_version": 1, "parts": parts}
+        "/api/segments/split", json={"segment_id": answer["id"], "expected_version": 1, "parts": parts}
     ).json()
     merged = client.post(
-        "/api/segments/merge", json={"segment_ids": split["segment_ids"], "keep_id": made["id"]}
+        "/api/segments/merge", json={"segment_ids": split["segment_ids"], "keep_id": answer["id"]}
     )
     assert merged.status_code == 200
 
@@ -160,7 +160,7 @@ def test_any_numbers_at_all_are_held_soundly_or_refused(
     page = desk.page()
     given = {"document_id": page, "pass_id": desk.new_pass(page), "kind": "line"}
     try:
-        made = desk.run("segment.create", **given, anchor={"rect": rect}, baseline=points or None)
+        result = desk.run("segment.create", **given, anchor={"rect": rect}, baseline=points or None)
     except ServiceError as refusal:
         refused = refusal
     else:
@@ -169,7 +169,7 @@ def test_any_numbers_at_all_are_held_soundly_or_refused(
         assert refused.status < 500
         assert refused.detail
         return
-    x, y, w, h = made["anchor"]["rect"]
+    x, y, w, h = result["anchor"]["rect"]
     assert w > 0
     assert h > 0
     assert all(math.isfinite(number) and -0.01 <= number <= 1.01 for number in (x, y, x + w, y + h))
@@ -179,8 +179,8 @@ def test_any_numbers_at_all_are_held_soundly_or_refused(
 
 
 def order_of(desk: Any, page: str, pass_id: str, kind: str = "flow") -> str:
-    made = desk.run("reading_order.create", document_id=page, pass_id=pass_id, name="Mine", kind=kind)
-    return str(made["id"])
+    result = desk.run("reading_order.create", document_id=page, pass_id=pass_id, name="Mine", kind=kind)
+    return str(result["id"])
 
 
 def test_an_order_of_deleted_foreign_and_furniture_segments(client: Any, desk: Any) -> None:
@@ -206,11 +206,11 @@ def test_an_order_of_deleted_foreign_and_furniture_segments(client: Any, desk: A
     late = order_of(desk, page, taken["pass_id"], "imposed")
     refused = put(late, gone)
     assert (refused.status_code, refused.json()["code"]) == (409, "segment_deleted")
-    found = client.get(
+    answer = client.get(
         f"/api/segments/document/{page}/text", params={"order": flow, "pass_id": taken["pass_id"]}
     ).json()
-    assert found["text"] == "three"
-    assert {one["segment_id"]: one["reason"] for one in found["omitted"]} == {
+    assert answer["text"] == "three"
+    assert {one["segment_id"]: one["reason"] for one in answer["omitted"]} == {
         gone: "deleted",
         head: "furniture",
         foreign: "other_pass",
@@ -245,7 +245,7 @@ def test_a_flow_over_pages_of_which_one_is_in_the_trash(client: Any, desk: Any) 
     desk.run("document.delete", ids=[pages[1]])
     thrown = desk.audit_id
     with desk.library.db.read() as conn:
-        assert [one["id"] for one in list_entries(conn, flow)["items"]] == entries
+        assert [item["id"] for item in list_entries(conn, flow)["items"]] == entries
         assert list_neighbours(conn, flow, taken[2]["segment_ids"][0])["before"]["segment_id"] == inside
         text = page_text(conn, pages[0], pass_id=taken[0]["pass_id"], order_id=flow)
         assert text.text == "line of 0"
@@ -289,15 +289,15 @@ WORDS = [
 def test_pages_of_odd_characters_keep_every_one_and_their_places(client: Any, desk: Any) -> None:
     page = desk.page()
     ids = desk.machine_lines(page, list(WORDS))["segment_ids"]
-    found = client.get(f"/api/segments/document/{page}/text").json()
-    assert found["text"] == "\n".join(WORDS) or sorted(found["text"].split("\n")) == sorted(WORDS)
-    for span in found["spans"]:
-        said = found["text"][span["char_start"] : span["char_end"]]
+    answer = client.get(f"/api/segments/document/{page}/text").json()
+    assert answer["text"] == "\n".join(WORDS) or sorted(answer["text"].split("\n")) == sorted(WORDS)
+    for span in answer["spans"]:
+        said = answer["text"][span["char_start"] : span["char_end"]]
         assert said == WORDS[ids.index(span["segment_id"])]
     # What was answered can be sent back unchanged; positions count code points.
     for segment_id, words in zip(ids, WORDS, strict=True):
-        made = client.post(f"/api/segments/{segment_id}/correct", json={"text": words + "!"})
-        assert made.json()["content"] == words + "!"
+        response = client.post(f"/api/segments/{segment_id}/correct", json={"text": words + "!"})
+        assert response.json()["content"] == words + "!"
     again = client.get(f"/api/segments/document/{page}/text").json()
     assert all(words + "!" in again["text"] for words in WORDS)
 
@@ -308,9 +308,9 @@ def test_a_segment_that_names_a_child_of_its_own_as_parent(
     above: str | None = None
     ring_of: list[str] = []
     for _ in range(30):
-        made = desk.run("segment.create", **place, anchor=anchor(), parent_segment_id=above)
-        above = made["id"]
-        ring_of.append(made["id"])
+        result = desk.run("segment.create", **place, anchor=anchor(), parent_segment_id=above)
+        above = result["id"]
+        ring_of.append(result["id"])
     answer = client.put(
         f"/api/segments/{ring_of[0]}",
         json={"segment_id": ring_of[0], "expected_version": 1, "parent_segment_id": ring_of[-1]},

@@ -58,18 +58,18 @@ def test_fifty_thousand_segments_on_a_page(desk: Any) -> None:
 @pytest.mark.slow
 def test_ten_thousand_alternatives_of_one_line(desk: Any) -> None:
     page = desk.page()
-    taken = desk.machine_lines(page, [None])
-    (segment_id,) = taken["segment_ids"]
+    reading = desk.machine_lines(page, [None])
+    (segment_id,) = reading["segment_ids"]
     read = [{"segment_id": segment_id, "text": f"guess {n}"} for n in range(10_000)]
     desk.as_(RUN).run(
-        "reading.take", document_id=page, pass_id=taken["pass_id"], provider="reader", readings=read
+        "reading.take", document_id=page, pass_id=reading["pass_id"], provider="reader", readings=read
     )
     with desk.library.db.read() as conn:
         found = readings_of(conn, segment_id)
     assert found["count"] == 10_000
     assert sum(item["counting"] for item in found["items"]) == 1
-    made = desk.run("representation.create", segment_id=segment_id, text="what it says")
-    assert made["counting"]
+    result = desk.run("representation.create", segment_id=segment_id, text="what it says")
+    assert result["counting"]
     with desk.library.db.read() as conn:
         assert page_text(conn, page).text == "what it says"
 
@@ -79,7 +79,7 @@ def test_twenty_thousand_segments_in_one_call_and_no_more(client: Any, desk: Any
     page = desk.page()
     pass_id = desk.new_pass(page)
     one = {"document_id": page, "pass_id": pass_id, "kind": "word", "anchor": {"rect": [0.1, 0.1, 0.1, 0.1]}}
-    made = client.post("/api/segments/bulk", json={"segments": [one] * 20_000})
-    assert (made.status_code, made.json()["count"]) == (200, 20_000)
+    response = client.post("/api/segments/bulk", json={"segments": [one] * 20_000})
+    assert (response.status_code, response.json()["count"]) == (200, 20_000)
     refused = client.post("/api/segments/bulk", json={"segments": [one] * 20_001})
     assert refused.status_code == 422

@@ -55,7 +55,7 @@ def test_merging_joins_shapes_and_texts_and_forwards_citations(desk: Any) -> Non
     ids = []
     for n, x in enumerate((0.5, 0.1)):
         square = [[x, 0.1], [x + 0.3, 0.1], [x + 0.3, 0.15], [x, 0.15]]
-        made = desk.run(
+        result = desk.run(
             "segment.create",
             document_id=page,
             pass_id=pass_id,
@@ -63,8 +63,8 @@ def test_merging_joins_shapes_and_texts_and_forwards_citations(desk: Any) -> Non
             anchor={"rect": [x, 0.1, 0.3, 0.05], "polygon": square},
             baseline=[[x, 0.14], [x + 0.3, 0.14]],
         )
-        ids.append(made["id"])
-        desk.correct(made["id"], f"piece {n}")
+        ids.append(result["id"])
+        desk.correct(result["id"], f"piece {n}")
     right, left = ids
     word = desk.run(
         "segment.create",
@@ -193,11 +193,11 @@ def test_the_first_part_keeps_the_id_and_the_readings(desk: Any) -> None:
         )["id"]
         for x in (0.15, 0.7)
     ]
-    made = desk.run("segment.split", segment_id=whole, expected_version=1, parts=parts("Dear", "Sir"))
-    assert made["segment_ids"][0] == whole
-    second = made["segment_ids"][1]
-    assert [item["text"] for item in made["items"]] == ["Dear", "Sir"]
-    assert [item["version"] for item in made["items"]] == [2, 1]
+    result = desk.run("segment.split", segment_id=whole, expected_version=1, parts=parts("Dear", "Sir"))
+    assert result["segment_ids"][0] == whole
+    second = result["segment_ids"][1]
+    assert [item["text"] for item in result["items"]] == ["Dear", "Sir"]
+    assert [item["version"] for item in result["items"]] == [2, 1]
     assert leads_to(desk, whole) == [whole, second]
     assert [row_of(desk, word).parent_segment_id for word in words] == [whole, second]
     with desk.library.db.read() as conn:
@@ -386,15 +386,17 @@ def test_joins_over_http(client: Any, desk: Any, rivals: dict[str, Any]) -> None
     assert client.post(f"/api/segments/matches/{rivals['match']}/accept").json()["state"] == "accepted"
     carried = client.post("/api/segments/carry", json={"match_id": rivals["match"], "kinds": ["reading"]})
     assert len(carried.json()["carried"]) == 1
-    made = client.post(
+    answer = client.post(
         "/api/segments/split", json={"segment_id": old[0], "expected_version": 1, "parts": parts(None, None)}
     ).json()
-    merged = client.post("/api/segments/merge", json={"segment_ids": made["segment_ids"], "keep_id": old[0]})
-    assert merged.json()["absorbed_ids"] == made["segment_ids"][1:]
-    view = client.get(f"/api/segments/{made['segment_ids'][1]}").json()
+    merged = client.post(
+        "/api/segments/merge", json={"segment_ids": answer["segment_ids"], "keep_id": old[0]}
+    )
+    assert merged.json()["absorbed_ids"] == answer["segment_ids"][1:]
+    view = client.get(f"/api/segments/{answer['segment_ids'][1]}").json()
     assert (view["resolved_from_forwarding"], view["segment"]["id"]) == (True, old[0])
     loop = client.post(
-        "/api/segments/merge", json={"segment_ids": [old[0]], "keep_id": made["segment_ids"][1]}
+        "/api/segments/merge", json={"segment_ids": [old[0]], "keep_id": answer["segment_ids"][1]}
     )
     assert (loop.status_code, loop.json()["code"]) == (409, "forwarding_would_loop")
 
@@ -404,15 +406,19 @@ def test_a_citation_leads_to_what_the_segment_became(client: Any, desk: Any, riv
     cited = client.get(f"/api/segments/{one}/reference").json()
     assert cited["reference"] == f"service:segment/{desk.library.uuid}/{page}/{one}"
     desk.run("segment.merge", segment_ids=[one], keep_id=two)
-    found = client.post("/api/locations/resolve", json={"segmentId": cited["reference"]}).json()
-    assert (found["documentId"], found["resolvedSegmentId"], found["liveSegmentIds"]) == (page, two, [two])
-    assert [note["kind"] for note in found["segmentForwarding"]] == ["merged"]
-    assert found["path"][-1] == {"id": page, "name": "Page"}
-    assert found["pageId"] == page
-    assert not found["segmentDeleted"]
+    answer = client.post("/api/locations/resolve", json={"segmentId": cited["reference"]}).json()
+    assert (answer["documentId"], answer["resolvedSegmentId"], answer["liveSegmentIds"]) == (page, two, [two])
+    assert [note["kind"] for note in answer["segmentForwarding"]] == ["merged"]
+    assert answer["path"][-1] == {"id": page, "name": "Page"}
+    assert answer["pageId"] == page
+    assert not answer["segmentDeleted"]
     desk.run("segment.delete", segment_ids=[two], expected_versions=[2])
-    found = client.post("/api/locations/resolve", json={"segmentId": one, "documentId": page}).json()
-    assert (found["segmentDeleted"], found["liveSegmentIds"], found["resolvedSegmentId"]) == (True, [], None)
+    answer = client.post("/api/locations/resolve", json={"segmentId": one, "documentId": page}).json()
+    assert (answer["segmentDeleted"], answer["liveSegmentIds"], answer["resolvedSegmentId"]) == (
+        True,
+        [],
+        None,
+    )
     assert client.get("/api/segments/nowhere/reference").status_code == 404
     assert client.get("/api/segments/legacy:a:0/reference").status_code == 422
 
@@ -458,9 +464,9 @@ def test_a_place_that_cannot_be_is_refused_in_words(client: Any, desk: Any, riva
     uuid = desk.library.uuid
 
     def answer(**body: Any) -> tuple[int, str | None]:
-        found = client.post("/api/locations/resolve", json=body)
-        assert found.json()["detail"]
-        return found.status_code, found.json().get("code")
+        response = client.post("/api/locations/resolve", json=body)
+        assert response.json()["detail"]
+        return response.status_code, response.json().get("code")
 
     assert answer()[0] == 422
     assert answer(charStart=1)[0] == 422

@@ -15,7 +15,8 @@ from source_model_fixtures import AGENT, anchor
 
 from armarium.api import Conflict, Invalid, NotFound
 from armarium_documents.api import representations
-from armarium_source_model.actions import forward, joins, segments
+from armarium_source_model import notes
+from armarium_source_model.actions import joins, segments
 from armarium_source_model.actions import readings as reading_actions
 from armarium_source_model.queries import readings
 from armarium_source_model.queries.forwarding import follow
@@ -95,15 +96,15 @@ class RandomPage:
         return row[0] if row else 1
 
     def draw(self, _one: str, _other: str, two: int) -> None:
-        made = self.desk.run(
+        result = self.desk.run(
             "segment.create",
             document_id=self.page,
             pass_id=self.pass_id,
             kind="line",
             anchor=anchor(two % 10),
         )
-        self.cited.append(made["id"])
-        self.drawn.add(made["id"])
+        self.cited.append(result["id"])
+        self.drawn.add(result["id"])
         self._check_after_run()
 
     def merge(self, one: str, other: str, _: int) -> None:
@@ -116,10 +117,10 @@ class RandomPage:
             {"anchor": {"rect": [0.1, y, 0.3, 0.04]}, "text": f"left {two}"},
             {"anchor": {"rect": [0.5, y, 0.3, 0.04]}},
         ]
-        made = self.desk.run(
+        result = self.desk.run(
             "segment.split", segment_id=one, expected_version=self._version(one), parts=parts
         )
-        self.cited += made["segment_ids"][1:]
+        self.cited += result["segment_ids"][1:]
         self._check_after_run()
 
     def delete(self, one: str, _other: str, _: int) -> None:
@@ -203,7 +204,7 @@ class RandomPage:
         assert found["liveSegmentIds"] == live
         assert found["segmentDeleted"] is (not live)
         assert found["resolvedSegmentId"] == (segment_id if segment_id in live else (live or [None])[0])
-        assert all(one in standing and standing[one][1] is None for one in live)
+        assert all(item in standing and standing[item][1] is None for item in live)
 
     def _check_versions(
         self, conn: Any, segment_id: str, version: int, _deleted: str | None, state: str
@@ -212,7 +213,7 @@ class RandomPage:
         assert version >= before, "a version went back"
         assert version > before or state == was, "a change without a version of its own"
         self.newest[segment_id] = (version, state)
-        numbers = [one["version"] for one in segment_versions(conn, segment_id)]
+        numbers = [segment_version["version"] for segment_version in segment_versions(conn, segment_id)]
         assert numbers == sorted(set(numbers))
         assert not numbers or numbers[-1] == version
 
@@ -244,7 +245,7 @@ def test_the_laws_hold_whatever_is_done_and_undone(desk: Any, history: list[tupl
 
 
 def test_the_laws_notice_a_citation_that_leads_nowhere(desk: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(forward, "add_notes", lambda *args, **more: None)
+    monkeypatch.setattr(notes, "add_notes", lambda *args, **more: None)
     page = RandomPage(desk)
     page.do("split", 0, 1)
     page.do("undo", 0, 0)

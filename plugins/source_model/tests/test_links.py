@@ -28,8 +28,8 @@ def ends(desk: Any) -> Any:
 
 
 def link(desk: Any, one: str, other: str, kind: str = "glosses", **more: Any) -> str:
-    made = desk.run("link.create", from_id=one, to_id=other, link_type=kind, **more)
-    return str(made["result"]["link_id"])
+    result = desk.run("link.create", from_id=one, to_id=other, link_type=kind, **more)
+    return str(result["result"]["link_id"])
 
 
 def test_a_link_reads_differently_from_its_two_ends(desk: Any, ends: Any) -> None:
@@ -44,17 +44,17 @@ def test_a_link_reads_differently_from_its_two_ends(desk: Any, ends: Any) -> Non
 
 def test_an_alias_and_its_key_are_one_link(desk: Any, ends: Any) -> None:
     one, other, _ = ends
-    made = desk.run("link.create", from_id=one, to_id=other, link_type="references")
-    assert made["result"]["link_type"] == "cites"
+    result = desk.run("link.create", from_id=one, to_id=other, link_type="references")
+    assert result["result"]["link_type"] == "cites"
     refusal = expect_refusal(Conflict, desk, "link.create", from_id=one, to_id=other, link_type="cites")
-    assert (refusal.code, refusal.fields["id"]) == ("already_exists", made["result"]["link_id"])
+    assert (refusal.code, refusal.fields["id"]) == ("already_exists", result["result"]["link_id"])
     link(desk, other, one, "cites")
 
 
 def test_a_symmetric_link_exists_once(desk: Any, ends: Any) -> None:
     one, other, _ = ends
-    made = desk.run("link.create", from_id=one, to_id=other, link_type="same_as")
-    assert made["result"]["directed"] is False
+    result = desk.run("link.create", from_id=one, to_id=other, link_type="same_as")
+    assert result["result"]["directed"] is False
     assert (
         expect_refusal(Conflict, desk, "link.create", from_id=other, to_id=one, link_type="same_as").code
         == "already_exists"
@@ -119,9 +119,9 @@ def test_an_end_of_another_family_is_asked_of_it(desk: Any, ends: Any) -> None:
         "3169070",
         ["rome", "roma"],
     )
-    assert [(one["segment_id"], one["entity_id"], one["link_id"]) for one in found["segments"]] == [
-        (ends[0], "rome", made)
-    ]
+    assert [
+        (segment["segment_id"], segment["entity_id"], segment["link_id"]) for segment in found["segments"]
+    ] == [(ends[0], "rome", made)]
     assert every["segments"] == found["segments"]
     assert (none["segments"], none["entity_ids"], none["authority"]) == ([], [], None)
 
@@ -161,10 +161,10 @@ def test_links_over_http(client: Any, ends: Any) -> None:
     assert {kind["key"] for kind in types["types"]} == set(LINK_TYPES)
     assert types["aliases"] == ALIASES
     body = {"from_id": one, "to_id": other, "link_type": "continues"}
-    made = client.post("/api/links", json=body).json()
-    assert made["ok"]
-    assert made["audit_id"]
-    link_id = made["result"]["link_id"]
+    answer = client.post("/api/links", json=body).json()
+    assert answer["ok"]
+    assert answer["audit_id"]
+    link_id = answer["result"]["link_id"]
     place = f"/api/links/{link_id}"
     assert client.delete(place).status_code == 200
     assert client.delete(place).status_code == 409
@@ -236,7 +236,8 @@ def test_an_item_on_a_canvas_can_be_an_end(with_canvas: Any) -> None:
 def test_every_alias_leads_to_a_type_and_labels_differ() -> None:
     assert all(key in LINK_TYPES for key in ALIASES.values())
     assert all(
-        one.is_directed == (one.key not in ("same_as", "related_to", "free")) for one in LINK_TYPES.values()
+        link_type.is_directed == (link_type.key not in ("same_as", "related_to", "free"))
+        for link_type in LINK_TYPES.values()
     )
     assert authority_of("http://viaf.org/viaf/102333412") == ("viaf", "102333412")
     assert authority_of("https://d-nb.info/gnd/118540238") == ("gnd", "118540238")

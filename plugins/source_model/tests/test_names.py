@@ -7,8 +7,7 @@ from itertools import combinations
 
 import pytest
 
-from armarium_source_model.folding import words_of
-from armarium_source_model.names import fold_name, name_forms, name_words
+from armarium_source_model.folding import fold_name, name_forms, name_words, words_of
 
 SAME = (
     ("Juan de la Cruz", "Cruz, Juan de la"),

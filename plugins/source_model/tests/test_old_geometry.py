@@ -84,7 +84,7 @@ def test_provisional_segments_are_narrowed_like_real_ones(
 
     def ids(**query: str) -> list[str]:
         answer = client.get(f"/api/segments/document/{old['page']}", params=query)
-        return [one["id"] for one in answer.json()["segments"]]
+        return [segment["id"] for segment in answer.json()["segments"]]
 
     assert ids() == ["legacy:blob:0", "legacy:blob:1", "legacy:blob:3", real]
     assert ids(kind="region") == ["legacy:blob:3"]
@@ -110,7 +110,7 @@ def test_the_lines_and_outlines_of_a_provisional_pass_are_its_boxes(
     assert (lines.lines[0].made.by, lines.lines[0].made.name) == ("machine", "m0")
     assert [one.id for one in lines.passes] == ["legacy:blob"]
     shapes = PageShapes.model_validate(client.get(f"{place}/shapes", params={"pass_id": old["pass"]}).json())
-    assert {one.id: one.version for one in shapes.shapes} == dict.fromkeys(
+    assert {shape.id: shape.version for shape in shapes.shapes} == dict.fromkeys(
         ("legacy:blob:0", "legacy:blob:1", "legacy:blob:3")
     )
     elsewhere = f"/api/segments/document/{desk.page()}"
@@ -205,11 +205,11 @@ def test_a_page_is_converted_for_good_and_the_conversion_can_be_undone(
 ) -> None:
     before = client.get(f"/api/segments/document/{old['page']}").json()
     worker = desk if who is None else desk.as_(who)
-    made = worker.run("segment.convert_page", document_id=old["page"])["passes"]
-    assert [(one["segments"], one["readings"], one["left_out"]) for one in made] == [(3, 2, 1)]
+    result = worker.run("segment.convert_page", document_id=old["page"])["passes"]
+    assert [(item["segments"], item["readings"], item["left_out"]) for item in result] == [(3, 2, 1)]
     listed = client.get(f"/api/segments/document/{old['page']}").json()
-    assert [one["provisional"] for one in listed["segments"]] == [False, False, False]
-    assert [one["text"] for one in listed["segments"]] == ["Dear Sir", "your letter", None]
+    assert [segment["provisional"] for segment in listed["segments"]] == [False, False, False]
+    assert [segment["text"] for segment in listed["segments"]] == ["Dear Sir", "your letter", None]
     assert (listed["passes"][0]["source_artifact_id"], listed["passes"][0]["provenance_kind"]) == (
         "blob",
         "workflow",

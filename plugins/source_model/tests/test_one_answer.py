@@ -29,8 +29,8 @@ def test_blanks_are_no_reading(client: Any, desk: Desk, blank: str) -> None:
     parts = [{"anchor": {"rect": [x, 0.1, 0.3, 0.04]}, "text": blank} for x in (0.1, 0.5)]
     cut = client.post("/api/segments/split", json={"segment_id": line, "expected_version": 1, "parts": parts})
     assert cut.status_code == (422 if blank else 200)
-    kept = client.post(f"/api/segments/{line}/correct", json={"text": f"{blank}x{blank}"})
-    assert kept.json()["content"] == f"{blank}x{blank}"
+    response = client.post(f"/api/segments/{line}/correct", json={"text": f"{blank}x{blank}"})
+    assert response.json()["content"] == f"{blank}x{blank}"
 
 
 @pytest.mark.parametrize("provider", ["user", "text-layer", "Text-Layer "])
@@ -43,11 +43,11 @@ def test_no_caller_may_use_a_provider_name_that_ranks_first(
     lines = [{"key": "1", "rect": anchor()["rect"], "text": "forged"}]
     with pytest.raises(Invalid, match="name the reader as provider"):
         desk.as_(who).run("segment.take_lines", document_id=page, name="x", provider=provider, lines=lines)
-    taken = desk.machine_lines(page, ["Dear Sir"])
-    readings = [{"segment_id": taken["segment_ids"][0], "text": "forged"}]
+    reading = desk.machine_lines(page, ["Dear Sir"])
+    readings = [{"segment_id": reading["segment_ids"][0], "text": "forged"}]
     with pytest.raises(Invalid, match="name the reader as provider"):
         desk.as_(who).run(
-            "reading.take", document_id=page, pass_id=taken["pass_id"], provider=provider, readings=readings
+            "reading.take", document_id=page, pass_id=reading["pass_id"], provider=provider, readings=readings
         )
 
 
@@ -79,8 +79,8 @@ def test_a_deleted_segment_is_resolved_by_its_notes(client: Any, desk: Desk) -> 
     desk.run("segment.delete", segment_ids=[line], expected_versions=[1])
 
     def view(segment_id: str) -> tuple[bool, bool]:
-        found = client.get(f"/api/segments/{segment_id}").json()
-        return found["deleted"], found["resolved_from_forwarding"]
+        answer = client.get(f"/api/segments/{segment_id}").json()
+        return answer["deleted"], answer["resolved_from_forwarding"]
 
     assert view(line) == (True, True)
     assert view(other) == (False, False)
@@ -105,7 +105,7 @@ def test_a_late_edit_names_a_withdrawal_and_a_coming_back(desk: Desk) -> None:
 
 
 def annotate(desk: Desk, page: str, segment_id: str, text: str) -> str:
-    made = desk.run(
+    result = desk.run(
         "annotation.create",
         document_id=page,
         anchor_kind="char_range",
@@ -113,7 +113,7 @@ def annotate(desk: Desk, page: str, segment_id: str, text: str) -> str:
         text=text,
         targets=[{"segment_id": segment_id, "char_start": 0, "char_end": 1}],
     )
-    return str(made["id"])
+    return str(result["id"])
 
 
 def test_annotations_of_a_merged_line_are_found_from_the_one_that_contains_it(
@@ -130,7 +130,7 @@ def test_annotations_of_a_merged_line_are_found_from_the_one_that_contains_it(
 
     def find_statements(segment_id: str) -> list[str]:
         items = client.get("/api/annotations", params={"segment_id": segment_id}).json()["items"]
-        return [one["id"] for one in items]
+        return [item["id"] for item in items]
 
     assert find_statements(kept) == notes[:1]
     desk.run("segment.merge", segment_ids=[absorbed, third], keep_id=absorbed)
@@ -138,15 +138,15 @@ def test_annotations_of_a_merged_line_are_found_from_the_one_that_contains_it(
     assert find_statements(kept) == notes
     assert find_statements(absorbed) == notes[1:2]
     links = client.get(f"/api/links/of/{kept}").json()["links"]
-    assert [(one["absorbed_id"], one["inbound"], one["other_id"]) for one in links] == [
+    assert [(link["absorbed_id"], link["inbound"], link["other_id"]) for link in links] == [
         (absorbed, True, far),
         (third, True, far),
         (absorbed, False, "https://www.geonames.org/1"),
     ]
     with desk.library.db.read() as conn:
         assert absorbed_into(conn, far) == []
-        assert [one["segment_id"] for one in naming(conn, desk.engine)["segments"]] == [kept]
-        assert all(one["absorbed_id"] is None for one in links_of(conn, far))
+        assert [segment["segment_id"] for segment in naming(conn, desk.engine)["segments"]] == [kept]
+        assert all(link["absorbed_id"] is None for link in links_of(conn, far))
     desk.run("segment.undelete", segment_ids=[absorbed])
     assert find_statements(kept) == notes[:1]
     assert client.get(f"/api/links/of/{kept}").json()["links"] == []
@@ -160,7 +160,7 @@ def make_order(desk: Desk, page: str, pass_id: str, *lines: str) -> tuple[str, l
         "id"
     ]
     entries = [
-        desk.run("reading_order.place", order_id=order, segment_id=one, at_end=True)["id"] for one in lines
+        desk.run("reading_order.place", order_id=order, segment_id=line, at_end=True)["id"] for line in lines
     ]
     return str(order), entries
 
@@ -172,10 +172,10 @@ def text_by(desk: Desk, page: str, pass_id: str, order: str) -> str:
 
 def test_a_line_that_is_split_keeps_both_halves_in_its_orders(desk: Desk) -> None:
     page = desk.page()
-    taken = desk.machine_lines(page, ["one two", "three"])
-    first, second = taken["segment_ids"]
-    order, _ = make_order(desk, page, taken["pass_id"], second, first)
-    withdrawn, _ = make_order(desk, page, taken["pass_id"], first, second)
+    reading = desk.machine_lines(page, ["one two", "three"])
+    first, second = reading["segment_ids"]
+    order, _ = make_order(desk, page, reading["pass_id"], second, first)
+    withdrawn, _ = make_order(desk, page, reading["pass_id"], first, second)
     desk.run("reading_order.withdraw", order_id=withdrawn)
     parts = [
         {"anchor": {"rect": [0.1, 0.1, 0.3, 0.04]}, "text": "one"},
@@ -184,21 +184,21 @@ def test_a_line_that_is_split_keeps_both_halves_in_its_orders(desk: Desk) -> Non
     cut = desk.run("segment.split", segment_id=first, expected_version=1, parts=parts)
     done = desk.audit_id
     part = cut["segment_ids"][1]
-    assert text_by(desk, page, taken["pass_id"], order) == "three\none\ntwo"
+    assert text_by(desk, page, reading["pass_id"], order) == "three\none\ntwo"
     with desk.library.db.read() as conn:
         assert list_neighbours(conn, order, part)["before"]["segment_id"] == first
     desk.run("reading_order.restore", order_id=withdrawn)
-    assert text_by(desk, page, taken["pass_id"], withdrawn) == "one\ntwo\nthree"
+    assert text_by(desk, page, reading["pass_id"], withdrawn) == "one\ntwo\nthree"
     desk.undo()
     desk.undo(done)
-    assert text_by(desk, page, taken["pass_id"], order) == "three\none two"
+    assert text_by(desk, page, reading["pass_id"], order) == "three\none two"
 
 
 def test_there_is_room_for_parts_however_often_a_line_is_split(desk: Desk) -> None:
     page = desk.page()
-    taken = desk.machine_lines(page, ["first", "last"])
-    first, last = taken["segment_ids"]
-    order, _ = make_order(desk, page, taken["pass_id"], first, last)
+    reading = desk.machine_lines(page, ["first", "last"])
+    first, last = reading["segment_ids"]
+    order, _ = make_order(desk, page, reading["pass_id"], first, last)
     for n in range(40):
         parts = [
             {"anchor": anchor(0), "text": "first"},
@@ -211,33 +211,33 @@ def test_there_is_room_for_parts_however_often_a_line_is_split(desk: Desk) -> No
         rows = conn.exec_driver_sql("SELECT position FROM reading_order_entry ORDER BY position")
         places = [row[0] for row in rows]
     assert min(b - a for a, b in pairwise(places)) >= 1e-9
-    words = text_by(desk, page, taken["pass_id"], order).split("\n")
+    words = text_by(desk, page, reading["pass_id"], order).split("\n")
     assert words == ["first", *(str(n) for n in reversed(range(40))), "last"]
 
 
 def test_a_line_outside_an_order_takes_the_place_of_what_it_absorbs(desk: Desk) -> None:
     page = desk.page()
-    taken = desk.machine_lines(page, ["one", "two", "three"])
-    one, two, three = taken["segment_ids"]
-    order, _ = make_order(desk, page, taken["pass_id"], three, two)
+    reading = desk.machine_lines(page, ["one", "two", "three"])
+    one, two, three = reading["segment_ids"]
+    order, _ = make_order(desk, page, reading["pass_id"], three, two)
     desk.run("segment.merge", segment_ids=[one, two], keep_id=one)
-    assert text_by(desk, page, taken["pass_id"], order) == "three\none\ntwo"
+    assert text_by(desk, page, reading["pass_id"], order) == "three\none\ntwo"
 
 
 def test_neighbours_are_what_the_text_reads_and_say_what_is_withdrawn(client: Any, desk: Desk) -> None:
     page = desk.page()
-    taken = desk.machine_lines(page, ["heading", "inside", "after", "last"])
-    heading, inside, after, last = taken["segment_ids"]
-    order, entries = make_order(desk, page, taken["pass_id"], heading, after, last)
+    reading = desk.machine_lines(page, ["heading", "inside", "after", "last"])
+    heading, inside, after, last = reading["segment_ids"]
+    order, entries = make_order(desk, page, reading["pass_id"], heading, after, last)
     desk.run("reading_order.place", order_id=order, segment_id=inside, parent_entry_id=entries[0])
-    assert text_by(desk, page, taken["pass_id"], order) == "heading\ninside\nafter\nlast"
+    assert text_by(desk, page, reading["pass_id"], order) == "heading\ninside\nafter\nlast"
 
     def around(segment_id: str) -> list[tuple[str, bool] | None]:
         answer = client.get(
             f"/api/reading-orders/{order}/neighbours", params={"segment_id": segment_id}
         ).json()
         sides = (answer["before"], answer["after"])
-        return [one and (one["segment_id"], one["deleted"]) for one in sides]
+        return [side and (side["segment_id"], side["deleted"]) for side in sides]
 
     assert around(heading) == [None, (inside, False)]
     assert around(inside) == [(heading, False), (after, False)]
@@ -348,20 +348,20 @@ def test_a_provisional_pass_has_the_text_it_will_have_as_segments(
     place = f"/api/segments/document/{page}/text"
     before = client.get(place, params={"pass_id": pass_id})
     assert before.status_code == 200, before.text
-    found = before.json()
-    assert sorted(found["text"].split("\n")) == sorted(words)
-    assert (found["pass_id"], found["pass_basis"], found["pass_name"]) == (pass_id, "named", "m0")
-    for span in found["spans"]:
+    answer = before.json()
+    assert sorted(answer["text"].split("\n")) == sorted(words)
+    assert (answer["pass_id"], answer["pass_basis"], answer["pass_name"]) == (pass_id, "named", "m0")
+    for span in answer["spans"]:
         segment = client.get(f"/api/segments/{span['segment_id']}").json()["segment"]
-        assert found["text"][span["char_start"] : span["char_end"]] == segment["text"]
-    assert [(one["segment_id"], one["reason"]) for one in found["omitted"]] == [("legacy:blob:4", "unknown")]
+        assert answer["text"][span["char_start"] : span["char_end"]] == segment["text"]
+    assert [(one["segment_id"], one["reason"]) for one in answer["omitted"]] == [("legacy:blob:4", "unknown")]
     assert client.get(place, params={"pass_id": "legacy:none"}).status_code == 404
     other = f"/api/segments/document/{desk.page()}/text"
     assert client.get(other, params={"pass_id": pass_id}).status_code == 404
     (made,) = desk.run("segment.convert_page", document_id=page)["passes"]
     after = client.get(place, params={"pass_id": made["pass_id"]}).json()
-    assert after["text"] == found["text"]
-    assert [one["direction"] for one in after["spans"]] == [one["direction"] for one in found["spans"]]
+    assert after["text"] == answer["text"]
+    assert [span["direction"] for span in after["spans"]] == [span["direction"] for span in answer["spans"]]
 
 
 def test_an_order_is_of_no_provisional_pass(client: Any, desk: Desk) -> None:
@@ -392,14 +392,14 @@ def _combine(desk: Desk, page: str, left: str, right: str) -> str:
         {"bbox": [0.1, 0.1, 0.2, 0.05], "text": left},
         {"bbox": [0.5, 0.1, 0.2, 0.05], "text": right},
     ]
-    made = desk.run(
+    result = desk.run(
         "artifact.create",
         document_id=page,
         artifact_type="transcription",
         ocr_geometry={"provider": "reader", "boxes": boxes},
     )["id"]
     edit = {"op": "combine", "indices": [0, 1]}
-    found = desk.run("artifact.edit_regions", artifact_id=made, edit=edit)
+    found = desk.run("artifact.edit_regions", artifact_id=result, edit=edit)
     return str(found["geometry"]["boxes"][0]["text"])
 
 
@@ -447,18 +447,18 @@ def test_a_page_says_that_its_text_is_in_another_pass(client: Any, desk: Desk) -
     read = desk.machine_lines(page, ["one", "two", None], "m1")
     place = f"/api/segments/document/{page}"
     assert client.get(place).json()["notice"] is None
-    found = client.get(f"{place}/text").json()
-    assert (found["text"], found["notice"], found["read_elsewhere"]) == ("one\ntwo", None, [])
+    answer = client.get(f"{place}/text").json()
+    assert (answer["text"], answer["notice"], answer["read_elsewhere"]) == ("one\ntwo", None, [])
     desk.machine_lines(page, [None, None], "m2")
-    found = client.get(f"{place}/text").json()
-    assert (found["text"], found["pass_basis"]) == ("", "newest-machine-unchosen")
-    assert found["read_elsewhere"] == [{"pass_id": read["pass_id"], "name": "Lines of m1", "lines_read": 2}]
-    assert "'Lines of m2', has no text; the pass 'Lines of m1' has 2 lines read" in found["notice"]
-    assert f"armarium passes {page} --use {read['pass_id']}" in found["notice"]
-    assert client.get(place).json()["notice"] == found["notice"]
+    answer = client.get(f"{place}/text").json()
+    assert (answer["text"], answer["pass_basis"]) == ("", "newest-machine-unchosen")
+    assert answer["read_elsewhere"] == [{"pass_id": read["pass_id"], "name": "Lines of m1", "lines_read": 2}]
+    assert "'Lines of m2', has no text; the pass 'Lines of m1' has 2 lines read" in answer["notice"]
+    assert f"armarium passes {page} --use {read['pass_id']}" in answer["notice"]
+    assert client.get(place).json()["notice"] == answer["notice"]
     desk.run("segment.pass_choose", pass_id=read["pass_id"])
-    found = client.get(f"{place}/text").json()
-    assert (found["text"], found["notice"]) == ("one\ntwo", None)
+    answer = client.get(f"{place}/text").json()
+    assert (answer["text"], answer["notice"]) == ("one\ntwo", None)
 
 
 def test_of_two_passes_of_one_name_the_notice_says_which_is_meant(client: Any, desk: Desk) -> None:

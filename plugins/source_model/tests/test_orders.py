@@ -45,8 +45,8 @@ def digests(desk: Any) -> dict[str, str]:
 
 
 def place(desk: Any, order_id: str, segment_id: str, **more: Any) -> dict[str, Any]:
-    found: dict[str, Any] = desk.run("reading_order.place", order_id=order_id, segment_id=segment_id, **more)
-    return found
+    result: dict[str, Any] = desk.run("reading_order.place", order_id=order_id, segment_id=segment_id, **more)
+    return result
 
 
 def test_an_order_can_be_filled_with_that_of_the_boxes(desk: Any, page: str) -> None:
@@ -106,7 +106,7 @@ def test_segments_are_placed_moved_and_taken_out(desk: Any, page: str, machine_p
 def test_places_run_out_of_room_until_the_order_is_renumbered(desk: Any, page: str) -> None:
     pass_id = desk.new_pass(page)
     ids = desk.lines(page, pass_id, 2)
-    made = desk.run(
+    result = desk.run(
         "segment.create_many",
         segments=[
             {"document_id": page, "pass_id": pass_id, "kind": "word", "anchor": anchor()} for _ in range(45)
@@ -117,7 +117,7 @@ def test_places_run_out_of_room_until_the_order_is_renumbered(desk: Any, page: s
     place(desk, order_id, ids[1], at_end=True)
     wanted = [ids[0], ids[1]]
     ran_out: list[str | None] = []
-    for item in made["items"]:
+    for item in result["items"]:
         try:
             place(desk, order_id, item["id"], after_entry_id=first["id"])
         except Invalid as refusal:
@@ -186,8 +186,8 @@ def test_many_segments_are_put_in_at_once_and_taken_out_by_one_undo(desk: Any, p
         entries[segment_id] = place(desk, one_by_one, segment_id, at_end=True, parent_entry_id=parent)["id"]
     listed = [{"segment_id": one, "parent_segment_id": above} for one, above in places]
     before = digests(desk)
-    made = desk.run("reading_order.fill", order_id=at_once, segments=listed)
-    assert (made["count"], len(set(made["entry_ids"]))) == (4, 4)
+    result = desk.run("reading_order.fill", order_id=at_once, segments=listed)
+    assert (result["count"], len(set(result["entry_ids"]))) == (4, 4)
 
     def shape(order_id: str) -> list[tuple[str, str | None, float]]:
         with desk.library.db.read() as conn:
@@ -281,7 +281,7 @@ def test_the_order_as_written_is_listed_first(client: Any, desk: Any, page: str,
     order_of(desk, page, machine_pass["pass_id"], name="a", kind="commentary")
     order_of(desk, page, machine_pass["pass_id"], name="b", kind="as-written")
     listed = client.get(f"/api/reading-orders/document/{page}").json()["items"]
-    assert [one["name"] for one in listed] == ["b", "a"]
+    assert [item["name"] for item in listed] == ["b", "a"]
     assert client.get("/api/reading-orders/document/nowhere").status_code == 404
 
 
@@ -327,9 +327,9 @@ def test_the_text_follows_a_named_order_and_lists_what_it_omits(
     desk.run("segment.delete", segment_ids=[one], expected_versions=[1])
     desk.run("segment.update", segment_id=two, expected_version=1, is_furniture=True)
     query = {"order": order_id, "pass_id": machine_pass["pass_id"]}
-    found = client.get(f"/api/segments/document/{page}/text", params=query).json()
-    assert (found["text"], found["order_id"]) == ("three", order_id)
-    assert {(gap["segment_id"], gap["reason"], gap["pass_id"]) for gap in found["omitted"]} == {
+    answer = client.get(f"/api/segments/document/{page}/text", params=query).json()
+    assert (answer["text"], answer["order_id"]) == ("three", order_id)
+    assert {(gap["segment_id"], gap["reason"], gap["pass_id"]) for gap in answer["omitted"]} == {
         (two, "furniture", None),
         (one, "deleted", None),
         (other["segment_ids"][0], "other_pass", other["pass_id"]),
@@ -446,9 +446,9 @@ def test_flows_that_end_on_an_earlier_page_can_be_continued(client: Any, desk: A
 
 def test_orders_over_http(client: Any, desk: Any, page: str, machine_pass: Any) -> None:
     body = {"document_id": page, "pass_id": machine_pass["pass_id"], "name": "Mine", "kind": "imposed"}
-    made = client.post("/api/reading-orders", json=body)
-    assert (made.status_code, made.json()["entry_count"]) == (200, 0)
-    base = f"/api/reading-orders/{made.json()['id']}"
+    response = client.post("/api/reading-orders", json=body)
+    assert (response.status_code, response.json()["entry_count"]) == (200, 0)
+    base = f"/api/reading-orders/{response.json()['id']}"
     entry = client.post(f"{base}/place", json={"segment_id": machine_pass["segment_ids"][0]}).json()
     assert entry["position"] == 1.0
     assert client.get(f"{base}/entries").json()["items"][0]["id"] == entry["id"]

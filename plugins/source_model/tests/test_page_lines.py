@@ -51,9 +51,9 @@ def take(desk: Any, page: str, lines: list[dict[str, Any]]) -> list[str]:
 def test_unread_lines_stand_where_they_are_on_the_page(client: Any, desk: Any, page: str) -> None:
     ids = desk.machine_lines(page, ["one", None, "three"])["segment_ids"]
     lines = lines_of(client, page)
-    assert [one["segment_id"] for one in lines] == ids
-    assert [one["text"] for one in lines] == ["one", None, "three"]
-    assert [one["made"] for one in lines] == [
+    assert [line["segment_id"] for line in lines] == ids
+    assert [line["text"] for line in lines] == ["one", None, "three"]
+    assert [line["made"] for line in lines] == [
         {"by": "machine", "name": "m1"},
         None,
         {"by": "machine", "name": "m1"},
@@ -62,10 +62,10 @@ def test_unread_lines_stand_where_they_are_on_the_page(client: Any, desk: Any, p
 
 def test_each_line_says_who_made_its_reading(client: Any, desk: Any, page: str) -> None:
     first, second, _ = desk.machine_lines(page, ["one", "two", "three"])["segment_ids"]
-    counting = {one["segment_id"]: one["representation_id"] for one in lines_of(client, page)}
+    counting = {line["segment_id"]: line["representation_id"] for line in lines_of(client, page)}
     desk.correct(first, "one, corrected", expected_counting_id=counting[first])
     desk.run("reading.choose", segment_id=second, kind="transcription", representation_id=counting[second])
-    assert [one["made"]["by"] for one in lines_of(client, page)] == ["person", "checked", "machine"]
+    assert [line["made"]["by"] for line in lines_of(client, page)] == ["person", "checked", "machine"]
 
 
 def test_all_passes_are_named_without_their_segments(client: Any, desk: Any, page: str) -> None:
@@ -75,7 +75,7 @@ def test_all_passes_are_named_without_their_segments(client: Any, desk: Any, pag
     answer = client.get(f"/api/segments/document/{page}/lines").json()
     assert [one["segment_count"] for one in answer["passes"]] == [1, 2]
     assert answer["pass_id"] == next(one["id"] for one in answer["passes"] if one["working_basis"])
-    assert [one["segment_id"] for one in lines_of(client, page, pass_id=other)] == drawn
+    assert [line["segment_id"] for line in lines_of(client, page, pass_id=other)] == drawn
 
 
 def test_the_words_of_a_line_say_how_sure_their_reader_was(client: Any, desk: Any, page: str) -> None:
@@ -98,17 +98,17 @@ def test_a_line_that_is_read_word_by_word_is_one_line(client: Any, desk: Any, pa
     (found,) = lines_of(client, page)
     assert (found["segment_id"], found["text"], found["representation_id"]) == (ids[0], "𝔇ear Sir", None)
     assert found["confidence"] == 0.6
-    assert [(one["char_start"], one["char_end"]) for one in found["words"]] == [(0, 4), (5, 8)]
+    assert [(word["char_start"], word["char_end"]) for word in found["words"]] == [(0, 4), (5, 8)]
     assert found["made"] == {"by": "machine", "name": "m1"}
 
 
 def test_the_order_as_written_is_followed_and_names_its_entries(client: Any, desk: Any, page: str) -> None:
-    taken = desk.machine_lines(page, ["one", "two", "three"])
-    one, two, three = taken["segment_ids"]
+    reading = desk.machine_lines(page, ["one", "two", "three"])
+    one, two, three = reading["segment_ids"]
     order = desk.run(
         "reading_order.create",
         document_id=page,
-        pass_id=taken["pass_id"],
+        pass_id=reading["pass_id"],
         name="As written",
         kind="as-written",
         seed_from_pass=True,
@@ -129,10 +129,10 @@ def test_the_order_as_written_is_followed_and_names_its_entries(client: Any, des
 def test_a_line_that_the_order_does_not_name_follows_the_one_before_it(
     client: Any, desk: Any, page: str
 ) -> None:
-    taken = desk.machine_lines(page, ["one", "two", None, "four"])
-    one, two, three, four = taken["segment_ids"]
+    reading = desk.machine_lines(page, ["one", "two", None, "four"])
+    one, two, three, four = reading["segment_ids"]
     order = desk.run(
-        "reading_order.create", document_id=page, pass_id=taken["pass_id"], name="Mine", kind="imposed"
+        "reading_order.create", document_id=page, pass_id=reading["pass_id"], name="Mine", kind="imposed"
     )["id"]
     places = [{"segment_id": each} for each in (four, two)]
     desk.run("reading_order.fill", order_id=order, segments=places)
@@ -162,7 +162,7 @@ def test_furniture_is_listed_and_says_so(client: Any, desk: Any, page: str) -> N
         parent_segment_id=region,
     )["id"]
     body = desk.lines(page, made, 1)[0]
-    assert [(one["segment_id"], one["is_furniture"]) for one in lines_of(client, page)] == [
+    assert [(line["segment_id"], line["is_furniture"]) for line in lines_of(client, page)] == [
         (head, True),
         (body, False),
     ]

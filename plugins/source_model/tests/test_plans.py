@@ -139,7 +139,7 @@ def ask_every_route(statement_log: StatementLog, desk: Desk, client: Any) -> int
     before, page = (
         desk.run("document.create", name=name, doc_type="page", parent_id=folder)["id"] for name in "ab"
     )
-    taken = desk.machine_lines(page, [f"line {n}" for n in range(12)])
+    reading = desk.machine_lines(page, [f"line {n}" for n in range(12)])
     earlier = desk.machine_lines(before, ["one", "two"])
     desk.run(
         "reading_order.create",
@@ -149,7 +149,7 @@ def ask_every_route(statement_log: StatementLog, desk: Desk, client: Any) -> int
         kind="flow",
         seed_from_pass=True,
     )
-    lines, machine = taken["segment_ids"], taken["pass_id"]
+    lines, machine = reading["segment_ids"], reading["pass_id"]
     asked = 0
 
     def ask(method: str, path: str, body: Any = None, status: int = 200, **query: Any) -> Any:

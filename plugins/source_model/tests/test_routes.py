@@ -19,8 +19,8 @@ def page(desk: Any) -> str:
 @pytest.fixture
 def machine_pass(desk: Any, page: str) -> dict[str, Any]:
     """A machine's pass of three lines, two of them read."""
-    found: dict[str, Any] = desk.machine_lines(page, ["one", "two", None])
-    return found
+    reading: dict[str, Any] = desk.machine_lines(page, ["one", "two", None])
+    return reading
 
 
 def test_the_list_of_a_page_is_what_it_declares(
@@ -29,8 +29,8 @@ def test_the_list_of_a_page_is_what_it_declares(
     answer = client.get(f"/api/segments/document/{page}")
     assert answer.status_code == 200
     listed = SegmentListResponse.model_validate(answer.json())
-    assert [one.id for one in listed.segments] == machine_pass["segment_ids"]
-    assert [one.text for one in listed.segments] == ["one", "two", None]
+    assert [segment.id for segment in listed.segments] == machine_pass["segment_ids"]
+    assert [segment.text for segment in listed.segments] == ["one", "two", None]
     (one,) = listed.passes
     assert (one.working, one.working_basis, one.segment_count) == (True, "newest-machine-unchosen", 3)
 
@@ -48,7 +48,7 @@ def test_the_list_can_be_narrowed(client: Any, desk: Any, page: str, machine_pas
     def ids(**query: str) -> list[str]:
         answer = client.get(f"/api/segments/document/{page}", params=query)
         assert answer.status_code == 200, answer.text
-        return [one["id"] for one in answer.json()["segments"]]
+        return [segment["id"] for segment in answer.json()["segments"]]
 
     assert ids() == [*machine_pass["segment_ids"], region]
     assert ids(pass_id=other) == [region]
@@ -90,10 +90,10 @@ def test_a_page_without_segments_answers_an_empty_list(client: Any, page: str) -
 
 
 def test_passes_over_http(client: Any, page: str) -> None:
-    made = client.post("/api/segments/passes", json={"document_id": page, "name": "By hand"})
-    assert made.status_code == 200
-    assert made.headers["X-Service-Audit-Id"] == made.json()["audit_id"]
-    place = f"/api/segments/passes/{made.json()['id']}"
+    response = client.post("/api/segments/passes", json={"document_id": page, "name": "By hand"})
+    assert response.status_code == 200
+    assert response.headers["X-Service-Audit-Id"] == response.json()["audit_id"]
+    place = f"/api/segments/passes/{response.json()['id']}"
     assert client.put(f"{place}/ground-truth", json={"ground_truth": True}).json()["ground_truth"]
     assert client.put(f"{place}/working", json={"working": True}).json()["working_basis"] == "chosen"
     assert client.delete(place).json()["deleted_at"]
@@ -106,10 +106,10 @@ def test_passes_over_http(client: Any, page: str) -> None:
 def test_a_segment_from_making_to_bringing_back(client: Any, desk: Any, page: str) -> None:
     pass_id = desk.new_pass(page)
     body = {"document_id": page, "pass_id": pass_id, "kind": "line", "anchor": anchor()}
-    made = client.post("/api/segments", json=body)
-    assert made.status_code == 200
-    assert made.json()["audit_id"] == made.headers["X-Service-Audit-Id"]
-    segment_id = made.json()["id"]
+    response = client.post("/api/segments", json=body)
+    assert response.status_code == 200
+    assert response.json()["audit_id"] == response.headers["X-Service-Audit-Id"]
+    segment_id = response.json()["id"]
     many = client.post("/api/segments/bulk", json={"segments": [body, body]}).json()
     assert many["count"] == 2
     bad = client.post(
@@ -162,9 +162,9 @@ def test_readings_over_http(client: Any, desk: Any, page: str, machine_pass: dic
     place = f"/api/segments/{machine_pass['segment_ids'][0]}"
     listed = ReadingList.model_validate(client.get(f"{place}/readings").json())
     machine = listed.items[0].id
-    made = client.post(f"{place}/correct", json={"text": "One", "expected_counting_id": machine})
-    assert made.status_code == 200
-    assert (made.json()["counting"], made.json()["unplaced"]) == (True, [])
+    response = client.post(f"{place}/correct", json={"text": "One", "expected_counting_id": machine})
+    assert response.status_code == 200
+    assert (response.json()["counting"], response.json()["unplaced"]) == (True, [])
     again = client.post(f"{place}/correct", json={"text": "1", "expected_counting_id": machine})
     assert (again.status_code, again.json()["counting_text"]) == (409, "One")
     assert client.post(f"{place}/correct", json={"text": ""}).status_code == 422

@@ -54,15 +54,15 @@ def test_a_split_by_a_person_counts_even_where_a_reading_was_chosen(desk: Any) -
     (whole,) = desk.lines(page, desk.new_pass(page), 1)
     chosen = desk.correct(whole, "Dear Sir")
     desk.run("reading.choose", segment_id=whole, representation_id=chosen)
-    made = desk.run("segment.split", segment_id=whole, expected_version=1, parts=two_parts("Dear", "Sir"))
-    assert [item["text"] for item in made["items"]] == ["Dear", "Sir"]
+    result = desk.run("segment.split", segment_id=whole, expected_version=1, parts=two_parts("Dear", "Sir"))
+    assert [item["text"] for item in result["items"]] == ["Dear", "Sir"]
 
 
 def test_a_citation_of_a_whole_leads_to_the_part_that_still_lives(desk: Any) -> None:
     page = desk.page()
     (whole,) = desk.lines(page, desk.new_pass(page), 1)
-    made = desk.run("segment.split", segment_id=whole, expected_version=1, parts=two_parts(None, None))
-    second = made["segment_ids"][1]
+    result = desk.run("segment.split", segment_id=whole, expected_version=1, parts=two_parts(None, None))
+    second = result["segment_ids"][1]
     desk.run("segment.delete", segment_ids=[whole], expected_versions=[2])
     assert leads_to(desk, whole) == [second]
     desk.run("segment.undelete", segment_ids=[whole])
@@ -77,8 +77,8 @@ def test_a_citation_of_a_segment_whose_creation_was_undone_has_no_live_segment(
     drawn = desk.run("segment.create", document_id=page, pass_id=pass_id, kind="line", anchor=anchor())["id"]
     cited = client.get(f"/api/segments/{drawn}/reference").json()["reference"]
     desk.undo()
-    found = client.post("/api/locations/resolve", json={"segmentId": cited}).json()
-    assert (found["documentId"], found["segmentDeleted"], found["liveSegmentIds"]) == (page, True, [])
+    answer = client.post("/api/locations/resolve", json={"segmentId": cited}).json()
+    assert (answer["documentId"], answer["segmentDeleted"], answer["liveSegmentIds"]) == (page, True, [])
     view = client.get(f"/api/segments/{drawn}").json()
     assert (view["segment"], view["deleted"], view["live_segment_ids"]) == (None, True, [])
     refused = client.post("/api/locations/resolve", json={"segmentId": drawn, "documentId": desk.page()})
@@ -156,10 +156,10 @@ def test_a_provisional_id_is_no_uri_to_link_with(desk: Any) -> None:
 
 def test_a_withdrawn_pass_is_not_read_drawn_or_compared(client: Any, desk: Any) -> None:
     page = desk.page()
-    made = desk.machine_lines(page, ["Dear Sir"])
+    reading = desk.machine_lines(page, ["Dear Sir"])
     other = desk.machine_lines(page, ["Dear Sir"], "m2")["pass_id"]
-    desk.run("segment.pass_delete", pass_id=made["pass_id"])
-    asked = {"pass_id": made["pass_id"]}
+    desk.run("segment.pass_delete", pass_id=reading["pass_id"])
+    asked = {"pass_id": reading["pass_id"]}
     for answer in (
         client.get(f"/api/segments/document/{page}/text", params=asked),
         client.get(f"/api/segments/document/{page}/picture", params=asked),
@@ -169,7 +169,7 @@ def test_a_withdrawn_pass_is_not_read_drawn_or_compared(client: Any, desk: Any) 
         ),
     ):
         assert (answer.status_code, answer.json()["code"]) == (409, "pass_deleted"), answer.text
-    desk.run("segment.pass_restore", pass_id=made["pass_id"])
+    desk.run("segment.pass_restore", pass_id=reading["pass_id"])
     assert client.get(f"/api/segments/document/{page}/text", params=asked).json()["text"] == "Dear Sir"
 
 

@@ -75,7 +75,7 @@ def test_editors_of_one_segment_never_overwrite_each_other(desk: Desk) -> None:
         versions = segment_versions(conn, segment_id)
     assert sorted(row.kind_raw.split()) == sorted(f"{sign}{n}" for sign in signs for n in range(5))
     assert row.version == 31
-    assert [one["version"] for one in versions] == list(range(1, 32))
+    assert [version["version"] for version in versions] == list(range(1, 32))
     assert all(one.fields["changed"] == ["kind_raw"] for one in late)
 
 
@@ -102,9 +102,9 @@ def test_a_late_editor_learns_exactly_what_changed(desk: Desk, rounds: list[set[
     for names in rounds:
         sent = {name: EDITS[name][0] for name in names}
         # Sending the same words again changes nothing and makes no version.
-        made = desk.run("segment.update", segment_id=segment_id, expected_version=version, **sent)
-        assert made["version"] == version + bool(names - moved)
-        version = made["version"]
+        result = desk.run("segment.update", segment_id=segment_id, expected_version=version, **sent)
+        assert result["version"] == version + bool(names - moved)
+        version = result["version"]
         moved |= names
     with pytest.raises(StaleSegment) as late:
         desk.run("segment.update", segment_id=segment_id, expected_version=1, kind_raw="mine")
@@ -152,15 +152,15 @@ def test_simultaneous_merges_and_splits(desk: Desk) -> None:
     pass_id = desk.new_pass(page)
     cited = []
     for n in range(60):
-        made = desk.run(
+        result = desk.run(
             "segment.create",
             document_id=page,
             pass_id=pass_id,
             kind="line",
             anchor={"rect": [0.1, n / 70, 0.6, 0.01]},
         )
-        cited.append(made["id"])
-        desk.correct(made["id"], f"line {n}")
+        cited.append(result["id"])
+        desk.correct(result["id"], f"line {n}")
     before = table_digests(desk.library.db, desk.engine.library_schema)
     lock = threading.Lock()
     steps: list[str] = []
@@ -201,7 +201,7 @@ def test_simultaneous_merges_and_splits(desk: Desk) -> None:
         for segment_id in cited:
             _, live = follow(conn, segment_id)
             assert live, "what is merged or split is never gone"
-            assert all(standing[one] is None for one in live)
+            assert all(standing[item] is None for item in live)
         noted = list(
             conn.exec_driver_sql(
                 "SELECT a.seq FROM segment_forwarding f JOIN audit a ON a.id = f.audit_id ORDER BY f.sequence"
@@ -211,7 +211,7 @@ def test_simultaneous_merges_and_splits(desk: Desk) -> None:
         kept = list(conn.exec_driver_sql("SELECT content FROM content_representation").scalars())
         assert {f"line {n}" for n in range(60)} <= set(kept)
         for segment_id in standing:
-            counting = [one for one in readings_of(conn, segment_id)["items"] if one["counting"]]
+            counting = [item for item in readings_of(conn, segment_id)["items"] if item["counting"]]
             assert len(counting) <= 1
     desk.undo(*steps)
     after = table_digests(desk.library.db, desk.engine.library_schema)

@@ -21,7 +21,7 @@ def expect_refusal(kind: type[ServiceError], desk: Any, name: str, /, **params: 
 def facts(desk: Any, **selection: str) -> dict[str, dict[str, Any]]:
     with desk.library.db.read() as conn:
         found = resolve_settings(desk.library, conn, **selection)
-    return {one["key"]: one for one in found["settings"]}
+    return {setting["key"]: setting for setting in found["settings"]}
 
 
 def state(desk: Any, key: str, value: str, target: str | None = None) -> None:
@@ -96,10 +96,10 @@ def test_directions_and_scripts_are_read_off_shapes_and_letters(desk: Any) -> No
         "basis": "the default",
         "source": "derived",
     }
-    taken = desk.machine_lines(page, ["שלום", "pax"])
+    reading = desk.machine_lines(page, ["שלום", "pax"])
     found = facts(desk, document_id=page)
     assert (found["script"]["value"], found["direction"]["value"]) == ("Hebr", "rtl")
-    second = facts(desk, segment_id=taken["segment_ids"][1])
+    second = facts(desk, segment_id=reading["segment_ids"][1])
     assert (second["script"]["value"], second["direction"]["value"]) == ("Latn", "ltr")
     vertical = desk.page()
     tall = [{"key": str(n), "rect": [0.1 * n, 0.1, 0.05, 0.8], "text": "漢字"} for n in range(3)]

@@ -126,10 +126,10 @@ def test_annotations_cross_an_accepted_match_and_are_uncarried(client: Any, desk
     )  # fmt: skip
     match = desk.run("segment.match_propose", from_segment_id=old, to_segment_id=new)["id"]
     desk.run("segment.match_accept", match_id=match)
-    made = client.post("/api/segments/carry", json={"match_id": match, "kinds": ["annotation"]}).json()
-    copies = {one["original_id"]: one["copy_id"] for one in made["carried"]}
+    answer = client.post("/api/segments/carry", json={"match_id": match, "kinds": ["annotation"]}).json()
+    copies = {one["original_id"]: one["copy_id"] for one in answer["carried"]}
     assert set(copies) == {sir, note}
-    assert made["not_carried"] == [
+    assert answer["not_carried"] == [
         {"kind": "annotation", "original_id": deer, "why": "Its characters do not occur in the new reading."}
     ]
     assert targets_of(desk, copies[sir]) == [span(new, 8, 11)]
@@ -142,7 +142,7 @@ def test_annotations_cross_an_accepted_match_and_are_uncarried(client: Any, desk
     again = client.post("/api/segments/carry", json={"match_id": match, "kinds": ["annotation"]}).json()
     assert again["carried"] == []
     assert {one["original_id"] for one in again["not_carried"]} == {sir, deer, note}
-    desk.undo(made["audit_id"])
+    desk.undo(answer["audit_id"])
     with desk.library.db.read() as conn:
         assert conn.exec_driver_sql("SELECT count(*) FROM annotation").scalar_one() == 3
 
@@ -160,8 +160,8 @@ def test_other_families_move_their_spans_too(make_engine: Any, tmp_path: Any) ->
     desk = Desk(engine, engine.libraries.get(tmp_path / "A.library"))
     page = desk.page()
     (one,) = desk.machine_lines(page, ["Deer"])["segment_ids"]
-    made = desk.run("representation.create", segment_id=one, text="Dear")
-    assert made["unplaced"] == [{"id": "mention-1", "why": "It says no."}]
+    result = desk.run("representation.create", segment_id=one, text="Dear")
+    assert result["unplaced"] == [{"id": "mention-1", "why": "It says no."}]
     assert [(c.old_text, c.new_text, c.segment_id) for c in met] == [("Deer", "Dear", one)]
 
 

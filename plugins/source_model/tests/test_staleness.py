@@ -64,7 +64,7 @@ def test_readings_made_from_a_corrected_or_retracted_one_are_stale(desk: Any) ->
     desk.undo(corrected)
     desk.run("reading.retract", representation_id=copy["original_id"])
     with desk.library.db.read() as conn:
-        assert [one["id"] for one in stale_readings(conn, page)] == [copy["copy_id"]]
+        assert [stale_reading["id"] for stale_reading in stale_readings(conn, page)] == [copy["copy_id"]]
     desk.run("reading.retract", representation_id=copy["copy_id"])
     with desk.library.db.read() as conn:
         assert stale_readings(conn, page) == []

@@ -64,8 +64,8 @@ def expect_refusal(kind: type[ServiceError], desk: Any, **params: Any) -> Servic
 
 def test_text_search_and_seeded_orders_follow_the_stated_columns(desk: Any, page: str, verses: str) -> None:
     assert (text_of(desk, page), basis_of(desk, page)) == (ACROSS, "positions-in-doubt")
-    made = desk.run("reading_order.columns", document_id=page, columns=2)
-    assert (made["pass_id"], made["columns"], made["order_basis"]) == (verses, 2, "columns-stated")
+    result = desk.run("reading_order.columns", document_id=page, columns=2)
+    assert (result["pass_id"], result["columns"], result["order_basis"]) == (verses, 2, "columns-stated")
     assert (text_of(desk, page), basis_of(desk, page)) == (DOWN, "columns-stated")
     order = desk.run(
         "reading_order.create",
@@ -77,7 +77,7 @@ def test_text_search_and_seeded_orders_follow_the_stated_columns(desk: Any, page
     )["id"]
     with desk.library.db.read() as conn:
         assert conn.execute(page_texts.select()).one().text == DOWN
-        texts = {one["id"]: one["text"] for one in desk_segments(conn, page)}
+        texts = {desk_segment["id"]: desk_segment["text"] for desk_segment in desk_segments(conn, page)}
         assert "\n".join(texts[segment_id] for _, segment_id, _ in walk(conn, order)) == DOWN
         assert page_text(conn, page, order_id=order).order_basis == "named"
 
@@ -153,7 +153,7 @@ def test_a_project_made_before_opens_and_takes_the_statement(
         if table.name not in later:
             table.to_metadata(before)
         else:
-            old = [one._copy() for one in table.columns if one.name not in later[table.name]]
+            old = [column._copy() for column in table.columns if column.name not in later[table.name]]
             Table(table.name, before, *old, info=table.info)
     earlier = replace(armarium_plugin(), version=1, migrations=(), metadata=before)
     path = tmp_path / "Past.library"

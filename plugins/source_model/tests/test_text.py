@@ -13,9 +13,9 @@ def piece(n: int, text: str, block: str | None = "b", direction: str = "ltr", jo
 
 
 def test_lines_are_parted_by_a_newline_and_regions_by_a_blank_line() -> None:
-    found = assemble([piece(1, "one"), piece(2, "two"), piece(3, "three", "c")])
-    assert found.text == "one\ntwo\n\nthree"
-    assert [found.text[s.char_start : s.char_end] for s in found.spans] == ["one", "two", "three"]
+    assembled = assemble([piece(1, "one"), piece(2, "two"), piece(3, "three", "c")])
+    assert assembled.text == "one\ntwo\n\nthree"
+    assert [assembled.text[s.char_start : s.char_end] for s in assembled.spans] == ["one", "two", "three"]
 
 
 def test_words_of_one_line_are_parted_by_a_space() -> None:
@@ -28,8 +28,8 @@ def test_nothing_gives_an_empty_text() -> None:
 
 @given(st.lists(st.tuples(st.text(min_size=1), st.sampled_from(["a", "b", None])), max_size=20))
 def test_every_span_is_its_reading_exactly(rows: list[tuple[str, str | None]]) -> None:
-    found = assemble([piece(n, text, block) for n, (text, block) in enumerate(rows)])
-    assert [found.text[s.char_start : s.char_end] for s in found.spans] == [text for text, _ in rows]
+    assembled = assemble([piece(n, text, block) for n, (text, block) in enumerate(rows)])
+    assert [assembled.text[s.char_start : s.char_end] for s in assembled.spans] == [text for text, _ in rows]
 
 
 def test_the_first_letter_with_a_direction_decides_that_of_a_text() -> None:
@@ -44,5 +44,5 @@ def test_the_first_letter_with_a_direction_decides_that_of_a_text() -> None:
 
 
 def test_a_span_runs_as_its_piece_does() -> None:
-    found = assemble([piece(1, "1234", direction="rtl"), piece(2, "pax")])
-    assert [span.direction for span in found.spans] == ["rtl", "ltr"]
+    assembled = assemble([piece(1, "1234", direction="rtl"), piece(2, "pax")])
+    assert [span.direction for span in assembled.spans] == ["rtl", "ltr"]

@@ -247,7 +247,8 @@ class Moves:
         rows = [row for row in (self._one(chance, fitting) for _ in range(3)) if row]
         ids = list(dict.fromkeys(row[1] for row in rows if row[0] == rows[0][0]))
         places = [
-            {"segment_id": one, "parent_segment_id": ids[0] if n else None} for n, one in enumerate(ids)
+            {"segment_id": identity, "parent_segment_id": ids[0] if n else None}
+            for n, identity in enumerate(ids)
         ]
         return ("reading_order.fill", {"order_id": rows[0][0], "segments": places}) if rows else None
 

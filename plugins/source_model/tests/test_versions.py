@@ -40,18 +40,18 @@ def test_versions_come_out_of_history_and_one_can_be_written_back(desk: Any) -> 
         baseline=[[0, 0.5], [1, 0.5]],
     )
     desk.as_(AGENT).run("segment.update", segment_id=segment_id, expected_version=2, language="la")
-    made = desk.run("segment.restore_version", segment_id=segment_id, version=1, expected_version=3)
-    assert (made["version"], made["anchor"]["rect"], made["baseline"], made["language"]) == (
+    result = desk.run("segment.restore_version", segment_id=segment_id, version=1, expected_version=3)
+    assert (result["version"], result["anchor"]["rect"], result["baseline"], result["language"]) == (
         4,
         anchor()["rect"],
         None,
         None,
     )
-    assert made["bbox_y"] == anchor()["rect"][1]
+    assert result["bbox_y"] == anchor()["rect"][1]
     with desk.library.db.read() as conn:
         versions = segment_versions(conn, segment_id)
-    assert [one["version"] for one in versions] == [1, 2, 3, 4]
-    assert [one["provenance_kind"] for one in versions] == ["human", "human", "agent", "human"]
+    assert [version["version"] for version in versions] == [1, 2, 3, 4]
+    assert [version["provenance_kind"] for version in versions] == ["human", "human", "agent", "human"]
     assert versions[1]["baseline"] == versions[2]["baseline"] == [[0, 0.5], [1, 0.5]]
     assert versions[0]["anchor"] == versions[3]["anchor"]
     expect_refusal(
@@ -79,8 +79,8 @@ def test_a_withdrawn_segment_comes_back_with_the_version_that_is_written_back(de
     assert (refusal.code, refusal.fields["current_version"]) == ("stale_version", 3)
     expect_refusal(NotFound, desk, go, segment_id=a, version=9, expected_version=3)
     assert (live(a), live(b)) == ([], [c])
-    made = desk.run(go, segment_id=a, version=1, expected_version=3)
-    assert (made["version"], made["deleted_at"], made["anchor"]["rect"]) == (4, None, anchor()["rect"])
+    result = desk.run(go, segment_id=a, version=1, expected_version=3)
+    assert (result["version"], result["deleted_at"], result["anchor"]["rect"]) == (4, None, anchor()["rect"])
     restored = desk.audit_id
     # The newest version is the withdrawn state: its shape is restored, not its being withdrawn.
     merged = desk.run(go, segment_id=b, version=2, expected_version=2)

@@ -24,7 +24,10 @@ COLUMNS = ([0.1, 0.1, 0.1, 0.8], [0.45, 0.1, 0.1, 0.8], [0.8, 0.1, 0.1, 0.8])
 
 def facts(desk: Desk, **selection: str) -> dict[str, dict[str, Any]]:
     with desk.library.db.read() as conn:
-        return {one["key"]: one for one in resolve_settings(desk.library, conn, **selection)["settings"]}
+        return {
+            setting["key"]: setting
+            for setting in resolve_settings(desk.library, conn, **selection)["settings"]
+        }
 
 
 def text(desk: Desk, page: str, **more: Any) -> str:
@@ -34,10 +37,10 @@ def text(desk: Desk, page: str, **more: Any) -> str:
 
 def add(desk: Desk, page: str, pass_id: str, rect: Any, words: str = "", **more: Any) -> str:
     body = {"document_id": page, "pass_id": pass_id, "kind": "line", "anchor": {"rect": rect}, **more}
-    made = desk.run("segment.create", **body)["id"]
+    result = desk.run("segment.create", **body)["id"]
     if words:
-        desk.correct(made, words)
-    return str(made)
+        desk.correct(result, words)
+    return str(result)
 
 
 def shelf(desk: Desk) -> tuple[str, str, str]:
@@ -178,8 +181,8 @@ def test_a_fact_is_asked_for_with_the_same_statements_however_deep_the_shelf_is(
             parent = desk.run("document.create", name=f"F{number}", language="fr", **below)["id"]
         below = {"parent_id": parent} if parent else {}
         page = desk.run("document.create", name="p", doc_type="page", **below)["id"]
-        made = desk.machine_lines(page, [LATIN] * lines)
-        pass_id = made["pass_id"]
+        reading = desk.machine_lines(page, [LATIN] * lines)
+        pass_id = reading["pass_id"]
         counts.add(
             (
                 statements(page, lambda conn, page=page: page_text(conn, page)),  # type: ignore[misc]

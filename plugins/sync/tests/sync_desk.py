@@ -105,7 +105,7 @@ class SyncDesk:
     def entry(self, folder_id: str) -> dict[str, Any]:
         """The folder as it is listed."""
         listed = self.client.get("/api/sync-folders").json()["folders"]
-        return next(one for one in listed if one["id"] == folder_id)
+        return next(item for item in listed if item["id"] == folder_id)
 
     def file(self, page: str, format_name: str = "pagexml") -> Path:
         """The file of a page."""

@@ -50,7 +50,7 @@ def test_an_imported_folder_is_adopted_and_written_in_place(desk: SyncDesk) -> N
     entry = desk.entry(folder_id)
     assert entry["adopted"] is True
     assert entry["intake"] is True
-    assert [one["path"] for one in entry["files"]] == ["0001.xml"]
+    assert [file["path"] for file in entry["files"]] == ["0001.xml"]
     assert on_disk(desk.folder) == before
     page = desk.document_of("0001.png")
     desk.lines[page] = desk.rows("SELECT id FROM segment WHERE document_id = ? AND kind = 'line'", page)[0][0]
@@ -116,7 +116,7 @@ def test_a_renamed_document_moves_its_files_and_undo_puts_every_one_back(kept: t
     desk.do("document.update", {"document_id": letters, "name": "Letters: 1850"})
     plan = desk.client.get(f"/api/sync-folders/{folder_id}/arrangement").json()
     assert plan["mode"] == "keep-arranged"
-    assert sorted(one["to_path"] for one in plan["moves"]) == [
+    assert sorted(move["to_path"] for move in plan["moves"]) == [
         "Letters_ 1850/0002.png",
         "Letters_ 1850/First.png",
         "Letters_ 1850/First.xml",
@@ -128,13 +128,13 @@ def test_a_renamed_document_moves_its_files_and_undo_puts_every_one_back(kept: t
     assert sorted(moved.values()) == sorted(before.values())
     (path,) = desk.rows("SELECT path FROM document WHERE id = ?", page)[0]
     assert path == str(desk.folder / "Letters_ 1850" / "First.png")
-    assert "Letters_ 1850/First.xml" in [one["path"] for one in desk.entry(folder_id)["files"]]
+    assert "Letters_ 1850/First.xml" in [file["path"] for file in desk.entry(folder_id)["files"]]
     undo = desk.engine.undo(desk.library, [audit_id], LOCAL_OWNER)["audit_ids"]
     assert on_disk(desk.folder) == before
     assert desk.rows("SELECT path FROM document WHERE id = ?", page)[0][0] == str(
         desk.folder / "letters/0001.png"
     )
-    assert [one["path"] for one in desk.entry(folder_id)["files"]] == ["letters/0001.xml"]
+    assert [file["path"] for file in desk.entry(folder_id)["files"]] == ["letters/0001.xml"]
     desk.engine.undo(desk.library, undo, LOCAL_OWNER)
     assert on_disk(desk.folder) == moved
 
@@ -226,7 +226,7 @@ def test_a_file_moved_by_hand_is_followed_by_its_document(kept: tuple[SyncDesk, 
     assert above == [("1850", "wills")]
     plan = desk.client.get(f"/api/sync-folders/{folder_id}/arrangement").json()
     assert plan["moves"] == []
-    assert "wills/1850/a will.xml" in [one["path"] for one in desk.entry(folder_id)["files"]]
+    assert "wills/1850/a will.xml" in [file["path"] for file in desk.entry(folder_id)["files"]]
 
 
 def test_what_cannot_be_arranged_is_refused_with_the_reason(kept: tuple[SyncDesk, str]) -> None:

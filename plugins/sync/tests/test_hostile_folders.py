@@ -48,13 +48,13 @@ def test_an_export_kept_inside_a_synced_folder_is_left_alone_by_it(desk: SyncDes
         one for one in desk.folder.rglob("*") if one.parent.name.startswith("kept") and one.is_file()
     )
     assert len(kept) == 4
-    assert all("Dear Madam" in one.read_text("utf-8") for one in kept)
+    assert all("Dear Madam" in item.read_text("utf-8") for item in kept)
     assert "Dear Madam" in desk.file(page).read_text("utf-8")
     entry = desk.entry(folder_id)
     assert desk.passes(page) == before
     assert (entry["conflicts"], entry["changed_outside"]) == ([], [])
     assert {one["path"] for one in entry["not_read_back"]} == {
-        one.relative_to(desk.folder).as_posix() for one in kept
+        item.relative_to(desk.folder).as_posix() for item in kept
     }
     # Nor are they taken for the text of another picture of that name.
     (desk.folder / "kept pagexml" / "0001.png").write_bytes(picture(70, (600, 400)))
@@ -81,7 +81,7 @@ def test_a_folder_synced_inside_a_kept_one_disturbs_neither(desk: SyncDesk, tmp_
     (kept,) = outer.glob("*.xml")
     assert "Dear Madam" in kept.read_text("utf-8")
     assert "Dear Madam" in desk.file(page).read_text("utf-8")
-    assert [one["in_the_way"] for one in desk.client.get("/api/export/kept").json()["exports"]] == [[]]
+    assert [export["in_the_way"] for export in desk.client.get("/api/export/kept").json()["exports"]] == [[]]
 
 
 def test_each_page_of_a_book_in_one_file_has_a_file_of_its_own(desk: SyncDesk) -> None:

@@ -171,7 +171,9 @@ def test_a_moved_file_is_known_by_the_id_it_carries(tied: tuple[SyncDesk, str, s
     file.rename(other)
     desk.look(folder_id)
     entry = desk.entry(folder_id)
-    assert [one["path"] for one in entry["files"]] == ["checked/letter one.xml"]
+    assert [file["path"] for file in entry["files"]] == ["checked/letter one.xml"]
+    reports = [one.relative_to(desk.folder).as_posix() for one in desk.folder.rglob("*.loss.json")]
+    assert reports == ["checked/letter one.xml.loss.json"], "the report of losses goes along"
     assert entry["deleted_outside"] == []
     desk.edit(other, "Dear Madam")
     assert desk.look(folder_id).passes == 1
@@ -185,7 +187,7 @@ def test_a_moved_file_is_known_by_the_id_it_carries(tied: tuple[SyncDesk, str, s
     other.rename(last)
     desk.settle(folder_id)
     assert len(desk.passes(page)) == 3
-    assert [one["path"] for one in desk.entry(folder_id)["files"]] == ["last.xml"]
+    assert [file["path"] for file in desk.entry(folder_id)["files"]] == ["last.xml"]
 
 
 CONFLICT_COPIES = (
@@ -279,7 +281,7 @@ def test_restricted_pages_are_left_out_and_what_is_left_behind_is_named(desk: Sy
     desk.do("rights.set", {"target_kind": "segment", "target_id": desk.lines[hidden], "restricted": True})
     folder_id = desk.tie()
     desk.settle(folder_id)
-    assert [one["document_id"] for one in desk.entry(folder_id)["files"]] == [page]
+    assert [file["document_id"] for file in desk.entry(folder_id)["files"]] == [page]
     desk.do("rights.set", {"target_kind": "document", "target_id": page, "restricted": True})
     desk.correct(page, "Now secret")
     desk.settle(folder_id)

@@ -24,8 +24,8 @@ AGENT = replace(
 
 
 def agent_headers(desk: SyncDesk, **more: Any) -> dict[str, str]:
-    told = desk.client.post("/api/tokens", json={"name": "an agent", "role": "editor", **more}).json()
-    secret = next(value for name, value in told.items() if name == "token" or name.endswith("_token"))
+    answer = desk.client.post("/api/tokens", json={"name": "an agent", "role": "editor", **more}).json()
+    secret = next(value for name, value in answer.items() if name == "token" or name.endswith("_token"))
     return {"Authorization": f"Bearer {secret}"}
 
 
@@ -136,7 +136,7 @@ def test_titles_of_pages_that_a_caller_may_not_see_are_not_listed(desk: SyncDesk
     (entry,) = seen.json()["folders"]
     assert "diary" not in seen.text
     assert shut not in seen.text
-    assert [one["document_id"] for one in entry["files"]] == [page]
+    assert [file["document_id"] for file in entry["files"]] == [page]
     (mine,) = desk.client.get("/api/sync-folders").json()["folders"]
     assert [one["document_id"] for one in mine["left_behind"]] == [shut]
     granted = agent_headers(desk, folders=[str(desk.folder)])

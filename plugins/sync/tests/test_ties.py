@@ -152,7 +152,7 @@ def test_untying_leaves_the_files_and_tied_again_they_are_known(desk: SyncDesk) 
     answer = desk.client.delete(f"/api/sync-folders/{folder_id}").json()
     assert desk.file(page).read_bytes() == before
     desk.engine.undo(desk.library, [answer["audit_id"]], LOCAL_OWNER)
-    assert [one["document_id"] for one in desk.entry(folder_id)["files"]] == [page]
+    assert [file["document_id"] for file in desk.entry(folder_id)["files"]] == [page]
     desk.client.delete(f"/api/sync-folders/{folder_id}")
     desk.correct(page, "Dear Madam")
     again = desk.tie()

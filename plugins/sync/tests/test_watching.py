@@ -93,6 +93,6 @@ def test_a_folder_of_a_hundred_thousand_files_is_listed_and_none_is_touched(desk
     desk.do("sync.intake", {"folder_id": folder_id, "on": True})
     desk.settle(folder_id)
     entry = desk.entry(folder_id)
-    assert [one["document_id"] for one in entry["files"]] == [page]
+    assert [file["document_id"] for file in entry["files"]] == [page]
     assert len(entry["not_read_back"]) == 100_000
     assert desk.passes(page) == ["PAGE XML: a.xml"]

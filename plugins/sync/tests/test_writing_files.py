@@ -26,7 +26,7 @@ def test_every_page_is_written_with_a_report_of_losses(desk: SyncDesk) -> None:
     assert len(entry["files"]) == 3
     assert entry["pending"] == 0
     assert entry["last_written"]
-    assert {one["document_id"] for one in entry["files"]} == {page}
+    assert {file["document_id"] for file in entry["files"]} == {page}
 
 
 def test_a_correction_rewrites_the_file_and_a_step_that_changes_no_text_does_not(desk: SyncDesk) -> None:

@@ -126,11 +126,11 @@ class LoopbackModelHub:
         if parts[0] == "preupload":
             modes = [
                 {
-                    "path": one["path"],
-                    "uploadMode": "lfs" if one["size"] > LARGE else "regular",
+                    "path": file["path"],
+                    "uploadMode": "lfs" if file["size"] > LARGE else "regular",
                     "shouldIgnore": False,
                 }
-                for one in json.loads(body)["files"]
+                for file in json.loads(body)["files"]
             ]
             return 200, {"files": modes}
         if parts[0] == "tree":

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from armarium_training.samples import LoopbackTrainer
+from armarium_training.trainers import Trainer
 from armarium_worker import Call, Handler, LineReading, LineShape, Page, Reader, WorkerContext
 
 
@@ -32,12 +32,12 @@ class Strips(Reader):
 
 
 def _cut(call: Call) -> dict[str, Any]:
-    widths = [round(one["rect"][2]) for one in call.params["lines"]]
+    widths = [round(line["rect"][2]) for line in call.params["lines"]]
     call.answer_binary = b"".join(b"\x00" * 120 * width for width in widths)
     return {"widths": widths}
 
 
-class StripTrainer(LoopbackTrainer):
+class StripTrainer(Trainer):
     """Goes through the motions in its reader's runtime."""
 
     name, label = "strips", "Strips"
@@ -61,7 +61,7 @@ class StripWorker:
 def _finish(call: Call) -> dict[str, Any]:
     folder = Path(call.params["folder"])
     lines = json.loads((folder / "lines.json").read_text("utf-8"))["lines"]
-    assert (folder / "pictures.bin").stat().st_size == 120 * sum(one["width"] for one in lines)
+    assert (folder / "pictures.bin").stat().st_size == 120 * sum(line["width"] for line in lines)
     base = (call.params.get("base") or {}).get("path")
     target = folder / "model.safetensors"
     target.write_text(f"{len(lines)} lines from {Path(base).name if base else 'nothing'}", "utf-8")

@@ -16,15 +16,15 @@ def test_other_texts_are_kept_beside_the_likeliest_which_counts(desk: Desk, aske
     desk.engine.jobs.run_until_idle(desk.library)
     statement = "SELECT content, confidence FROM content_representation WHERE segment_id = ? ORDER BY id"
     kept = [desk.rows(statement, line) for line in lines]
-    assert [len(one) for one in kept] == [1 + asked] * 2
+    assert [len(item) for item in kept] == [1 + asked] * 2
     if asked:
         shares = [share for _, share in kept[0][:-1]]
         assert shares == sorted(shares)
         assert len({text for text, _ in kept[0]}) == 1 + asked
-    told = desk.client.get(f"/api/segments/document/{page}/text").json()
+    answer = desk.client.get(f"/api/segments/document/{page}/text").json()
     for one, rows in zip(lines, kept, strict=True):
-        counts = next(span for span in told["spans"] if span["segment_id"] == one)
-        assert told["text"][counts["char_start"] : counts["char_end"]] == rows[-1][0]
+        counts = next(span for span in answer["spans"] if span["segment_id"] == one)
+        assert answer["text"][counts["char_start"] : counts["char_end"]] == rows[-1][0]
 
 
 def test_more_than_ten_are_refused(desk: Desk) -> None:

@@ -10,13 +10,13 @@ import pytest
 import training_readers
 from test_scale import Elsewhere
 from training_desk import Desk
+from training_samples import LoopbackHub
 
 from armarium.jobs.queue import NewJob, enqueue
 from armarium.principals import LOCAL_OWNER
 from armarium_reading.api import READERS
 from armarium_training.compute import GROUP
 from armarium_training.jobs import training as jobs
-from armarium_training.samples import LoopbackHub
 
 
 def bar(desk: Desk, page: str, use: str = "none") -> None:
@@ -54,7 +54,7 @@ def test_a_page_barred_between_two_epochs_stops_the_training_which_goes_on_witho
     assert (told["state"], told["training_set"]["lines"]) == ("done", 1), told
     assert [one["document_id"] for one in told["training_set"]["missing"]] == [barred]
     card = desk.card(told["reader_id"])
-    assert [one["document_id"] for one in card["training_set"]["documents"]] == [page]
+    assert [document["document_id"] for document in card["training_set"]["documents"]] == [page]
     assert len(card["curve"]) == 3
 
 
@@ -97,8 +97,8 @@ def read(desk: Desk, pages: list[str]) -> str:
 
 def scale(desk: Desk, job_id: str) -> dict[str, Any]:
     desk.engine.jobs.run_until_idle(desk.library)
-    found: dict[str, Any] = desk.client.get(f"/api/reading-at-scale/jobs/{job_id}").json()
-    return found
+    answer: dict[str, Any] = desk.client.get(f"/api/reading-at-scale/jobs/{job_id}").json()
+    return answer
 
 
 @pytest.mark.usefixtures("elsewhere")
@@ -107,7 +107,7 @@ def test_a_packed_page_that_was_barred_is_not_sent_again(desk: Desk, monkeypatch
     submit = Elsewhere.submit
 
     def watching(self: Elsewhere, shard: Any, attempt: int) -> str:
-        sent.append([one["document_id"] for one in shard.manifest["pages"]])
+        sent.append([page["document_id"] for page in shard.manifest["pages"]])
         return submit(self, shard, attempt)
 
     monkeypatch.setattr(Elsewhere, "submit", watching)
@@ -142,9 +142,9 @@ def test_a_worker_that_answers_twice_lands_once(desk: Desk, monkeypatch: pytest.
     ask, answered = Elsewhere.ask, {}
 
     def again(self: Elsewhere, far_ids: Any) -> dict[str, Any]:
-        found = ask(self, far_ids)
-        told = {**answered, **found}
-        answered.update({one: state for one, state in found.items() if state.state == "done"})
+        answer = ask(self, far_ids)
+        told = {**answered, **answer}
+        answered.update({one: state for one, state in answer.items() if state.state == "done"})
         return told
 
     monkeypatch.setattr(Elsewhere, "ask", again)
@@ -166,9 +166,9 @@ def test_packed_pictures_that_were_removed_lose_no_answer(
     ask = Elsewhere.ask
 
     def removing(self: Elsewhere, far_ids: Any) -> dict[str, Any]:
-        found = ask(self, far_ids)
+        answer = ask(self, far_ids)
         shutil.rmtree(desk.library.derived_folder / "scale")
-        return found
+        return answer
 
     monkeypatch.setattr(Elsewhere, "ask", removing)
     told = scale(desk, read(desk, [desk.picture(2)]))
@@ -225,7 +225,7 @@ def test_a_recipe_holds_out_the_pages_of_the_folders_it_names(desk: Desk) -> Non
     told = desk.training(job_id)
     assert told["state"] == "done", told
     card = desk.card(told["reader_id"])
-    assert [one["document_id"] for one in card["training_set"]["documents"]] == [page]
+    assert [document["document_id"] for document in card["training_set"]["documents"]] == [page]
     assert [one["document_id"] for one in card["held_out"]] == [held]
     from armarium.api import NotFound
 
@@ -352,7 +352,7 @@ def test_a_paused_training_is_told_as_the_list_of_jobs_tells_it(desk: Desk) -> N
 
     def both() -> list[tuple[str, str]]:
         found = [desk.training(job_id), desk.client.get(f"/api/activity/jobs/{job_id}").json()]
-        return [(one["state"], one["reason"]) for one in found]
+        return [(item["state"], item["reason"]) for item in found]
 
     waiting = both()
     assert waiting[0] == waiting[1]

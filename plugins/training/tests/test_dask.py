@@ -151,14 +151,14 @@ def test_cancelled_what_runs_in_the_cluster_is_ended(
     mark = tmp_path / "mark"
     monkeypatch.setenv("ARMARIUM_TEST_MARK", str(mark))
     answer = start(desk, [desk.picture(2)], "dask:local:1", card="sleeping")
-    wait = jobs.Scale._wait
+    wait = jobs.Compute.wait
 
     def cancelling(self: Any) -> None:
         if mark.exists():
             desk.client.post(f"/api/reading-at-scale/jobs/{self.job.job_id}/cancel")
         wait(self)
 
-    monkeypatch.setattr(jobs.Scale, "_wait", cancelling)
+    monkeypatch.setattr(jobs.Compute, "wait", cancelling)
     assert look(desk, answer)["state"] == "cancelled"
     until = time.monotonic() + 20
     while psutil.pid_exists(int(mark.read_text())) and time.monotonic() < until:

@@ -11,6 +11,7 @@ import training_readers
 from training_desk import MACHINE, Desk
 
 from armarium_reading.api import READERS
+from armarium_training.line_sets import SAME_TEXT
 from armarium_training.planning import is_new_by_card
 
 
@@ -39,6 +40,18 @@ def test_what_shows_a_held_out_page_is_held_out_with_it(desk: Desk) -> None:
         assert (found["pages"], found["lines"]) == (1, 1), held
         told = {one["document_id"] for one in (*found["missing"], *found["held_out"])}
         assert told == {page, half, quarter, twin}
+
+
+def test_a_second_shot_of_a_page_held_out_teaches_nothing(desk: Desk) -> None:
+    words = [f"vna carta de {name} fecha en Lima" for name in ("Pedro Ruiz", "Ana de Soto", "Juan Diaz")]
+    held, _ = desk.page(words)
+    # Another picture, read a little differently.
+    shot, _ = desk.page([words[0].replace("vna", "una"), words[1].replace("fecha", "fechada"), words[2]])
+    form, _ = desk.page([word.replace("Lima", "la ciudad de los Reyes a doze de março") for word in words])
+    found = desk.set([held, shot, form], held_out_ids=[held])
+    assert (found["pages"], [one["document_id"] for one in found["missing"]]) == (1, [shot])
+    assert found["missing"][0]["why"] == SAME_TEXT
+    assert desk.set([held, shot, form], held_out_ids=[])["pages"] == 3
 
 
 def test_two_parts_of_one_page_are_not_held_out_with_each_other(desk: Desk) -> None:
@@ -100,14 +113,14 @@ def test_a_model_is_not_measured_on_what_shows_a_page_it_was_taught(desk: Desk) 
             "pass": "teacher",
         },
     ).json()["plan"]
-    assert [one["document_id"] for one in both["pages"]] == [page]
+    assert [page["document_id"] for page in both["pages"]] == [page]
 
 
 def test_lines_that_came_with_a_file_are_not_said_to_be_read_by_a_model(desk: Desk) -> None:
     page = desk.picture(2)
-    made = desk.do("segment.pass_create", {"document_id": page, "name": "ALTO: page.xml"}, MACHINE)
-    lines = desk.lines(page, str(made["id"]), 2)
-    desk.read(page, str(made["id"]), {lines[0]: "read"}, "teacher")
+    result = desk.do("segment.pass_create", {"document_id": page, "name": "ALTO: page.xml"}, MACHINE)
+    lines = desk.lines(page, str(result["id"]), 2)
+    desk.read(page, str(result["id"]), {lines[0]: "read"}, "teacher")
     desk.correct(lines[1], "by hand")
     found = desk.set([page], teacher="ALTO: page.xml")
     assert (
@@ -115,7 +128,7 @@ def test_lines_that_came_with_a_file_are_not_said_to_be_read_by_a_model(desk: De
         found["lines_from_files"],
         found["lines_checked_by_a_person"],
     ) == (1, 0, 1)
-    desk.do("segment.pass_ground_truth", {"pass_id": made["id"], "ground_truth": True})
+    desk.do("segment.pass_ground_truth", {"pass_id": result["id"], "ground_truth": True})
     assert desk.set([page], teacher="ALTO: page.xml")["lines_checked_by_a_person"] == 2
 
 

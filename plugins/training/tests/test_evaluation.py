@@ -16,6 +16,7 @@ from armarium_reading.readers import calibration_of
 from armarium_testing.model_provider import LoopbackProvider
 from armarium_training import measuring, planning
 from armarium_training.jobs import evaluation as jobs
+from armarium_training.schemas.evaluation import RunParams
 
 CAREFUL = {"model": "careful", "reader": "linereader"}
 CARELESS = {"model": "careless", "reader": "linereader"}
@@ -59,9 +60,9 @@ def test_two_readers_are_measured_by_the_one_rate(desk: Desk) -> None:
         desk.rows("SELECT count(*) FROM content_representation"),
         desk.rows("SELECT count(*) FROM segment_pass"),
     )
-    told = run(desk, candidates=[CAREFUL, CARELESS], held_out_ids=[page])
-    assert told["state"] == "done", told
-    careful, careless = told["result"]["models"]
+    result = run(desk, candidates=[CAREFUL, CARELESS], held_out_ids=[page])
+    assert result["state"] == "done", result
+    careful, careless = result["result"]["models"]
     # "Line 0\nline 1\nline 2" has 20 characters, and one capital is missed; the other reader misses three n as well.
     diplomatic = careful["totals"]["diplomatic"]
     assert (diplomatic["distance"], diplomatic["reference_chars"], diplomatic["cer"]) == (1, 20, 0.05)
@@ -81,8 +82,8 @@ def test_two_readers_are_measured_by_the_one_rate(desk: Desk) -> None:
         {"expected": "n", "read": "m", "times": 3},
         {"expected": "L", "read": "l", "times": 1},
     ]
-    assert told["result"]["best"] == "careful"
-    assert told["result"]["comparisons"][0]["worse"] == "careless"
+    assert result["result"]["best"] == "careful"
+    assert result["result"]["comparisons"][0]["worse"] == "careless"
     assert before == (
         desk.rows("SELECT count(*) FROM content_representation"),
         desk.rows("SELECT count(*) FROM segment_pass"),
@@ -93,7 +94,7 @@ def test_two_readers_are_measured_by_the_one_rate(desk: Desk) -> None:
     assert desk.client.get("/api/evaluation/scores", params={"reader": "vision"}).json()["count"] == 0
     again = run(desk, candidates=[CAREFUL], held_out_ids=[page])
     listed = desk.client.get("/api/evaluation/runs").json()["items"]
-    assert [one["job_id"] for one in listed] == [again["job_id"], told["job_id"]]
+    assert [item["job_id"] for item in listed] == [again["job_id"], result["job_id"]]
     assert (listed[1]["models"], listed[1]["pages"], listed[1]["state"]) == (
         ["careful", "careless"],
         1,
@@ -103,6 +104,11 @@ def test_two_readers_are_measured_by_the_one_rate(desk: Desk) -> None:
     assert desk.client.get("/api/training/models").json()["count"] == 0
 
 
+def test_a_language_is_the_same_under_any_of_its_codes() -> None:
+    codes = {"fra": "fr", "fre": "fr", "FRA-CA": "fr-CA", "frm": "frm", "deu_latf": "deu_latf"}
+    assert {code: RunParams(language=code).language for code in codes} == codes
+
+
 @pytest.mark.usefixtures("readers")
 def test_no_reader_is_measured_by_what_it_read_itself(desk: Desk) -> None:
     """A pass that is named as the checked one counts where a person, or a file, wrote its text."""
@@ -110,12 +116,12 @@ def test_no_reader_is_measured_by_what_it_read_itself(desk: Desk) -> None:
     given = {"candidates": [CAREFUL], "held_out_ids": [page], "pass": "careful"}
     assert expect_refusal(desk, **given) == "nothing_checked"
     desk.correct(lines[1], "line one")
-    told = run(desk, **given)
-    assert [one["lines"] for one in told["plan"]["pages"]] == [1]
+    result = run(desk, **given)
+    assert [page["lines"] for page in result["plan"]["pages"]] == [1]
     # "line one" against "line 1": three of eight.
-    assert told["result"]["models"][0]["totals"]["diplomatic"]["cer"] == 0.375
+    assert result["result"]["models"][0]["totals"]["diplomatic"]["cer"] == 0.375
     desk.verdict(lines[0], "confirm")
-    assert [one["lines"] for one in run(desk, **given)["plan"]["pages"]] == [2]
+    assert [page["lines"] for page in run(desk, **given)["plan"]["pages"]] == [2]
 
 
 @pytest.mark.usefixtures("readers")
@@ -169,13 +175,13 @@ def test_scores_are_added_to_the_card_once_and_a_stopped_run_adds_none(
 
     with monkeypatch.context() as patched:
         patched.setattr(jobs, "_write_on_cards", dying)
-        told = run(desk, candidates=[mine])
-    assert told["state"] == "failed"
-    assert told["result"] is None
-    desk.client.post(f"/api/activity/jobs/{told['job_id']}/retry")
+        result = run(desk, candidates=[mine])
+    assert result["state"] == "failed"
+    assert result["result"] is None
+    desk.client.post(f"/api/activity/jobs/{result['job_id']}/retry")
     desk.engine.jobs.run_until_idle(desk.library)
     (entry,) = json.loads(card.read_text())["evaluations"]
-    assert entry["job_id"] == told["job_id"]
+    assert entry["job_id"] == result["job_id"]
     assert entry["cer"]["diplomatic"] == 0
     model = desk.client.get("/api/training/model", params={"model": "mine"}).json()
     assert model["scores"]["pages"] == 1
@@ -185,11 +191,13 @@ def test_scores_are_added_to_the_card_once_and_a_stopped_run_adds_none(
 @pytest.mark.usefixtures("readers")
 def test_a_reader_that_fails_is_not_measured_and_never_a_hundred_per_cent(desk: Desk) -> None:
     page = checked_page(desk)
-    told = run(desk, candidates=[CAREFUL, {"model": "refusing", "reader": "linereader"}], held_out_ids=[page])
-    failing = told["result"]["models"][1]
+    result = run(
+        desk, candidates=[CAREFUL, {"model": "refusing", "reader": "linereader"}], held_out_ids=[page]
+    )
+    failing = result["result"]["models"][1]
     assert (failing["measured"], failing["totals"], failing["wer"]) == (False, {}, None)
     assert "too faint" in failing["why"]
-    assert told["result"]["best"] is None
+    assert result["result"]["best"] is None
     assert desk.client.get("/api/evaluation/scores").json()["count"] == 1
 
 
@@ -229,9 +237,9 @@ def test_a_vision_model_is_measured_where_this_machine_serves_it(desk: Desk) -> 
             expect_refusal(desk, candidates=[{**seen, "provider": "Far"}], held_out_ids=[page])
             == "remote_candidate"
         )
-        told = run(desk, candidates=[{**seen, "provider": "Here"}], held_out_ids=[page])
-    (model,) = told["result"]["models"]
-    assert model["totals"]["diplomatic"]["cer"] == 0, told
+        result = run(desk, candidates=[{**seen, "provider": "Here"}], held_out_ids=[page])
+    (model,) = result["result"]["models"]
+    assert model["totals"]["diplomatic"]["cer"] == 0, result
 
 
 def test_letters_left_out_and_added_are_counted_too() -> None:
@@ -283,12 +291,14 @@ def test_what_a_model_s_confidence_is_worth_is_noted_when_it_is_measured_so_that
     assert calibration_of(folder / "bold.sure") is None
     assert "swaggering" not in fits()
     page = checked_page(desk, 90)
-    told = run(desk, candidates=[candidate], held_out_ids=[page])
+    result = run(desk, candidates=[candidate], held_out_ids=[page])
     found = calibration_of(folder / "bold.sure")
     assert found is not None
     assert found["lines"] == 90
     assert share(found["table"], 0.6) == pytest.approx(0.5, abs=0.05)
     assert share(found["table"], 0.9) == pytest.approx(1, abs=0.05)
     # The policy by which candidates are ranked.
-    assert found["cer"] in {round(one["cer"], 5) for one in told["result"]["models"][0]["totals"].values()}
+    assert found["cer"] in {
+        round(total["cer"], 5) for total in result["result"]["models"][0]["totals"].values()
+    }
     assert "swaggering" in fits()

@@ -52,9 +52,9 @@ def test_what_a_reader_writes_there_later_does_not_become_the_truth(desk: Desk, 
     given |= {"add_out_of_the_box": False} | ({"pass": name} if named else {})
     job_id = desk.client.post("/api/evaluation/runs", json=given).json()["job_id"]
     desk.engine.jobs.run_until_idle(desk.library)
-    told = desk.client.get(f"/api/evaluation/runs/{job_id}").json()
-    assert told["state"] == "done", told
-    diplomatic = told["result"]["models"][0]["totals"]["diplomatic"]
+    answer = desk.client.get(f"/api/evaluation/runs/{job_id}").json()
+    assert answer["state"] == "done", answer
+    diplomatic = answer["result"]["models"][0]["totals"]["diplomatic"]
     assert diplomatic["reference_chars"] == len("the truth")
     assert diplomatic["distance"] > 0
     with desk.library.db.read() as conn:

@@ -211,4 +211,4 @@ def test_a_model_for_lines_of_another_height_reads_a_page_at_its_own(
     lines = [LineShape((0, 0, 300, 50)), LineShape((0, 50, 120, 60))]
     read = list(reader.read_lines(reader.open_page(page, 10**6), lines))
     assert len(read) == 2
-    assert all(set(one.text) <= set("abcdefg") for one in read)
+    assert all(set(item.text) <= set("abcdefg") for item in read)

@@ -24,14 +24,14 @@ def test_lines_of_any_picture_are_laid_out_for_the_trainer(
 
     def looking(self: Any, trainer: Any, given: dict[str, Any]) -> None:
         seen.extend(json.loads((self.folder / "lines.json").read_text("utf-8"))["lines"])
-        assert (self.folder / "pictures.bin").stat().st_size == 64 * sum(one["width"] for one in seen)
+        assert (self.folder / "pictures.bin").stat().st_size == 64 * sum(item["width"] for item in seen)
         train(self, trainer, given)
 
     monkeypatch.setattr(jobs.Training, "_train", looking)
     page, _ = desk.page(["one", "two"], size=size)
     told = desk.train([page], epochs=1)
     assert (told["state"], told["training_set"]["lines"]) == ("done", 2), told
-    assert [one["text"] for one in seen] == ["one", "two"]
+    assert [item["text"] for item in seen] == ["one", "two"]
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -55,8 +55,8 @@ def test_any_picture_is_read_at_scale(desk: Desk) -> None:
     body = {"scope_ids": pages, "card": "careful", "flavor": "local", "longest": 256}
     job_id = desk.client.post("/api/reading-at-scale", json=body).json()["job_id"]
     desk.engine.jobs.run_until_idle(desk.library)
-    told = desk.client.get(f"/api/reading-at-scale/jobs/{job_id}").json()
-    assert (told["state"], told["landing"]["landed"]) == ("done", len(SIZES)), told
+    answer = desk.client.get(f"/api/reading-at-scale/jobs/{job_id}").json()
+    assert (answer["state"], answer["landing"]["landed"]) == ("done", len(SIZES)), answer
 
 
 def test_a_picture_that_is_no_picture_is_missing_and_the_others_are_taught(desk: Desk) -> None:

@@ -11,6 +11,7 @@ import pytest
 import training_readers
 from loopback_hub import TOKEN, LoopbackModelHub, running_hub
 from training_desk import Desk
+from training_samples import LoopbackTrainer
 
 from armarium.api import Unavailable
 from armarium.principals import LOCAL_OWNER
@@ -18,7 +19,6 @@ from armarium_far_worker.hub_files import HubFiles
 from armarium_reading.api import READERS
 from armarium_training import compute_hub
 from armarium_training.compute_hub import HubCompute, endpoint_of, seconds_of
-from armarium_training.samples import LoopbackTrainer
 from armarium_training.shipping import sound_result
 from armarium_training.trainers import GROUP as TRAINERS
 
@@ -34,8 +34,8 @@ def hub(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Iterator[LoopbackModelHu
     desk.engine.drivers.give(TRAINERS, "hand", given)
     with running_hub() as running:
         stated = {"name": "Hub", "provider_type": "model-hub", "api_base": running.address}
-        made = desk.engine.run(None, "provider.create", stated, LOCAL_OWNER).result or {}
-        desk.engine.run(None, "provider.set_key", {"provider_id": made["id"], "key": TOKEN}, LOCAL_OWNER)
+        result = desk.engine.run(None, "provider.create", stated, LOCAL_OWNER).result or {}
+        desk.engine.run(None, "provider.set_key", {"provider_id": result["id"], "key": TOKEN}, LOCAL_OWNER)
         yield running
 
 
@@ -48,8 +48,8 @@ def read(desk: Desk, pages: list[str], **more: Any) -> str:
 
 def looked_at(desk: Desk, job_id: str) -> dict[str, Any]:
     desk.engine.jobs.run_until_idle(desk.library)
-    found: dict[str, Any] = desk.client.get(f"/api/reading-at-scale/jobs/{job_id}").json()
-    return found
+    answer: dict[str, Any] = desk.client.get(f"/api/reading-at-scale/jobs/{job_id}").json()
+    return answer
 
 
 def train(desk: Desk, page: str, path: str = "linereader", **more: Any) -> dict[str, Any]:
@@ -310,8 +310,8 @@ def test_without_a_key_or_encryption_nothing_is_sent(desk: Desk, hub: LoopbackMo
     desk.engine.run(None, "provider.update", {"provider_id": provider["id"], "enabled": False}, LOCAL_OWNER)
     assert "no token for the model hub" in looked_at(desk, job_id)["reason"]
     stated = {"name": "Open", "provider_type": "model-hub", "api_base": "http://93.184.216.34"}
-    made = desk.engine.run(None, "provider.create", stated, LOCAL_OWNER).result or {}
-    desk.engine.run(None, "provider.set_key", {"provider_id": made["id"], "key": TOKEN}, LOCAL_OWNER)
+    result = desk.engine.run(None, "provider.create", stated, LOCAL_OWNER).result or {}
+    desk.engine.run(None, "provider.set_key", {"provider_id": result["id"], "key": TOKEN}, LOCAL_OWNER)
     desk.client.post(f"/api/activity/jobs/{job_id}/retry")
     assert "http://" in looked_at(desk, job_id)["reason"]
     assert hub.jobs == {}

@@ -86,14 +86,14 @@ def test_a_training_lands_one_model_of_all_its_epochs(desk: Desk) -> None:
     page, _ = desk.page(["one", "two"])
 
     def look(job_id: str) -> None:
-        (card,) = [desk.card(one["id"]) for one in models() if one["job_id"] == job_id]
+        (card,) = [desk.card(model["id"]) for model in models() if model["job_id"] == job_id]
         assert [point["epoch"] for point in card["curve"]] == [1, 2]
         assert desk.rows("SELECT count(*) FROM training_model WHERE job_id = ?", job_id) == [(1,)]
         assert not (desk.library.derived_folder / "training" / job_id).exists()
 
     def models() -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = desk.client.get("/api/training/models").json()["items"]
-        return found
+        response: list[dict[str, Any]] = desk.client.get("/api/training/models").json()["items"]
+        return response
 
     assert killed_everywhere(desk, lambda: desk.start([page], epochs=2), train, TrainArgs, look) > 15
 
@@ -115,7 +115,7 @@ def test_an_evaluation_writes_its_scores_once(desk: Desk) -> None:
 
     def look(job_id: str) -> None:
         scores = desk.client.get("/api/evaluation/scores", params={"model": "careful"}).json()["items"]
-        (own,) = [one for one in scores if one["job_id"] == job_id]
+        (own,) = [score for score in scores if score["job_id"] == job_id]
         assert (own["pages"], own["cer"]["diplomatic"]) == (2, 0.0)
 
     assert killed_everywhere(desk, start, evaluate, EvaluationArgs, look) > 8
@@ -133,8 +133,8 @@ def test_a_reading_at_scale_lands_each_page_once(desk: Desk) -> None:
         return str(desk.client.post("/api/reading-at-scale", json=body).json()["job_id"])
 
     def look(job_id: str) -> None:
-        told = desk.client.get(f"/api/reading-at-scale/jobs/{job_id}").json()
-        assert told["counts"] == {"pending": 0, "submitted": 0, "landed": 2, "failed": 0}
+        answer = desk.client.get(f"/api/reading-at-scale/jobs/{job_id}").json()
+        assert answer["counts"] == {"pending": 0, "submitted": 0, "landed": 2, "failed": 0}
         for page in pages:
             assert desk.rows("SELECT count(*) FROM segment_pass WHERE document_id = ?", page) == [(1,)]
 

@@ -46,7 +46,7 @@ def test_a_kraken_model_as_base_chooses_kraken_and_says_which_runtime_is_missing
         assert "armarium runtime install kraken" in answer.json()["detail"]
     answer = start(desk, [page], base="no-hand")
     assert (answer.status_code, answer.json()["code"]) == (422, "base_missing")
-    kraken = next(one for one in trainers(desk.engine) if one.name == "kraken")
+    kraken = next(trainer for trainer in trainers(desk.engine) if trainer.name == "kraken")
     assert kraken is KrakenTrainer
     assert runtime_of(desk.engine, kraken) is KRAKEN
     assert not is_here(desk.engine, kraken)
@@ -68,12 +68,12 @@ def test_a_trainer_in_its_readers_runtime_teaches_from_a_model_and_the_result_re
         told = desk.training(answer.json()["job_id"])
         assert told["state"] == "done", told
         made.append(told["reader_id"])
-    assert [(desk.library.models / "linereader" / f"{one}.safetensors").read_text() for one in made] == [
+    assert [(desk.library.models / "linereader" / f"{item}.safetensors").read_text() for item in made] == [
         "3 lines from nothing",
         "3 lines from first.safetensors",
     ]
     model = desk.client.get("/api/training/model", params={"model": made[1]}).json()
-    assert (model["base"], [one["build"] for one in model["runs_on"]]) == ("first", ["kraken", "strips"])
+    assert (model["base"], [run["build"] for run in model["runs_on"]]) == ("first", ["kraken", "strips"])
     stated = {"scope_ids": [other], "reader": "strips", "model": made[1]}
     desk.do("reading.read_lines", stated)
     desk.engine.jobs.run_until_idle(desk.library)
@@ -125,7 +125,10 @@ def test_kraken_trains_goes_on_after_a_kill_and_reads_with_what_came_of_it(
         told = [trainer.call("epoch", {**given, "epoch": number}) for number in (1, 2)]
     finally:
         trainer.kill()
-    assert [(one["epoch"], one["lines"], one["validation_lines"]) for one in told] == [(1, 6, 2), (2, 6, 2)]
+    assert [(item["epoch"], item["lines"], item["validation_lines"]) for item in told] == [
+        (1, 6, 2),
+        (2, 6, 2),
+    ]
     assert told[1]["loss"] < told[0]["loss"]
     # Killed between the checkpoint and the list of epochs, the epoch is done again.
     (folder / "part-last.ckpt").write_bytes(b"half of a checkpoint")

@@ -60,7 +60,7 @@ class Far(Compute):
         width, height = self.size
         page = {"lines": [line], "width": width, "height": height}
         told = {one["document_id"]: page for shard in self.sent for one in shard.manifest["pages"]}
-        return {one: FarState("done", result={"number": 0, "pages": told}) for one in far_ids}
+        return {far_id: FarState("done", result={"number": 0, "pages": told}) for far_id in far_ids}
 
     def cancel(self, far_ids: Sequence[str]) -> None: ...
 

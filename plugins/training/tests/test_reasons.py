@@ -128,8 +128,8 @@ def test_restricted_while_it_waits_a_page_is_missing(desk: Desk, provider: Loopb
     job_id = gather(desk, [page]).json()["job_id"]
     desk.do("rights.set", {"target_kind": "document", "target_id": page, "model_use": "none"})
     desk.engine.jobs.run_until_idle(desk.library)
-    told = desk.client.get(f"/api/training/reasons/{job_id}").json()
-    assert [one["document_id"] for one in told["pages_missing"]] == [page]
+    answer = desk.client.get(f"/api/training/reasons/{job_id}").json()
+    assert [one["document_id"] for one in answer["pages_missing"]] == [page]
     assert provider.asked == []
 
 
@@ -148,9 +148,9 @@ def test_restricted_between_two_lines_a_page_is_missing_from_there_on(
 
     monkeypatch.setattr(jobs.JobContext, "save", barring)
     desk.engine.jobs.run_until_idle(desk.library)
-    told = desk.client.get(f"/api/training/reasons/{job_id}").json()
-    assert (told["state"], told["lines"]) == ("done", 2), told
-    assert [one["document_id"] for one in told["pages_missing"]] == [page]
+    answer = desk.client.get(f"/api/training/reasons/{job_id}").json()
+    assert (answer["state"], answer["lines"]) == ("done", 2), answer
+    assert [one["document_id"] for one in answer["pages_missing"]] == [page]
     assert len(provider.asked) == 2
 
 
@@ -242,8 +242,8 @@ def test_a_page_restricted_while_a_comparison_waits_is_not_read(
     job_id = desk.client.post("/api/training/reasons-ab", json=body).json()["job_id"]
     desk.do("rights.set", {"target_kind": "document", "target_id": barred, "model_use": "none"})
     desk.engine.jobs.run_until_idle(desk.library)
-    told = desk.client.get(f"/api/training/reasons-ab/{job_id}").json()
-    assert (told["state"], told["pages"], told["lines"]) == ("done", 1, 1), told
+    answer = desk.client.get(f"/api/training/reasons-ab/{job_id}").json()
+    assert (answer["state"], answer["pages"], answer["lines"]) == ("done", 1, 1), answer
 
 
 def test_a_page_with_the_picture_of_a_held_out_one_is_not_asked_about(
@@ -278,11 +278,11 @@ def test_a_student_that_does_not_answer_is_not_measured_and_beaten_by_nobody(
     body = {"checked": "teacher", "held_out_ids": [page], "contenders": contenders}
     job_id = desk.client.post("/api/training/reasons-ab", json=body).json()["job_id"]
     desk.engine.jobs.run_until_idle(desk.library)
-    told = desk.client.get(f"/api/training/reasons-ab/{job_id}").json()
-    assert told["state"] == "done", told
-    plain, why, _ = told["contenders"]
+    answer = desk.client.get(f"/api/training/reasons-ab/{job_id}").json()
+    assert answer["state"] == "done", answer
+    plain, why, _ = answer["contenders"]
     assert (plain["measured"], plain["unanswered"], plain["cer"], plain["wer"]) == (False, 2, {}, None)
     assert (why["measured"], why["unanswered"], why["cer"]["diplomatic"]) == (True, 0, 0.0)
-    (verdict,) = told["verdicts"]
+    (verdict,) = answer["verdicts"]
     assert (verdict["adopted"], verdict["margin"]) == (False, None)
     assert "plain left 2 lines unanswered" in verdict["why"]

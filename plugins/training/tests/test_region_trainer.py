@@ -157,9 +157,9 @@ def test_a_tiny_detector_goes_on_after_a_kill_and_finds_regions(
         told = [trainer.call("epoch", {**given, "epoch": number}) for number in range(1, 4)]
     finally:
         trainer.kill()
-    assert all(0 <= one["map50"] <= 1 for one in told)
+    assert all(0 <= item["map50"] <= 1 for item in told)
     assert told[0]["best"]
-    assert len({one["loss"] for one in told}) == len(told)
+    assert len({item["loss"] for item in told}) == len(told)
     (folder / "checkpoint.part").write_bytes(b"half of a checkpoint")
     trainer = start_worker(TRAINER, python)
     try:
@@ -179,7 +179,7 @@ def test_a_tiny_detector_goes_on_after_a_kill_and_finds_regions(
     }
     try:
         found = finder.call("find_regions", asked)["regions"]
-        scores = [one["score"] for one in found]
+        scores = [item["score"] for item in found]
         assert scores == sorted(scores, reverse=True)
         for one in found:
             x, y, w, h = one["rect"]
@@ -267,10 +267,10 @@ def test_the_score_is_cocos_own() -> None:
         pytest.skip("pycocotools is not installed here; with it mAP50 is compared (pip install pycocotools).")
     cases = [by_chance(seed) for seed in range(200)]
     given = json.dumps([[found, known] for found, known in cases])
-    told = subprocess.run([python, "-c", COCO], input=given, capture_output=True, check=True, text=True)
+    result = subprocess.run([python, "-c", COCO], input=given, capture_output=True, check=True, text=True)
     ours = [mean_average_precision(found, known) for found, known in cases]
-    assert len({round(one, 3) for one in ours if one is not None}) > 100
-    for our, cocos in zip(ours, json.loads(told.stdout), strict=True):
+    assert len({round(mine, 3) for mine in ours if mine is not None}) > 100
+    for our, cocos in zip(ours, json.loads(result.stdout), strict=True):
         assert our == pytest.approx(cocos, abs=1e-9)
 
 

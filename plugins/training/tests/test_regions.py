@@ -58,7 +58,7 @@ def test_a_detector_is_taught_scored_on_the_held_out_pages_and_lands(desk: Desk)
     assert (model["scores"]["map50"], model["scores"]["pages"], model["scores"]["cer"]) == (0.75, 1, {})
     assert (model["card"]["validation_map50"], model["card"]["classes"]) == (0.75, ["seal", "text"])
     listed = desk.client.get("/api/training/models").json()["items"]
-    assert [one["id"] for one in listed] == [told["model_id"]]
+    assert [item["id"] for item in listed] == [told["model_id"]]
 
 
 def test_a_page_of_five_tells_when_it_stops_improving_and_none_that_is_held_out(
@@ -95,8 +95,8 @@ def test_regions_are_found_with_it_and_undone(desk: Desk) -> None:
     desk.engine.jobs.run_until_idle(desk.library)
     # Of the ten that it knows three are surer than 0.3.
     statement = "SELECT kind_raw, round(bbox_x, 3), round(bbox_y, 3) FROM segment WHERE document_id = ? ORDER BY bbox_y"
-    found = desk.rows(statement, fresh)
-    assert found == [("text", 0.1, 0.05), ("text", 0.1, 0.14), ("text", 0.1, 0.23)], (found, started)
+    rows = desk.rows(statement, fresh)
+    assert rows == [("text", 0.1, 0.05), ("text", 0.1, 0.14), ("text", 0.1, 0.23)], (rows, started)
     (name,) = desk.rows("SELECT name FROM segment_pass WHERE document_id = ?", fresh)[0]
     assert name == f"Regions by {model}"
     # What a machine found is taught to nobody: a page of such regions counts as one without any.

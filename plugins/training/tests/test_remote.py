@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from training_desk import Desk
+from training_samples import LoopbackHub
 
 from armarium_training import model_files
 from armarium_training.compute import GROUP, FarState
-from armarium_training.samples import LoopbackHub
 
 
 class WatchedHub(LoopbackHub):

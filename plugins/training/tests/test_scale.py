@@ -76,8 +76,8 @@ def start(desk: Desk, scope: Sequence[str], **more: Any) -> str:
 
 def look(desk: Desk, job_id: str) -> dict[str, Any]:
     desk.engine.jobs.run_until_idle(desk.library)
-    found: dict[str, Any] = desk.client.get(f"/api/reading-at-scale/jobs/{job_id}").json()
-    return found
+    answer: dict[str, Any] = desk.client.get(f"/api/reading-at-scale/jobs/{job_id}").json()
+    return answer
 
 
 def passes(desk: Desk) -> list[tuple[Any, ...]]:
@@ -241,7 +241,7 @@ def test_cancelled_it_is_cancelled_there_too(desk: Desk, monkeypatch: pytest.Mon
         desk.client.post(f"/api/reading-at-scale/jobs/{job_id}/cancel")
         self.job.check()
 
-    monkeypatch.setattr(jobs.Scale, "_wait", cancelling)
+    monkeypatch.setattr(jobs.Compute, "wait", cancelling)
     told = look(desk, job_id)
     assert told["state"] == "cancelled"
     assert Elsewhere.cancelled == ["local-0-1"]

@@ -24,7 +24,7 @@ def test_lines_are_counted_by_who_made_what_counts(desk: Desk) -> None:
     assert (found["lines_read_by_a_model"], found["lines_checked_by_a_person"]) == (0, 2)
     assert found["left_out"] == {"empty_reading": 1, "null_reading": 2, "rejected_by_check": 1}
     assert found["lines_left_out"] == 4
-    assert {(one["segment_id"], one["flag"]) for one in found["left_out_lines"]} == {
+    assert {(line["segment_id"], line["flag"]) for line in found["left_out_lines"]} == {
         (lines[2], "empty_reading"),
         (lines[3], "null_reading"),
         (lines[4], "rejected_by_check"),

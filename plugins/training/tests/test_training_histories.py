@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 from training_desk import Desk
+from training_samples import make_finished
 
 from armarium.api import Example
 from armarium.principals import LOCAL_OWNER
 from armarium.projects.doctor import examine
 from armarium_testing.histories import Histories, Move, World
-from armarium_training.samples import make_finished
 
 Chosen = tuple[str, dict[str, Any]] | None
 
@@ -74,7 +74,7 @@ def test_random_histories_come_back_exactly(desk: Desk, seed: int) -> None:
     assert done >= {"training.land", "training.land_page", "rights.set"}
     # Whatever was undone: the models that are listed are those that have a row, and no others.
     rows = {row[0] for row in desk.rows("SELECT id FROM training_model")}
-    listed = {one["id"] for one in desk.client.get("/api/training/models").json()["items"]}
+    listed = {item["id"] for item in desk.client.get("/api/training/models").json()["items"]}
     assert listed == rows
     hidden = {path.name for path in desk.library.models.glob("hand/*.card.json.undone")}
     taken = {

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from training_desk import Desk
+from training_samples import LoopbackTrainer
 
 from armarium.api import Engine
 from armarium_source_model.api import armarium_source_model_rests_on_text
@@ -15,7 +16,6 @@ from armarium_testing.conformance import exercise_plugin
 from armarium_testing.recipe_jobs import exercise_recipe_job
 from armarium_training import starting
 from armarium_training.jobs import training as jobs
-from armarium_training.samples import LoopbackTrainer
 from armarium_training.stale_models import taught_by
 
 NOWHERE = "f" * 32
@@ -96,7 +96,7 @@ def in_doubt(desk: Desk, page: str) -> list[tuple[str, str, str | None, str]]:
     ]
     with desk.library.db.read() as conn:
         rows = family.stale(conn, desk.library, [page])
-    return [(one.kind, one.id, one.segment_id, one.todo) for one in rows]
+    return [(row.kind, row.id, row.segment_id, row.todo) for row in rows]
 
 
 def test_one_line_in_ten_is_for_validation(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,8 +111,8 @@ def test_one_line_in_ten_is_for_validation(desk: Desk, monkeypatch: pytest.Monke
     page, _ = desk.page(["the same words"] * 21)
     desk.train([page], epochs=1)
     assert [number for number, one in enumerate(seen) if one["for_validation"]] == [9, 19]
-    assert {one["text"] for one in seen} == {"the same words"}
-    assert all(one["width"] >= 16 for one in seen)
+    assert {item["text"] for item in seen} == {"the same words"}
+    assert all(item["width"] >= 16 for item in seen)
 
 
 def test_a_single_line_can_be_taught(desk: Desk) -> None:

@@ -28,7 +28,7 @@ def undo(desk: Desk, *audit_ids: str) -> Any:
 
 def listed(desk: Desk) -> dict[str, str]:
     items = desk.client.get("/api/training/models").json()["items"]
-    return {one["id"]: one["location"] for one in items}
+    return {item["id"]: item["location"] for item in items}
 
 
 def test_an_undo_that_is_refused_with_another_step_leaves_the_model(desk: Desk) -> None:
@@ -54,18 +54,18 @@ def test_a_model_whose_files_are_gone_cannot_be_brought_back(desk: Desk) -> None
     undone = undo(desk, audit_id).json()["audit_ids"]
     Path(f"{desk.library.models / 'hand' / model}.onnx.undone").unlink()
     refused = undo(desk, *undone)
-    told = refused.json()
-    assert (refused.status_code, told["reason"], told["because"]) == (409, "gone", "files_gone"), told
+    answer = refused.json()
+    assert (refused.status_code, answer["reason"], answer["because"]) == (409, "gone", "files_gone"), answer
     assert listed(desk) == {}
 
 
 def test_redo_makes_nothing_global_over_what_is_there(desk: Desk) -> None:
     model, _ = land_model(desk)
-    made = desk.client.post("/api/training/models/make-global", json={"model": model}).json()
-    undone = undo(desk, made["audit_id"]).json()["audit_ids"]
+    answer = desk.client.post("/api/training/models/make-global", json={"model": model}).json()
+    undone = undo(desk, answer["audit_id"]).json()["audit_ids"]
     assert listed(desk) == {model: "project"}
     # Another project's model of that id has come there meanwhile.
-    store = Path(made["global_path"]).parent
+    store = Path(answer["global_path"]).parent
     (store / f"{model}.onnx").write_bytes(b"another")
     (store / f"{model}.card.json").write_text(json.dumps({"id": model}), "utf-8")
     refused = undo(desk, *undone)
@@ -75,8 +75,8 @@ def test_redo_makes_nothing_global_over_what_is_there(desk: Desk) -> None:
 
 def test_redo_of_making_global_needs_the_model_in_the_project(desk: Desk) -> None:
     model, audit_id = land_model(desk)
-    made = desk.client.post("/api/training/models/make-global", json={"model": model}).json()
-    undone = undo(desk, made["audit_id"]).json()["audit_ids"]
+    answer = desk.client.post("/api/training/models/make-global", json={"model": model}).json()
+    undone = undo(desk, answer["audit_id"]).json()["audit_ids"]
     assert undo(desk, audit_id).status_code == 200
     refused = undo(desk, *undone)
     assert (refused.status_code, refused.json()["code"]) == (404, "unknown_model"), refused.text
@@ -85,9 +85,9 @@ def test_redo_of_making_global_needs_the_model_in_the_project(desk: Desk) -> Non
 
 def test_an_undo_that_is_refused_with_another_step_leaves_the_global_copy(desk: Desk) -> None:
     model, _ = land_model(desk)
-    made = desk.client.post("/api/training/models/make-global", json={"model": model}).json()
+    answer = desk.client.post("/api/training/models/make-global", json={"model": model}).json()
     ((begun,),) = desk.rows("SELECT id FROM audit WHERE action_name = 'training.start_here'")
-    assert undo(desk, made["audit_id"], begun).status_code == 409
+    assert undo(desk, answer["audit_id"], begun).status_code == 409
     assert listed(desk) == {model: "both"}
 
 
@@ -144,7 +144,7 @@ def test_a_token_of_some_projects_makes_nothing_global_for_all(desk: Desk) -> No
     with pytest.raises(Forbidden) as refused:
         desk.do("training.make_model_global", {"model": model}, bound)
     assert refused.value.code == "library_access_denied"
-    made = desk.client.post("/api/training/models/make-global", json={"model": model}).json()
+    answer = desk.client.post("/api/training/models/make-global", json={"model": model}).json()
     with pytest.raises(Forbidden):
-        desk.engine.undo(desk.library, [made["audit_id"]], bound)
+        desk.engine.undo(desk.library, [answer["audit_id"]], bound)
     assert listed(desk) == {model: "both"}

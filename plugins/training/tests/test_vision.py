@@ -181,11 +181,11 @@ def test_a_vision_model_is_trained_here_and_lands_with_its_card(
         "may_publish": False,
         "location": "project",
     }
-    assert [one["build"] for one in model["runs_on"]] == ["vision", "vision-pages"]
+    assert [run["build"] for run in model["runs_on"]] == ["vision", "vision-pages"]
     assert model["size_bytes"] == sum(path.stat().st_size for path in folder.iterdir())
     card = desk.client.get("/api/training/model", params={"model": model["id"]}).json()["card"]
     assert [one["document_id"] for one in card["held_out"]] == [held]
-    assert [one["document_id"] for one in card["training_set"]["documents"]] == [page]
+    assert [document["document_id"] for document in card["training_set"]["documents"]] == [page]
     assert (card["arm"], card["rank"], card["language"], card["trained_where"]) == (
         "answer",
         16,
@@ -201,14 +201,14 @@ def test_a_name_that_is_taken_is_counted_on_also_after_an_undo(desk: Desk) -> No
     first = train(desk, body(page, keep_merged_here=True, not_for_release=False))
     assert first["model_id"] == "service-trained/student"
     assert (desk.library.models / "merged" / "service-trained--student" / "config.json").is_file()
-    made = desk.client.post("/api/training/models/make-global", json={"model": first["model_id"]}).json()
-    assert made["may_publish"] is True
+    answer = desk.client.post("/api/training/models/make-global", json={"model": first["model_id"]}).json()
+    assert answer["may_publish"] is True
     store = desk.engine.settings.state_dir / "models" / "vision"
     assert (store / "service-trained--student" / "config.json").is_file()
     again = desk.client.post("/api/training/models/make-global", json={"model": first["model_id"]})
     assert again.json()["code"] == "already_global"
     assert train(desk, body(page))["model_id"] == "service-trained/student-2"
-    both = {one["id"]: one["location"] for one in desk.client.get("/api/training/models").json()["items"]}
+    both = {item["id"]: item["location"] for item in desk.client.get("/api/training/models").json()["items"]}
     assert both == {"service-trained/student": "both", "service-trained/student-2": "project"}
     ((audit_id,),) = desk.rows(
         "SELECT id FROM audit WHERE action_name = 'training.land' ORDER BY rowid LIMIT 1"

@@ -9,16 +9,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from armarium.api import Engine, Library, new_id, raw_of
-from armarium.principals import LOCAL_OWNER
-from armarium_layout.api import DETECTORS
-from armarium_training.samples import (
+from training_samples import (
     LoopbackConverter,
     LoopbackDetector,
     LoopbackFinder,
     LoopbackLora,
     LoopbackTrainer,
 )
+
+from armarium.api import Engine, Library, new_id, raw_of
+from armarium.principals import LOCAL_OWNER
+from armarium_layout.api import DETECTORS
 from armarium_training.trainers import CONVERTERS, GROUP
 
 MACHINE = replace(
@@ -94,7 +95,7 @@ class Desk:
             for row in range(count)
         ]
         return (
-            [one["id"] for one in self.do("segment.create_many", {"segments": made})["items"]]
+            [item["id"] for item in self.do("segment.create_many", {"segments": made})["items"]]
             if count
             else []
         )
@@ -197,6 +198,6 @@ class Desk:
     def hub_token(self) -> None:
         """Give the engine a token of the model hub."""
         stated = {"name": "Hub", "provider_type": "model-hub", "api_base": "http://127.0.0.1:9"}
-        made = self.engine.run(None, "provider.create", stated, LOCAL_OWNER).result or {}
-        given = {"provider_id": made["id"], "key": "hf_secret_0123456789"}
+        result = self.engine.run(None, "provider.create", stated, LOCAL_OWNER).result or {}
+        given = {"provider_id": result["id"], "key": "hf_secret_0123456789"}
         self.engine.run(None, "provider.set_key", given, LOCAL_OWNER)

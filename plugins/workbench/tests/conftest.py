@@ -7,7 +7,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,8 +41,6 @@ class Desk:
     pages: dict[str, str]
     """Ids by name."""
     texts: dict[str, list[str]]
-    without_picture: set[str] = field(default_factory=set)
-    """Ids of pages whose pictures are not here, so that asking for them is answered 404."""
 
     def place(self, page: str, view: str = "page") -> str:
         """Return where the application shows a page."""
@@ -142,7 +140,7 @@ def context(chromium: Browser, desk: Desk) -> Iterator[BrowserContext]:
         "response",
         lambda answer: (
             faults.append(f"{answer.status} {answer.request.method} {answer.url}")
-            if answer.status in WRONG and not any(one in answer.url for one in desk.without_picture)
+            if answer.status in WRONG
             else None
         ),
     )

@@ -2,11 +2,14 @@
 
 import sys
 
-from armarium.cli import main
-from armarium_training.samples import LoopbackTrainer
+from armarium_cli import main
 from armarium_training.trainers import HandTrainer
 
-HandTrainer.worker, HandTrainer.runtime, HandTrainer.fits_text = LoopbackTrainer.worker, None, False
+HandTrainer.worker, HandTrainer.runtime, HandTrainer.fits_text = (
+    "armarium_testing.loopback_trainers:LineTrainer",
+    None,
+    False,
+)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -97,7 +97,7 @@ class ServedEngine:
         assert node["state"] == "done", node
         # Thumbnails are drawn by jobs of their own; a page that asks for one before is answered 404.
         while any(
-            one["state"] in ("waiting", "running") for one in self.ask("GET", "/api/activity/jobs")["items"]
+            item["state"] in ("waiting", "running") for item in self.ask("GET", "/api/activity/jobs")["items"]
         ):
             time.sleep(0.1)
         return {row["name"]: row["id"] for row in self._below(None) if row["file_type"]}

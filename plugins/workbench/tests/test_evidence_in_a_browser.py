@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conftest import Desk, Shot
+from test_pages_in_a_browser import wait_until
 from test_the_project import check, show
 
 if TYPE_CHECKING:
@@ -51,11 +52,11 @@ def test_an_error_rate_is_stated_by_keyboard_alone_without_seeing_what_was_read(
     expect(dialog.get_by_role("button", name="See the error rate")).to_be_focused()
     page.keyboard.press("Enter")
     expect(panel.locator("details[open] summary")).to_be_focused()
-    told = desk.engine.ask("GET", f"/api/quality/samples/{sample}")
-    assert (told["answered"], told["illegible"]) == (11, 1)
-    assert told["cer"] is not None
-    assert told["cer"]["rate"] > 0
-    expect(panel.get_by_text(f"{100 * told['cer']['high']:.1f}"[:3])).to_be_visible()
+    answer = desk.engine.ask("GET", f"/api/quality/samples/{sample}")
+    assert (answer["answered"], answer["illegible"]) == (11, 1)
+    assert answer["cer"] is not None
+    assert answer["cer"]["rate"] > 0
+    expect(panel.get_by_text(f"{100 * answer['cer']['high']:.1f}"[:3])).to_be_visible()
     expect(panel.get_by_text("Characters wrong")).to_be_visible()
     expect(panel.get_by_text("It holds: nothing of what it covers was changed since.")).to_be_visible()
     expect(panel.get_by_text("1 line that nobody can read does not count.")).to_be_visible()
@@ -70,14 +71,14 @@ def test_the_word_at_the_cursor_is_asked_for_where_it_stands(page: Page, desk: D
     """Which word that is, and what is tinted, vitest proves (`words.test.ts`); here that the page draws them."""
     from playwright.sync_api import expect
 
-    shown = desk.engine.ask("GET", f"/api/segments/document/{desk.pages['letter.jpg']}/lines")
-    line = next(one for one in shown["lines"] if one["text"])
+    answer = desk.engine.ask("GET", f"/api/segments/document/{desk.pages['letter.jpg']}/lines")
+    line = next(line for line in answer["lines"] if line["text"])
     x, y, w, h = next(
-        one["rect"]
-        for one in desk.engine.ask("GET", f"/api/segments/document/{desk.pages['letter.jpg']}/shapes")[
+        shape["rect"]
+        for shape in desk.engine.ask("GET", f"/api/segments/document/{desk.pages['letter.jpg']}/shapes")[
             "shapes"
         ]
-        if one["id"] == line["segment_id"]
+        if shape["id"] == line["segment_id"]
     )
     letters = [
         n
@@ -88,7 +89,7 @@ def test_the_word_at_the_cursor_is_asked_for_where_it_stands(page: Page, desk: D
     reading["places"] = {"frame": [x, y, w, 0, 0, h], "letters": letters}
     params = {
         "document_id": desk.pages["letter.jpg"],
-        "pass_id": shown["pass_id"],
+        "pass_id": answer["pass_id"],
         "provider": "sample",
         "readings": [reading],
     }
@@ -96,7 +97,7 @@ def test_the_word_at_the_cursor_is_asked_for_where_it_stands(page: Page, desk: D
     with page.expect_response(lambda one: one.url.endswith("/words")) as answered:
         page.goto(desk.engine.new_link(f"{desk.place('letter.jpg')}?line={line['segment_id']}"))
     words = answered.value.json()["words"]
-    assert [one["text"] for one in words] == line["text"].split()
+    assert [word["text"] for word in words] == line["text"].split()
     field = page.locator("main textarea")
     expect(field).to_be_focused()
     marks = "() => { const c = document.querySelector('canvas.shapes'); return c.toDataURL(); }"
@@ -106,5 +107,5 @@ def test_the_word_at_the_cursor_is_asked_for_where_it_stands(page: Page, desk: D
     first = page.evaluate(marks)
     shot(page, "words-first")
     page.keyboard.press("End")
-    page.wait_for_function(f"(first) => ({marks})() !== first", arg=first)
+    wait_until(lambda: page.evaluate(marks) != first)
     shot(page, "words-last")

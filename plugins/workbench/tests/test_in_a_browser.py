@@ -13,6 +13,8 @@ import pytest
 from conftest import APP, MARKUP, WEB, Desk, Shot
 from served_engine import SHARED
 
+from armarium_testing.samples import one_a_day
+
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Page
 
@@ -25,7 +27,7 @@ def test_a_link_signs_a_browser_in_once(context: BrowserContext, desk: Desk, sho
     page.goto(link)
     expect(page.get_by_role("list", name="Contents")).to_be_visible()
     assert "code" not in page.url
-    session = next(one for one in context.cookies() if one["name"] == "service_session")
+    session = next(cookie for cookie in context.cookies() if cookie["name"] == "service_session")
     assert session["httpOnly"]
     assert session["sameSite"] == "Strict"
     context.clear_cookies()
@@ -83,7 +85,7 @@ def test_a_line_is_corrected_by_keyboard_alone_and_the_correction_undone(
 def test_what_is_typed_outlives_an_engine_that_is_killed(page: Page, desk: Desk) -> None:
     from playwright.sync_api import expect
 
-    name = next(one for one in desk.pages if one.startswith("deed"))
+    name = next(page for page in desk.pages if page.startswith("deed"))
     was = desk.lines(name)
     page.goto(desk.engine.new_link(desk.place(name)))
     page.get_by_role("button", name=f"1 {was[0]}").click()
@@ -131,7 +133,7 @@ def test_two_windows_on_one_line_let_the_person_decide(page: Page, desk: Desk, s
 def test_markup_in_names_and_lines_is_shown_as_it_is_spelled(page: Page, desk: Desk, shot: Shot) -> None:
     from playwright.sync_api import expect
 
-    name = next(one for one in desk.pages if one.startswith("<b>"))
+    name = next(page for page in desk.pages if page.startswith("<b>"))
     page.goto(desk.engine.new_link(desk.place(name)))
     first = desk.lines(name)[0]
     assert first.startswith(MARKUP)
@@ -155,7 +157,7 @@ def test_real_pages_are_shown_with_all_their_lines(page: Page, desk: Desk, shot:
         pytest.skip("the real pages of ../shared/data are not beside this checkout")
     pages = desk.engine.import_folder(real)
     desk.pages.update(pages)
-    name = next(one for one in pages if one.startswith("FRAN_0187_49914"))
+    name = next(page for page in pages if page.startswith("FRAN_0187_49914"))
     with page.expect_response(lambda answer: answer.ok and "default.jpg" in answer.url):
         page.goto(desk.engine.new_link(desk.place(name)))
     lines = page.get_by_role("region", name="Text of the page").get_by_role("listitem")
@@ -169,7 +171,7 @@ LISTED = (WEB / "src" / "views" / "index.ts").read_text().partition("OUTSIDE")[0
 VIEWS = re.findall(r"(?m)^  (\w+): \(\) => import", LISTED)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", one_a_day(["light", "dark"]))
 def test_no_view_has_a_serious_obstacle(
     page: Page, desk: Desk, theme: Literal["light", "dark"], shot: Shot
 ) -> None:
@@ -192,9 +194,9 @@ def test_no_view_has_a_serious_obstacle(
         page.evaluate(axe)
         answer = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
         found += [
-            f"{place}: {one['id']}: {one['nodes'][0]['html'][:200]}"
-            for one in answer["violations"]
-            if one["impact"] in ("serious", "critical")
+            f"{place}: {violation['id']}: {violation['nodes'][0]['html'][:200]}"
+            for violation in answer["violations"]
+            if violation["impact"] in ("serious", "critical")
         ]
     assert found == []
 

@@ -18,6 +18,7 @@ from armarium_demo.samples import manuscript_page, sample_pages
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+pytestmark = pytest.mark.slow
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 MISREAD = {"carta": "carla", "nieve": "nicve", "viuda": "viude", "molino": "molyno"}
 """What a reader made of some words."""

@@ -26,9 +26,9 @@ def check(page: Page, name: str, shot: Shot) -> None:
         page.emulate_media(color_scheme=theme)
         answer = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
         found = [
-            f"{name}, {theme}: {one['id']}: {one['nodes'][0]['html'][:200]}"
-            for one in answer["violations"]
-            if one["impact"] in ("serious", "critical")
+            f"{name}, {theme}: {violation['id']}: {violation['nodes'][0]['html'][:200]}"
+            for violation in answer["violations"]
+            if violation["impact"] in ("serious", "critical")
         ]
         assert found == []
     page.emulate_media(color_scheme=None)
@@ -55,7 +55,7 @@ def test_a_correction_puts_a_statement_in_doubt_and_a_click_confirms_it(
     line = line_of(desk, "letter.jpg", 1)
     word = line["text"].split()[0]
     entity = desk.engine.ask("POST", "/api/entities", {"canonical_name": LONG, "entity_type": "person"})["id"]
-    said = desk.engine.ask(
+    answer = desk.engine.ask(
         "POST",
         "/api/claims",
         {
@@ -77,10 +77,10 @@ def test_a_correction_puts_a_statement_in_doubt_and_a_click_confirms_it(
     confirm = page.get_by_role("button", name="Still right: He wrote <b>this</b> letter")
     confirm.click()
     expect(page.get_by_role("heading", name="Nothing is in doubt")).to_be_visible()
-    assert desk.engine.ask("GET", f"/api/claims/{said}")["stale"] is False
+    assert desk.engine.ask("GET", f"/api/claims/{answer}")["stale"] is False
     undo(page)
     expect(confirm).to_be_visible()
-    assert desk.engine.ask("GET", f"/api/claims/{said}")["stale"] is True
+    assert desk.engine.ask("GET", f"/api/claims/{answer}")["stale"] is True
 
 
 def test_a_misread_word_is_replaced_and_another_left_as_it_is(page: Page, desk: Desk, shot: Shot) -> None:
@@ -212,7 +212,7 @@ def test_a_page_is_laid_on_the_ground_and_shows_its_places(page: Page, desk: Des
         desk.engine.ask("POST", "/api/entities", body)
     expect(page.get_by_text("3 places")).to_be_visible()
     check(page, "maps-grid", shot)
-    deed = next(one for one in desk.pages if one.startswith("deed"))
+    deed = next(page for page in desk.pages if page.startswith("deed"))
     page.get_by_role("combobox", name="Page").select_option(label=deed)
     picture = page.get_by_role("region", name="Picture of the map")
     corners = ((0.1, 0.1, 1, 50), (0.9, 0.1, 4, 50), (0.9, 0.5, 4, 47), (0.1, 0.5, 1.2, 47))
@@ -250,9 +250,10 @@ def test_what_an_agent_proposes_is_taken_or_turned_down_in_groups_and_taken_back
     show(page, desk, "proposals")
     expect(page.get_by_text("There is no branch of this project.")).to_be_visible()
     check(page, "proposals-empty", shot)
-    agent = ask("POST", "/api/tokens", {"name": "copyist", "role": "editor"})["token"]
-    made = ask("POST", "/api/branches", {"name": f"{LONG} <b>x</b>", "made_for": "copyist"})
-    there = {"token": agent, "library": made["library_path"]}
+    agent = ask("POST", "/api/tokens", {"name": "copyist", "role": "editor"})
+    about = {"name": f"{LONG} <b>x</b>", "made_for": "copyist", "for_token": agent["id"]}
+    answer = ask("POST", "/api/branches", about)
+    there = {"token": agent["token"], "library": answer["library_path"]}
     deed = next(name for name in desk.pages if name.startswith("deed"))
     before = {name: desk.lines(name) for name in ("letter.jpg", deed)}
     for name in before:
@@ -260,9 +261,13 @@ def test_what_an_agent_proposes_is_taken_or_turned_down_in_groups_and_taken_back
         ask("POST", f"/api/segments/{line['segment_id']}/correct", {"text": line["text"] + " Amen"}, **there)
     clash = line_of(desk, "letter.jpg", 0)["segment_id"]
     ask("POST", f"/api/segments/{clash}/correct", {"text": "Of the branch"}, **there)
+    shapes = ask("GET", f"/api/segments/document/{desk.pages['letter.jpg']}", **there)["segments"]
+    shape = next(shape for shape in shapes if shape["id"] == clash)
+    lower = {"baseline": [[x, y + 0.01] for x, y in shape["baseline"]], "expected_version": shape["version"]}
+    ask("PUT", f"/api/segments/{clash}", {"segment_id": clash, **lower}, **there)
     ask("POST", "/api/entities", {"canonical_name": LONG + " too", "entity_type": "person"}, **there)
     ask("POST", f"/api/segments/{clash}/correct", {"text": "Of the project"})
-    ask("POST", f"/api/branches/{made['id']}/propose", {"summary": "Two pages\n<b>read</b> again"}, **there)
+    ask("POST", f"/api/branches/{answer['id']}/propose", {"summary": "Two pages\n<b>read</b> again"}, **there)
     expect(page.get_by_role("link", name="1 proposal waits")).to_be_visible()
     expect(page.get_by_text("2 pages, 3 lines changed")).to_be_visible()
     check(page, "proposals", shot)
@@ -271,15 +276,19 @@ def test_what_an_agent_proposes_is_taken_or_turned_down_in_groups_and_taken_back
     expect(letter.get_by_text("In the project: Of the project")).to_be_visible()
     expect(letter.locator("ins", has_text="Amen")).to_be_visible()
     expect(letter.get_by_role("img").first).to_be_visible()
+    drawn = page.get_by_role("region", name="Shapes, letter.jpg")
+    expect(
+        drawn.get_by_role("img", name="The outlines before and after").locator("image, .base, .theirs")
+    ).to_have_count(3)
     check(page, "proposal", shot)
-    for kind in ("Readings, letter.jpg", "Readings, deed"):
+    for kind in ("Readings, letter.jpg", "Readings, deed", "Shapes, letter.jpg"):
         page.get_by_role("checkbox", name=f"Choose: {kind}").check()
-    take = page.get_by_role("button", name="Take 2 chosen")
+    take = page.get_by_role("button", name="Take 3 chosen")
     take.click()
     expect(page.get_by_text("Both sides changed the same in 1 group.")).to_be_visible()
     page.get_by_label("In a conflict").select_option("keep both readings")
     take.click()
-    expect(page.get_by_text("2 groups of changes were taken.")).to_be_visible()
+    expect(page.get_by_text("3 groups of changes were taken.")).to_be_visible()
     expect(letter).to_have_count(0)
     assert desk.lines("letter.jpg")[5] == before["letter.jpg"][5] + " Amen"
     page.get_by_role("button", name="Turn down: Names").click()
@@ -290,8 +299,8 @@ def test_what_an_agent_proposes_is_taken_or_turned_down_in_groups_and_taken_back
     page.get_by_text("1 group was turned down").click()
     expect(page.get_by_text("There is no such person")).to_be_visible()
     expect(page.get_by_role("link", name="1 proposal waits")).to_have_count(0)
-    told = ask("GET", f"/api/branches/{made['id']}", **there)["rejected"]
-    assert [one["reason"] for one in told] == ["There is no such person"]
+    told = ask("GET", f"/api/branches/{answer['id']}", **there)["rejected"]
+    assert [item["reason"] for item in told] == ["There is no such person"]
     check(page, "proposal-done", shot)
     undo(page)
     expect(page.get_by_role("region", name="Names")).to_be_visible()

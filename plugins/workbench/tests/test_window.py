@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from armarium.commandline import Refused
+from armarium_cli.api import Refused
 from armarium_workbench import cli, window
 
 CARD: Any = SimpleNamespace(base_url="http://127.0.0.1:1", transport="tcp", uds=None, background=False)

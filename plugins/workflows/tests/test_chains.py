@@ -47,8 +47,8 @@ def execute_chain(
     accepted = project.client.post(f"/api/chains/{chain_id}/execute-steps", json={"inputs": inputs})
     assert accepted.status_code == 202, accepted.text
     project.idle()
-    told = accepted.json()
-    return told, project.client.get(f"/api/chains/executions/{told['execution_id']}").json()
+    answer = accepted.json()
+    return answer, project.client.get(f"/api/chains/executions/{answer['execution_id']}").json()
 
 
 def statuses(execution: dict[str, Any]) -> dict[str, str]:
@@ -70,7 +70,7 @@ def test_steps_run_in_sequence_and_pass_on_their_outputs(project: WorkflowProjec
     assert (ended["status"], statuses(ended)) == ("done", {"first": "done", "second": "done"})
     assert ended["final_outputs"] == {"result": "SO"}
     assert ended["total_duration_ms"] >= 0
-    kinds = [(one["event_type"], one["step_id"]) for one in ended["events"]]
+    kinds = [(event["event_type"], event["step_id"]) for event in ended["events"]]
     assert kinds.index(("workflow_completed", "first")) < kinds.index(("workflow_started", "second"))
 
 
@@ -162,6 +162,20 @@ def test_a_step_that_takes_too_long_is_stopped_before_its_next_node(project: Wor
     assert project.marks() == []
 
 
+def test_a_condition_tells_true_from_one_and_looks_for_texts_alone_in_a_text() -> None:
+    inputs = {"yes": True, "one": 1, "word": "a1", "list": [True, 2.0]}
+    met = ("yes == true", "one == 1", "one == 1.0", "one != true", "list contains 2", 'word contains "1"')
+    unmet = (
+        "yes == 1",
+        "one == true",
+        "yes != true",
+        "list contains 1",
+        "word contains 1",
+        "word contains null",
+    )
+    assert [one for one in (*met, *unmet) if chaining.holds(f"$.inputs.{one}", {"inputs": inputs})] == [*met]
+
+
 @pytest.mark.parametrize("scope", [7, "a page", [1], ["nobody"]])
 def test_invalid_pages_fail_the_step(project: WorkflowProject, scope: Any) -> None:
     _, ended = execute_chain(
@@ -188,8 +202,8 @@ def test_a_chain_begins_at_its_stated_step(project: WorkflowProject) -> None:
 def test_cancelling_a_chain_cancels_all_its_runs(project: WorkflowProject) -> None:
     speak = project.save(passing_workflow())
     identity = chain(project, [step("a", speak), step("b", speak)])
-    told = project.client.post(f"/api/chains/{identity}/execute-steps", json={}).json()
-    thread = told["steps"][0]["thread_id"]
+    answer = project.client.post(f"/api/chains/{identity}/execute-steps", json={}).json()
+    thread = answer["steps"][0]["thread_id"]
     waiting = project.of(thread)
     assert (waiting["status"], [one["status"] for one in waiting["nodes"]]) == (
         "waiting",
@@ -200,8 +214,8 @@ def test_cancelling_a_chain_cancels_all_its_runs(project: WorkflowProject) -> No
             project.client.post(f"/api/workflow-execution/threads/{thread}/{what}").json()["code"]
             == "not_begun"
         )
-    project.client.post(f"/api/activity/jobs/{told['execution_id']}/cancel")
-    ended = project.client.get(f"/api/chains/executions/{told['execution_id']}").json()
+    project.client.post(f"/api/activity/jobs/{answer['execution_id']}/cancel")
+    ended = project.client.get(f"/api/chains/executions/{answer['execution_id']}").json()
     assert (ended["status"], statuses(ended)) == ("cancelled", {"a": "cancelled", "b": "cancelled"})
 
 
@@ -224,12 +238,12 @@ def test_a_paused_step_keeps_its_state_and_its_run_is_paused(
         return why
 
     monkeypatch.setattr(chaining, "_begin_step", begin_held)
-    told = project.client.post(
+    answer = project.client.post(
         f"/api/chains/{identity}/execute-steps", json={"inputs": {"word": "so"}}
     ).json()
     project.idle()
-    url = f"/api/chains/executions/{told['execution_id']}"
-    thread = told["steps"][1]["thread_id"]
+    url = f"/api/chains/executions/{answer['execution_id']}"
+    thread = answer["steps"][1]["thread_id"]
     assert project.of(thread)["status"] == "paused"
     standing = project.client.get(url).json()
     assert standing["status"] == "running"
@@ -237,7 +251,7 @@ def test_a_paused_step_keeps_its_state_and_its_run_is_paused(
     assert "join takes a list" in standing["step_results"][0]["error"]
     assert (statuses(standing)["a"], statuses(standing)["b"]) == ("waiting", "waiting")
     # A step that ended keeps its state when its run is deleted.
-    gone = {"thread_ids": [told["steps"][0]["thread_id"]]}
+    gone = {"thread_ids": [answer["steps"][0]["thread_id"]]}
     assert project.client.post("/api/workflow-execution/runs/delete", json=gone).json()["deleted"] == 1
     assert statuses(project.client.get(url).json())["bad"] == "failed"
     resumed = project.client.post(f"/api/workflow-execution/threads/{thread}/resume")
@@ -388,3 +402,20 @@ def test_a_run_whose_chain_has_ended_without_it_does_not_wait_for_ever(project: 
         conn.exec_driver_sql("DELETE FROM job WHERE id = ?", (accepted["execution_id"],))
     ended = project.of(thread_id)
     assert (ended["status"], ended["reason"]) == ("cancelled", "The chain ended before this step.")
+
+
+def test_a_chain_stored_when_names_could_have_several_lines_still_runs(
+    project: WorkflowProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as before:
+        before.setattr("armarium.names.proper_name", lambda text: text)
+        workflow = passing_workflow()
+        workflow["nodes"][0]["label"] = "Say\nit"
+        steps = [{**step("first", project.save(workflow)), "name": "First\nof all"}]
+        identity = chain(project, steps)
+    refused = project.client.post("/api/chains", json={"name": "A chain", "steps": steps})
+    assert refused.status_code == 422
+    _, ended = execute_chain(project, identity, word="so")
+    assert (ended["status"], ended["final_outputs"]) == ("done", {"result": "so"})
+    response = project.client.get(f"/api/workflows/{steps[0]['workflow_id']}")
+    assert response.json()["nodes"][0]["label"] == "Say\nit"

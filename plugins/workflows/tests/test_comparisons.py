@@ -28,10 +28,10 @@ def test_a_reading_step_leaves_a_transcription_that_names_its_pass(project: Work
     run = project.run(workflow("small-read", text="Dear Sir|I write"), [page])
     assert run["status"] == "done", run
     (pass_id,) = project.rows("SELECT id FROM segment_pass")[0]
-    made = project.rows(
+    rows = project.rows(
         "SELECT document_id, artifact_type, content, data ->> '$.pass_id', run_id, step_name FROM artifact"
     )
-    assert made == [(page, "transcription", "Dear Sir\nI write", pass_id, run["thread_id"], "The work")]
+    assert rows == [(page, "transcription", "Dear Sir\nI write", pass_id, run["thread_id"], "The work")]
 
 
 def test_transcriptions_are_compared_line_by_line(project: WorkflowProject) -> None:
@@ -41,13 +41,13 @@ def test_transcriptions_are_compared_line_by_line(project: WorkflowProject) -> N
     told = compare_runs(project, left, right).json()
     (pair,) = told["pairs"]
     assert (pair["document_id"], pair["artifact_type"], pair["both"]) == (first, "transcription", 2)
-    assert [(one["op"], one["left_text"], one["right_text"]) for one in pair["lines"]] == [
+    assert [(line["op"], line["left_text"], line["right_text"]) for line in pair["lines"]] == [
         ("equal", "Dear Sir", "Dear Sir"),
         ("replace", "I write", "I wrote"),
         ("equal", "to you", "to you"),
         ("insert", None, "now"),
     ]
-    assert [(one["left_line"], one["right_line"]) for one in pair["lines"]] == [
+    assert [(line["left_line"], line["right_line"]) for line in pair["lines"]] == [
         (0, 0),
         (1, 1),
         (2, 2),
@@ -108,7 +108,10 @@ def test_only_two_runs_that_are_done_are_compared(project: WorkflowProject) -> N
 
 
 def test_lines_that_are_gone_or_new_have_one_side() -> None:
-    assert [(one["op"], one["left_line"], one["right_line"]) for one in differences(["a", "b"], ["b"])] == [
+    assert [
+        (difference["op"], difference["left_line"], difference["right_line"])
+        for difference in differences(["a", "b"], ["b"])
+    ] == [
         ("delete", 0, None),
         ("equal", 1, 0),
     ]
@@ -118,3 +121,6 @@ def test_lines_that_are_gone_or_new_have_one_side() -> None:
 def test_the_rate_without_text_is_null() -> None:
     assert error_rate("", "a") is None
     assert error_rate("abcd", "abxd") == 0.25
+    # Composed or not, and with more or fewer blanks, it is the same text by the one definition.
+    assert error_rate("Łódź 1812", "Ło\u0301dz\u0301  1812") == 0
+    assert [difference["op"] for difference in differences(["Łódź"], ["Ło\u0301dz\u0301"])] == ["equal"]

@@ -83,6 +83,19 @@ CIRCLE = [node(one, "transform") for one in ("a", "b", "c")]
             "'shout' is not a pipe",
         ),
         (
+            graph([node("x", "transform", inputs={"value": 1}, config={"transform": 'join("\\q")'})]),
+            "is not a text as JSON writes it",
+        ),
+        (
+            graph(
+                [PAGES, node("ask", "branch"), node("x", "transform")],
+                edge("pages.pages", "ask.value"),
+                {**edge("ask.value", "x.value", when="a"), "id": "1"},
+                {**edge("ask.value", "x.value", when="b"), "id": "2"},
+            ),
+            "Node x waits for 2 ways from branch ask, of which a page takes one; put a merge between them.",
+        ),
+        (
             graph([node("x", "branch", inputs={"value": 1}, config={"path": 3})]),
             "Node x branches by config.path",
         ),
@@ -181,7 +194,7 @@ def test_a_graph_is_saved_read_changed_and_removed(project: WorkflowProject) -> 
 
 def test_each_recipe_job_has_a_workflow_that_ships_and_is_read_only(project: WorkflowProject) -> None:
     listed = project.client.get("/api/workflows").json()["items"]
-    shipped = {one["id"]: one for one in listed if one["is_system"]}
+    shipped = {item["id"]: item for item in listed if item["is_system"]}
     jobs = project.engine.recipe_jobs
     assert shipped.keys() == {f"system-{one}" for one in [*jobs, "find-and-read"]}
     assert shipped["system-find-and-read"]["folder_path"] == "/read"
@@ -219,7 +232,7 @@ def test_every_shipped_workflow_is_valid(project: WorkflowProject) -> None:
 def test_folders_are_in_the_order_in_which_work_happens(project: WorkflowProject) -> None:
     answer = project.client.get("/api/workflows/folders").json()
     assert answer["count"] == 7
-    assert [(one["path"], one["icon"], one["sort_order"]) for one in answer["items"]] == [
+    assert [(item["path"], item["icon"], item["sort_order"]) for item in answer["items"]] == [
         ("/prepare", "wand", 0),
         ("/find-regions", "grid", 1),
         ("/read", "text", 2),

@@ -25,14 +25,14 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
     from armarium_workflows.plugin import armarium_plugin as workflows
 
     families = (documents, source_model, reading, rights, workflows)
-    return make_engine(plugins=[*(one() for one in families), small_plugin()])
+    return make_engine(plugins=[*(family() for family in families), small_plugin()])
 
 
 @pytest.fixture
 def outsider(project: WorkflowProject) -> dict[str, str]:
     """The headers of an editor who may not read restricted pages."""
-    made = project.client.post("/api/tokens", json={"name": "an editor", "role": "editor"}).json()
-    secret = next(value for name, value in made.items() if name == "token" or name.endswith("_token"))
+    answer = project.client.post("/api/tokens", json={"name": "an editor", "role": "editor"}).json()
+    secret = next(value for name, value in answer.items() if name == "token" or name.endswith("_token"))
     return {"Authorization": f"Bearer {secret}"}
 
 
@@ -63,7 +63,7 @@ def run_routes(*threads: str) -> list[str]:
     return [
         f"{base}/runs",
         f"{base}/comparisons?left={threads[0]}&right={threads[1]}",
-        *(f"{base}/threads/{one}{rest}" for one in threads for rest in ("", "/episodes", "/stream")),
+        *(f"{base}/threads/{thread}{rest}" for thread in threads for rest in ("", "/episodes", "/stream")),
     ]
 
 
@@ -82,7 +82,7 @@ def test_runs_show_nothing_of_a_restricted_page_to_an_outsider(
     assert {path for path, one in told.items() if SECRET in one.text or hidden in one.text} == set()
     assert {one.status_code for one in told.values()} == {200}
     compared = told[asked[1]].json()
-    assert [one["document_id"] for one in compared["pairs"]] == [plain]
+    assert [pair["document_id"] for pair in compared["pairs"]] == [plain]
     assert compared["unpaired"] == []
     assert {path: project.client.get(path).text for path in asked[1:2]} == {asked[1]: seen[asked[1]]}
 
@@ -99,7 +99,7 @@ def test_a_run_over_restricted_pages_alone_is_not_listed(
         return project.client.get(path, headers=outsider)
 
     runs = get("/api/workflow-execution/runs").json()
-    assert ([one["thread_id"] for one in runs["items"]], runs["total"]) == ([shown["thread_id"]], 1)
+    assert ([item["thread_id"] for item in runs["items"]], runs["total"]) == ([shown["thread_id"]], 1)
     assert runs["withheld"] == get("/api/workflow-execution/runs?status=done").json()["withheld"] == 1
     for path in ("/api/activity", "/api/activity/jobs", "/api/actions/audit"):
         assert secret["thread_id"] not in get(path).text, path
@@ -124,20 +124,20 @@ def test_all_outputs_of_a_run_are_withheld_if_a_line_of_one_page_is_restricted(
     }
     step = {"id": "one", "workflow_id": project.save(flow), "name": "One"}
     chain = project.client.post("/api/chains", json={"name": "A chain", "steps": [step]}).json()["id"]
-    made = project.client.post(
+    answer = project.client.post(
         f"/api/chains/{chain}/execute-steps", json={"inputs": {"scope_ids": [page]}}
     ).json()
     project.idle()
     asked = [
-        f"/api/chains/executions/{made['execution_id']}",
-        f"/api/workflow-execution/threads/{made['steps'][0]['thread_id']}",
-        f"/api/workflow-execution/threads/{made['steps'][0]['thread_id']}/steps/read",
+        f"/api/chains/executions/{answer['execution_id']}",
+        f"/api/workflow-execution/threads/{answer['steps'][0]['thread_id']}",
+        f"/api/workflow-execution/threads/{answer['steps'][0]['thread_id']}/steps/read",
     ]
     assert all(SECRET in project.client.get(path, headers=outsider).text for path in asked)
     ((line,),) = project.rows("SELECT id FROM segment")
     project.do("rights.set", {"target_kind": "segment", "target_id": line, "restricted": True})
     told = [project.client.get(path, headers=outsider) for path in asked]
-    assert [(one.status_code, SECRET in one.text) for one in told] == [(200, False)] * 3
+    assert [(item.status_code, SECRET in item.text) for item in told] == [(200, False)] * 3
     assert told[2].json()["items"][0]["output"] is None
     assert (told[0].json()["final_outputs"], told[1].json()["outputs"]) == ({}, {})
     assert all(SECRET in project.client.get(path).text for path in asked)

@@ -12,6 +12,7 @@ import pytest
 from small_jobs import WorkflowProject, edge, node, two_steps
 
 from armarium.api import ServiceError
+from armarium_testing.samples import sample
 from armarium_workflows.queries import choice_of_run
 
 
@@ -26,7 +27,7 @@ def test_a_run_goes_over_all_pages_node_by_node(project: WorkflowProject) -> Non
     assert run["outputs"]["result"] == [{"word": "two", "big": "x"}] * 3
     step = f"/api/workflow-execution/threads/{run['thread_id']}/steps/first"
     inner = project.client.get(step, params={"limit": 2, "offset": 1}).json()
-    assert [(one["document_id"], one["status"]) for one in inner["items"]] == [
+    assert [(item["document_id"], item["status"]) for item in inner["items"]] == [
         (page, "done") for page in pages[1:]
     ]
     assert (inner["total"], inner["items"][0]["output"]["word"]) == (3, "one"), inner
@@ -109,6 +110,9 @@ def test_a_run_is_read_again_as_it_was_started_whatever_became_of_its_workflow(
     project.client.delete(f"/api/workflows/{saved}")
     answer = project.client.post(f"/api/workflow-execution/threads/{thread}/read-again")
     assert answer.status_code == 200, answer.text
+    project.client.delete(f"/api/documents/{bad}")
+    answer = project.client.post(f"/api/workflow-execution/threads/{thread}/read-again")
+    assert "restore them to read them again" in answer.json()["detail"]
 
 
 def test_a_run_that_did_everything_has_nothing_to_read_again(project: WorkflowProject) -> None:
@@ -314,8 +318,8 @@ def test_runs_are_filtered_sorted_and_paged_in_the_query(project: WorkflowProjec
         (["completed"], [first["thread_id"]]),
         (["paused", "failed"], [waiting, second["thread_id"]]),
     ):
-        found = project.client.get("/api/workflow-execution/runs", params={"status": words}).json()
-        assert [run["thread_id"] for run in found["items"]] == wanted
+        answer = project.client.get("/api/workflow-execution/runs", params={"status": words}).json()
+        assert [run["thread_id"] for run in answer["items"]] == wanted
     page = project.client.get("/api/workflow-execution/runs", params={"limit": 1, "offset": 1}).json()
     assert ([run["thread_id"] for run in page["items"]], page["total"]) == ([second["thread_id"]], 3)
     of_one = project.client.get(
@@ -381,6 +385,10 @@ def test_a_branch_sends_pages_their_ways_and_merge_brings_them_together(project:
         {"b": {"word": "b", "big": "x"}},
         {"rest": other.upper()},
     ]
+    assert run["reason"] is None
+    workflow["edges"][3]["when"] = "of no page"
+    run = project.run(workflow, [left, right, other])
+    assert run["reason"] == "1 of 3 pages was stopped by a branch without an edge for its value."
 
 
 def test_settings_come_from_paths_and_a_disabled_node_hands_on(project: WorkflowProject) -> None:
@@ -438,9 +446,10 @@ def test_episodes_of_a_run_that_is_not_there(project: WorkflowProject) -> None:
     assert answer == {"thread_id": run["thread_id"], "count": 0, "withheld": 0, "episodes": []}
 
 
+@pytest.mark.parametrize("each", sample([3, 1], 1))
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_run_stopped_at_any_call_loses_and_repeats_nothing(
-    project: WorkflowProject, monkeypatch: pytest.MonkeyPatch, when: str
+    project: WorkflowProject, monkeypatch: pytest.MonkeyPatch, when: str, each: int
 ) -> None:
     """The state after a kill: the call was made or not, and the body runs again from its checkpoint."""
     from armarium.jobs.context import JobContext, JobStopped
@@ -484,7 +493,7 @@ def test_a_run_stopped_at_any_call_loses_and_repeats_nothing(
         assert told == (1, 4), (number, kinds)
         if left[0] is not None:
             break
-        number += 1
+        number += each
     assert number > 15
 
 
@@ -518,9 +527,9 @@ def test_a_run_that_did_nothing_says_why_and_passed_over_pages_are_counted(proje
     assert counts == {"pages": 3, "pages_done": 2, "pages_failed": 0, "pages_skipped": 1}
     assert run["reason"].startswith("1 of 3 pages was passed over. The first: first: It is closed.")
     (listed,) = [
-        one
-        for one in project.client.get("/api/workflow-execution/runs").json()["items"]
-        if one["thread_id"] == run["thread_id"]
+        item
+        for item in project.client.get("/api/workflow-execution/runs").json()["items"]
+        if item["thread_id"] == run["thread_id"]
     ]
     assert (listed["pages_skipped"], listed["reason"]) == (1, run["reason"])
     run = project.run(two_steps(withheld=pages[:1]), pages[:1])

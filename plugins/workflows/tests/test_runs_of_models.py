@@ -31,9 +31,9 @@ def test_calls_of_models_name_the_node_the_workflow_and_the_run(project: Workflo
         provider.add_to(project.engine, "Loopback")
         run = project.run(asking_workflow(), pages)
     assert run["status"] == "done", run
-    told = project.client.get(f"/api/workflow-execution/threads/{run['thread_id']}/episodes").json()
-    assert sorted(one["subject"]["id"] for one in told["episodes"]) == sorted(pages)
-    for one in told["episodes"]:
+    answer = project.client.get(f"/api/workflow-execution/threads/{run['thread_id']}/episodes").json()
+    assert sorted(episode["subject"]["id"] for episode in answer["episodes"]) == sorted(pages)
+    for one in answer["episodes"]:
         assert one["node"] == "ask"
         assert (one["run"]["thread_id"], one["run"]["workflow_id"]) == (run["thread_id"], run["workflow_id"])
 
@@ -45,8 +45,8 @@ def test_the_history_of_a_document_has_its_jobs_and_runs_with_provider_model_and
     with LoopbackProvider() as provider:
         provider.add_to(project.engine, "Loopback")
         run = project.run(asking_workflow(), [first, second])
-    found = project.client.get("/api/documents/run-history", params={"ids": [first, second, other]}).json()
-    rows = {item["document_id"]: {one["kind"]: one for one in item["rows"]} for item in found["items"]}
+    answer = project.client.get("/api/documents/run-history", params={"ids": [first, second, other]}).json()
+    rows = {item["document_id"]: {row["kind"]: row for row in item["rows"]} for item in answer["items"]}
     assert {page: sorted(kinds) for page, kinds in rows.items()} == {
         first: ["pages", "workflow"],
         second: ["pages", "workflow"],
@@ -64,10 +64,10 @@ def test_the_history_of_a_document_has_its_jobs_and_runs_with_provider_model_and
         for page, usd in ((first, 0.024), (other, None)):
             row = {**episode_row("model_call", page, "test"), **calls, "cost": {"usd": usd}}
             conn.execute(episodes.insert().values(row))
-    found = project.client.get("/api/documents/run-history", params={"ids": [first, other]}).json()
+    answer = project.client.get("/api/documents/run-history", params={"ids": [first, other]}).json()
     assert [
-        (one["outcome"], one["reason"], one["cost_usd"])
-        for item in found["items"]
-        for one in item["rows"]
-        if one["thread_id"] == torn["thread_id"] and one["kind"] == "workflow"
+        (row["outcome"], row["reason"], row["cost_usd"])
+        for item in answer["items"]
+        for row in item["rows"]
+        if row["thread_id"] == torn["thread_id"] and row["kind"] == "workflow"
     ] == [("failed", "The page is torn.", 0.024), ("done", None, None)]

@@ -40,8 +40,8 @@ def follow_run(
             project.engine, project.library, LOCAL_OWNER, thread, more.get("after"), more.get("deltas", False)
         )
         found = b""
-        async for one in listener.events():
-            found += one
+        async for event in listener.events():
+            found += event
             if meanwhile is not None and found.count(b"event:") == 1:
                 await asyncio.to_thread(meanwhile)
         return found
@@ -53,7 +53,7 @@ def test_a_stream_can_be_opened_before_the_run_starts(project: WorkflowProject) 
     pages = project.pages(2)
     thread = project.start(project.save(two_steps()), pages)
     events = follow_run(project, thread, project.idle)
-    kinds = [one["kind"] for one in events]
+    kinds = [event["kind"] for event in events]
     assert (kinds[0], events[0]["data"]["run"]["status"], kinds[-1]) == ("snapshot", "waiting", "end")
     lasting = [kind for kind in kinds if kind not in ("node_progress", "lane_waiting")]
     node = ["node_started", "node_completed"]
@@ -61,11 +61,11 @@ def test_a_stream_can_be_opened_before_the_run_starts(project: WorkflowProject) 
     begun = ["snapshot", "workflow_started", *node]
     assert lasting[: len(begun)] == begun
     assert sorted(lasting) == sorted([*begun, *node * 3, *page * 2, "workflow_completed", "end"])
-    completed = [one for one in events if one["kind"] == "page_completed"]
+    completed = [event for event in events if event["kind"] == "page_completed"]
     assert sorted(one["document_id"] for one in completed) == sorted(pages * 2)
     assert all(
-        one["thread_id"] == thread and one["seq"] == one["id"] and one["event"] == one["kind"]
-        for one in events
+        event["thread_id"] == thread and event["seq"] == event["id"] and event["event"] == event["kind"]
+        for event in events
     )
 
 
@@ -81,7 +81,7 @@ def test_a_stream_is_resumed_after_the_last_event_seen(project: WorkflowProject)
     )
     assert answer.headers["content-type"].startswith("text/event-stream")
     again = parse_frames(answer.content)
-    assert [one["kind"] for one in again] == ["snapshot", *(one["kind"] for one in lasting[4:]), "end"]
+    assert [item["kind"] for item in again] == ["snapshot", *(one["kind"] for one in lasting[4:]), "end"]
     assert [one["id"] for one in again[1:-1]] == [one["id"] for one in lasting[4:]]
 
 
@@ -102,9 +102,9 @@ def test_the_stream_reports_pause_and_resume_and_sends_heartbeats(
 
     events = follow_run(project, thread, pause_again)
     assert events[0]["data"]["run"]["status"] == "paused"
-    said = [one["kind"] for one in events if one["kind"] in ("workflow_paused", "workflow_resumed")]
+    said = [event["kind"] for event in events if event["kind"] in ("workflow_paused", "workflow_resumed")]
     assert said == ["workflow_resumed", "workflow_paused", "workflow_resumed"]
-    assert [one["kind"] for one in events][-2:] == ["workflow_completed", "end"]
+    assert [event["kind"] for event in events][-2:] == ["workflow_completed", "end"]
 
 
 def test_an_unknown_event_number_causes_a_resync(project: WorkflowProject) -> None:
@@ -116,7 +116,7 @@ def test_the_stream_reports_failed_pages_and_runs(project: WorkflowProject) -> N
     (bad,) = project.pages(1)
     thread = project.start(project.save(two_steps(bad=[bad])), [bad])
     events = follow_run(project, thread, project.idle)
-    by_kind = {one["kind"]: one for one in events}
+    by_kind = {event["kind"]: event for event in events}
     assert (by_kind["page_failed"]["document_id"], by_kind["page_failed"]["message"]) == (
         bad,
         "The page is torn.",
@@ -131,11 +131,11 @@ def test_a_step_that_a_chain_skips_has_a_stream_that_ends(project: WorkflowProje
         {"id": one, "workflow_id": flow, "name": one} for one, flow in (("bad", failing), ("next", other))
     ]
     chain = project.client.post("/api/chains", json={"name": "A chain", "steps": steps}).json()["id"]
-    told = project.client.post(
+    answer = project.client.post(
         f"/api/chains/{chain}/execute-steps", json={"inputs": {"scope_ids": [bad]}}
     ).json()
-    events = follow_run(project, told["steps"][1]["thread_id"], project.idle)
-    assert [one["kind"] for one in events] == ["snapshot", "workflow_cancelled", "end"]
+    events = follow_run(project, answer["steps"][1]["thread_id"], project.idle)
+    assert [event["kind"] for event in events] == ["snapshot", "workflow_cancelled", "end"]
     assert events[0]["data"]["run"]["status"] == "waiting"
 
 
@@ -167,11 +167,11 @@ def test_pieces_of_answers_are_streamed_only_to_followers(project: WorkflowProje
         before = project.engine.events.seq
         thread = project.start(project.save(asking_workflow()), [page])
         found = follow_run(project, thread, project.idle, deltas=deltas)
-    pieces = [one["data"] for one in found if one["kind"] == "model_delta"]
+    pieces = [item["data"] for item in found if item["kind"] == "model_delta"]
     assert project.marks() == [(page, "Dear Sir and Madam")]
     assert [bool(one["body"].get("stream")) for one in provider.asked] == [deltas]
-    assert "".join(one["text"] for one in pieces) == ("Dear Sir and Madam" if deltas else "")
-    assert {(one["thread_id"], one["document_id"]) for one in pieces} == (
+    assert "".join(piece["text"] for piece in pieces) == ("Dear Sir and Madam" if deltas else "")
+    assert {(piece["thread_id"], piece["document_id"]) for piece in pieces} == (
         {(thread, page)} if deltas else set()
     )
     published = [one.kind for one in project.engine.events.since(before) or ()]
@@ -186,7 +186,7 @@ def test_pieces_about_pages_a_follower_may_not_see_are_left_out(
     monkeypatch.setattr(
         stream,
         "find_withheld",
-        lambda library, who, ids, use: {one: "Restricted." for one in ids if one == hidden},
+        lambda library, who, ids, use: {identity: "Restricted." for identity in ids if identity == hidden},
     )
 
     def speak() -> None:
@@ -197,4 +197,4 @@ def test_pieces_about_pages_a_follower_may_not_see_are_left_out(
         project.idle()
 
     found = follow_run(project, thread, speak, deltas=True)
-    assert [one["data"]["text"] for one in found if one["kind"] == "model_delta"] == [seen]
+    assert [item["data"]["text"] for item in found if item["kind"] == "model_delta"] == [seen]

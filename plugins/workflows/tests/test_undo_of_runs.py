@@ -134,7 +134,7 @@ def test_a_run_that_is_not_there_is_refused_before_anything_else(project: Workfl
             "/api/workflow-execution/runs/delete", json={"thread_ids": ["nobody"], "statuses": ["done"]}
         )
     )
-    assert {(one.status_code, one.json()["code"]) for one in answers} == {(404, "unknown_run")}
+    assert {(answer.status_code, answer.json()["code"]) for answer in answers} == {(404, "unknown_run")}
 
 
 def test_a_start_is_refused_in_this_order(project: WorkflowProject) -> None:
@@ -164,4 +164,4 @@ def test_thread_ids_and_statuses_together_select_runs_in_both(project: WorkflowP
     answer = project.client.post("/api/workflow-execution/runs/delete", json=body).json()
     assert (answer["deleted"], answer["kept"]) == (1, [])
     listed = project.client.get("/api/workflow-execution/runs").json()["items"]
-    assert [one["thread_id"] for one in listed] == [done["thread_id"]]
+    assert [item["thread_id"] for item in listed] == [done["thread_id"]]

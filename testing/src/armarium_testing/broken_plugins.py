@@ -54,8 +54,8 @@ class BrokenPlugin:
     @property
     def entry_points(self) -> str:
         """The text of its entry_points.txt."""
-        given = self.entries or {"armarium.plugins": f"{self.plugin} = {self.module}"}
-        return "".join(f"[{group}]\n{line}\n" for group, line in given.items())
+        entries = self.entries or {"armarium.plugins": f"{self.plugin} = {self.module}"}
+        return "".join(f"[{group}]\n{line}\n" for group, line in entries.items())
 
     @property
     def plugin(self) -> str:
@@ -72,10 +72,10 @@ def write_all(broken: Iterable[BrokenPlugin], site: Path) -> None:
 def _plugin(name: str, words: str | None, fields: str, before: str = "", **more: object) -> BrokenPlugin:
     """Return a distribution whose plugin has these *fields*, after the statements *before*."""
     own = name.replace("-", "_")
-    said = "" if "name=" in fields else f'name="{own}", '
+    naming = "" if "name=" in fields else f'name="{own}", '
     source = (
         f"{_HEAD}NAME = {own!r}\n{before}\n\n@hookimpl\ndef armarium_plugin():\n"
-        f'    return Plugin({said}summary="It misbehaves", {fields})\n'
+        f'    return Plugin({naming}summary="It misbehaves", {fields})\n'
     )
     return BrokenPlugin(name, source, words, **more)  # type: ignore[arg-type]
 

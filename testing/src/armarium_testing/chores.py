@@ -109,9 +109,9 @@ class Gate:
         self.open.wait(20)
 
 
-def chores_plugin(gate: Gate | None = None, told: list[tuple[str, str]] | None = None) -> Plugin:
-    """Return the family. *gate* holds `chore-gated`; *told* collects the calls of on_pause and on_cancel."""
-    heard = told if told is not None else []
+def chores_plugin(gate: Gate | None = None, calls: list[tuple[str, str]] | None = None) -> Plugin:
+    """Return the family. *gate* holds `chore-gated`; *calls* collects those of on_pause and on_cancel."""
+    heard = calls if calls is not None else []
     held = gate or Gate()
 
     def wait_at_gate(job: JobContext) -> None:

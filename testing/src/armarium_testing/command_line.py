@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 from typer.testing import CliRunner
 
 STRANGERS = '''
@@ -70,7 +71,7 @@ COMMANDS = '''
 def greeter():
     import typer
 
-    from armarium.commandline import answer
+    from armarium_cli.api import answer
 
     group = typer.Typer()
 
@@ -115,7 +116,7 @@ def usher():
 def herald():
     import typer
 
-    from armarium.commandline import answer
+    from armarium_cli.api import answer
 
     group = typer.Typer()
 
@@ -176,7 +177,7 @@ class Machine:
 
     def run(self, *words: str) -> CommandResult:
         """Run `armarium WORDS`."""
-        from armarium.cli.program import build
+        from armarium_cli.program import build
 
         ended = self.runner.invoke(build(), list(words), prog_name="armarium")
         assert ended.exception is None or isinstance(ended.exception, SystemExit), repr(ended.exception)
@@ -205,15 +206,18 @@ class Machine:
 
 def _third_party_plugins(base: Path) -> tuple[Path, Path]:
     """Return the folder of the third-party plugins, and the file of verdicts on all plugins: both made once for all
-    modules of a process, because a trial of everything installed takes many seconds.
+    modules and all workers of a run, because a trial of them takes many seconds.
     """
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent
     site, verdicts = base / "strangers", base / "plugin-trials.json"
-    if not site.exists():
-        site.mkdir()
-        _install(site)
-        known = Path(os.environ.get("SERVICE_PLUGIN_TRIALS", ""))
-        if known.is_file():
-            shutil.copyfile(known, verdicts)
+    with FileLock(base / "strangers.lock"):
+        if not site.exists():
+            site.mkdir()
+            _install(site)
+            known = Path(os.environ.get("SERVICE_PLUGIN_TRIALS", ""))
+            if known.is_file():
+                shutil.copyfile(known, verdicts)
     return site, verdicts
 
 

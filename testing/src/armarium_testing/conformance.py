@@ -17,6 +17,7 @@ from armarium.history.schema import Schema
 from armarium.principals import LOCAL_OWNER
 from armarium.projects.libraries import Library
 from armarium_testing.digest import differences, table_digests
+from armarium_testing.examples import example_of
 
 FORBIDDEN_FIELDS = frozenset({"actor", "created_by", "provenance_kind", "created_at", "trust", "audit_id"})
 """Fields no action takes: the server sets the author."""
@@ -55,65 +56,66 @@ def exercise_plugin(engine: Engine, name: str, folder: Path) -> list[Fault]:
     return faults + exercise_rights(engine, name, folder)
 
 
-def exercise_action(engine: Engine, found: Action[Any], folder: Path) -> list[Fault]:
+def exercise_action(engine: Engine, action: Action[Any], folder: Path) -> list[Fault]:
     """Check one action in a new project under *folder*."""
-    faults = [Fault(found.name, what) for what in _shape(found)]
-    if found.example is None:
-        return [*faults, Fault(found.name, "has no example, so nothing shows that it works or is undone")]
+    faults = [Fault(action.name, what) for what in _shape(action)]
+    if example_of(engine, action) is None:
+        return [*faults, Fault(action.name, "has no example, so nothing shows that it works or is undone")]
     place = folder / "Kit.library"
     engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
     library = engine.libraries.get(place)
     try:
-        faults += [Fault(found.name, what) for what in _behaviour(engine, found, library, folder)]
+        faults += [Fault(action.name, what) for what in _behaviour(engine, action, library, folder)]
     finally:
         engine.libraries.release(library.path)
     return faults
 
 
-def _shape(found: Action[Any]) -> Iterable[str]:
-    if not _NAME.fullmatch(found.name):
+def _shape(action: Action[Any]) -> Iterable[str]:
+    if not _NAME.fullmatch(action.name):
         yield "its name is not of the form family.verb"
-    if len(found.summary.split()) < 2:
+    if len(action.summary.split()) < 2:
         yield "its summary says nothing"
-    if found.params.model_config.get("extra") != "forbid":
+    if action.params.model_config.get("extra") != "forbid":
         yield "its parameters take unknown fields; derive them from Params"
-    for name in undeclared_paths(found.params.model_json_schema()):
+    for name in undeclared_paths(action.params.model_json_schema()):
         yield f"it takes {name} as plain text: declare it a MaterialPath, PackagePath or RecipePath, or a ShownPath if nothing opens it"
-    for field in FORBIDDEN_FIELDS & set(found.params.model_fields):
+    for field in FORBIDDEN_FIELDS & set(action.params.model_fields):
         yield f"it takes {field} from the caller; the server sets that"
 
 
-def _behaviour(engine: Engine, found: Action[Any], library: Library, folder: Path) -> Iterable[str]:
-    home = None if found.scope == "engine" else library
+def _behaviour(engine: Engine, action: Action[Any], library: Library, folder: Path) -> Iterable[str]:
+    home = None if action.scope == "engine" else library
     db, schema = (library.db, engine.library_schema) if home else (engine.state, engine.engine_schema)
-    assert found.example is not None
+    example = example_of(engine, action)
+    assert example is not None
     try:
-        params = found.example(Example(engine, library, LOCAL_OWNER, folder))
+        params = dict(example(Example(engine, library, LOCAL_OWNER, folder)))
     except ServiceError as error:
         yield f"its example cannot set up its project: {error.detail}"
         return
     stop_background_work(engine, library)
-    yield from _refusals(engine, found, library, params)
+    yield from _refusals(engine, action, library, params)
     before = table_digests(db, schema)
     try:
-        outcome = engine.run(library, found.name, params, LOCAL_OWNER)
+        outcome = engine.run(library, action.name, params, LOCAL_OWNER)
     except ServiceError as error:
         yield f"its example is refused: {error.detail}"
         return
-    if found.result is not None:
+    if action.result is not None:
         try:
-            found.result.model_validate(outcome.result)
+            action.result.model_validate(outcome.result)
         except ValueError as error:
             yield f"its answer is not what it declares: {error}"
     after = table_digests(db, schema)
     with db.read() as conn:
         row = select_row(conn, outcome.audit_id)
-    if row is None or row["action_name"] != found.name:
+    if row is None or row["action_name"] != action.name:
         yield "it left no audit row of its own name"
         return
-    if row["undoable"] != found.undoable:
+    if row["undoable"] != action.undoable:
         yield "its audit row does not say whether it can be undone"
-    yield from _undo_and_redo(engine, found, home, outcome.audit_id, before, after, db, schema)
+    yield from _undo_and_redo(engine, action, home, outcome.audit_id, before, after, db, schema)
     with db.read() as conn:
         broken = verify_chain(conn)
     if broken:
@@ -128,44 +130,44 @@ def stop_background_work(engine: Engine, library: Library) -> None:
         engine.jobs.attach(library)
 
 
-def _refusals(engine: Engine, found: Action[Any], library: Library, params: dict[str, Any]) -> Iterable[str]:
+def _refusals(engine: Engine, action: Action[Any], library: Library, params: dict[str, Any]) -> Iterable[str]:
     viewer = replace(LOCAL_OWNER, role="viewer", name="a viewer")
     machine = replace(LOCAL_OWNER, kind="machine", name="an agent")
-    if found.role != "viewer" and not _is_refused(engine, found, library, params, viewer):
+    if action.role != "viewer" and not _is_refused(engine, action, library, params, viewer):
         yield "a viewer may run it"
-    if found.role == "owner" and not _is_refused(
-        engine, found, library, params, replace(viewer, role="editor")
+    if action.role == "owner" and not _is_refused(
+        engine, action, library, params, replace(viewer, role="editor")
     ):
         yield "an editor may run it, though it says owner"
-    told: type[ServiceError] = type(found.person_only()) if callable(found.person_only) else Forbidden
-    if found.person_only and not _is_refused(engine, found, library, params, machine, told):
+    refusal: type[ServiceError] = type(action.person_only()) if callable(action.person_only) else Forbidden
+    if action.person_only and not _is_refused(engine, action, library, params, machine, refusal):
         yield "a machine may run it, though it says persons only"
     try:
-        found.parse({**params, "no_such_field": 1})
+        action.parse({**params, "no_such_field": 1})
     except Invalid as error:
         if error.code != "invalid_request":
             yield "an unknown field is refused without the code invalid_request"
     else:
         yield "it takes a field it does not know"
-    _keeps_words_out(found, params)
+    _keeps_words_out(action, params)
 
 
-def _keeps_words_out(found: Action[Any], params: dict[str, Any]) -> None:
+def _keeps_words_out(action: Action[Any], params: dict[str, Any]) -> None:
     """Raise unless what the audit row would store is plain data."""
-    redact_params(found.parse(params))
+    redact_params(action.parse(params))
 
 
 def _is_refused(
     engine: Engine,
-    found: Action[Any],
+    action: Action[Any],
     library: Library,
     params: dict[str, Any],
     who: Any,
-    told: type[ServiceError] = Forbidden,
+    refusal: type[ServiceError] = Forbidden,
 ) -> bool:
     try:
-        engine.run(library, found.name, params, who)
-    except told:
+        engine.run(library, action.name, params, who)
+    except refusal:
         return True
     except ServiceError:
         return False
@@ -174,7 +176,7 @@ def _is_refused(
 
 def _undo_and_redo(
     engine: Engine,
-    found: Action[Any],
+    action: Action[Any],
     home: Library | None,
     audit_id: str,
     before: dict[str, str],
@@ -182,7 +184,7 @@ def _undo_and_redo(
     db: Any,
     schema: Schema,
 ) -> Iterable[str]:
-    if not found.undoable:
+    if not action.undoable:
         try:
             engine.undo(home, [audit_id], LOCAL_OWNER)
         except ServiceError as error:
@@ -198,20 +200,20 @@ def _undo_and_redo(
         return
     # The parts of a conducted action remain; its undo reverts the step, so it is compared with the state after a second
     # undo.
-    before = table_digests(db, schema) if found.conduct is not None else before
-    left = differences(before, table_digests(db, schema))
-    if left:
-        yield f"after its undo these tables are not what they were: {', '.join(left)}"
+    before = table_digests(db, schema) if action.conduct is not None else before
+    changed = differences(before, table_digests(db, schema))
+    if changed:
+        yield f"after its undo these tables are not what they were: {', '.join(changed)}"
     try:
         redone = engine.undo(home, undone["audit_ids"], LOCAL_OWNER)
     except ServiceError as error:
         yield f"it cannot be redone: {error.detail}"
         return
-    left = differences(after, table_digests(db, schema))
-    if left:
-        yield f"after its redo these tables are not what they were: {', '.join(left)}"
-    if found.conduct is not None:
+    changed = differences(after, table_digests(db, schema))
+    if changed:
+        yield f"after its redo these tables are not what they were: {', '.join(changed)}"
+    if action.conduct is not None:
         engine.undo(home, redone["audit_ids"], LOCAL_OWNER)
-        left = differences(before, table_digests(db, schema))
-        if left:
-            yield f"after its second undo these tables are not what they were after the first: {', '.join(left)}"
+        changed = differences(before, table_digests(db, schema))
+        if changed:
+            yield f"after its second undo these tables are not what they were after the first: {', '.join(changed)}"

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import marshal
+from functools import lru_cache
+
+from sqlalchemy import Table
 
 from armarium.history.capture import quote_name
 from armarium.history.schema import Schema
@@ -15,20 +19,21 @@ def table_digests(db: Database, schema: Schema) -> dict[str, str]:
 
     Two equal digests mean equal content, bit for bit, floats included.
     """
-    found: dict[str, str] = {}
     with db.read() as conn:
         raw = raw_of(conn)
-        for table in schema.tracked:
-            monotonic = rules_of(table).monotonic
-            columns = [column.name for column in table.columns if column.name not in monotonic]
-            keys = ", ".join(quote_name(column.name) for column in table.primary_key.columns)
-            digest = hashlib.sha256()
-            for row in raw.execute(
-                f"SELECT {', '.join(quote_name(c) for c in columns)} FROM {quote_name(table.name)} ORDER BY {keys}"
-            ):
-                digest.update(repr(row).encode())
-            found[table.name] = digest.hexdigest()
-    return found
+        # Equal values of different types, and the two zeros, are different bytes.
+        return {
+            table.name: hashlib.sha256(marshal.dumps(raw.execute(_rows_of(table)).fetchall(), 2)).hexdigest()
+            for table in schema.tracked
+        }
+
+
+@lru_cache(maxsize=4096)
+def _rows_of(table: Table) -> str:
+    """Return the statement that reads the rows of *table*."""
+    columns = [column.name for column in table.columns if column.name not in rules_of(table).monotonic]
+    keys = ", ".join(quote_name(column.name) for column in table.primary_key.columns)
+    return f"SELECT {', '.join(map(quote_name, columns))} FROM {quote_name(table.name)} ORDER BY {keys}"
 
 
 def differences(before: dict[str, str], after: dict[str, str]) -> list[str]:

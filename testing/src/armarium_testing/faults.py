@@ -201,8 +201,8 @@ class Striker:
         data, struck = b"", False
         deadline = None if kill_after is None else began + kill_after
         while True:
-            left = None if deadline is None else max(0.0, deadline - time.monotonic())
-            ready, _, _ = select.select([reader], [], [], left)
+            remaining = None if deadline is None else max(0.0, deadline - time.monotonic())
+            ready, _, _ = select.select([reader], [], [], remaining)
             if not ready:
                 self.strike_down(child)
                 deadline, struck = None, True
@@ -234,7 +234,7 @@ class Striker:
 
         return run
 
-    def _look_over(self, place: Path, said: list[str], what: str) -> None:
+    def _look_over(self, place: Path, acknowledged: list[str], what: str) -> None:
         """Check what is left in every way that is due, always under its original path."""
         turn, self.looked_over = self.looked_over, self.looked_over + 1
         openings = [opening for opening in self.workload.openings if turn % opening.every == 0]
@@ -245,9 +245,9 @@ class Striker:
             shutil.rmtree(place, ignore_errors=True)
             shutil.copytree(aside, place)
             opening.before(place)
-            self._look_at(place, said, ", ".join(filter(None, (what, opening.name))), opening)
+            self._look_at(place, acknowledged, ", ".join(filter(None, (what, opening.name))), opening)
 
-    def _look_at(self, place: Path, said: list[str], what: str, opening: Opening) -> None:
+    def _look_at(self, place: Path, acknowledged: list[str], what: str, opening: Opening) -> None:
         def look(say: Say) -> None:
             began, worked = time.monotonic(), time.process_time()
             engine, library = self._engine(place, opening.open)
@@ -257,7 +257,7 @@ class Striker:
                     say(f"fault {finding['what']}")
             if opening.check is None and self.workload.finish is not None:
                 self.workload.finish(engine, library, place)
-            for sentence in (opening.check or self.workload.check)(engine, library, place, said):
+            for sentence in (opening.check or self.workload.check)(engine, library, place, acknowledged):
                 say(f"fault {sentence}")
             engine.close()
 
@@ -279,20 +279,22 @@ class Striker:
         for number in range(rounds):
             place = self._copy()
             moment = self.random.uniform(0, whole * 1.05)
-            said, _, _ = self._in_child(self._work(place), kill_after=moment)
+            acknowledged, _, _ = self._in_child(self._work(place), kill_after=moment)
             self.report.kills += 1
             self._look_over(
-                place, [word for word in said if not word.startswith("!")], f"kill {number} at {moment:.4f} s"
+                place,
+                [word for word in acknowledged if not word.startswith("!")],
+                f"kill {number} at {moment:.4f} s",
             )
 
     def at_every(self, stride: int, first: int = 1) -> None:
         """Kill at every *stride*-th write, sync or rename of the work, from the *first* on."""
         for number in range(first, self._calls() + 1, stride):
             place = self._copy()
-            said, _, _ = self._in_child(self._work(place, lambda n=number: arm_shim(KILL, n)))  # type: ignore[misc]
+            acknowledged, _, _ = self._in_child(self._work(place, lambda n=number: arm_shim(KILL, n)))  # type: ignore[misc]
             self.report.kills += 1
             self._look_over(
-                place, [word for word in said if not word.startswith("!")], f"kill at call {number}"
+                place, [word for word in acknowledged if not word.startswith("!")], f"kill at call {number}"
             )
 
     def with_errors(self, stride: int, first: int = 1) -> None:
@@ -326,15 +328,15 @@ class Striker:
             engine.run(library, "library.set", {"name": "written after the fault"}, LOCAL_OWNER)
             say("*written")
 
-        said, status, _ = self._in_child(run)
+        words, status, _ = self._in_child(run)
         self.report.errors += 1
-        if any(word.startswith("*refused") for word in said):
+        if any(word.startswith("*refused") for word in words):
             self.report.refused_in_words += 1
-        self.report.faults += [f"{what}: {word[9:]}" for word in said if word.startswith("*changed ")]
-        if status != 0 or "*written" not in said:
-            self.report.faults.append(f"{what}: {said[-1] if said else 'nothing was said'}")
+        self.report.faults += [f"{what}: {word[9:]}" for word in words if word.startswith("*changed ")]
+        if status != 0 or "*written" not in words:
+            self.report.faults.append(f"{what}: {words[-1] if words else 'nothing was said'}")
             return
-        self._look_over(place, [word for word in said if not word.startswith("*")], what)
+        self._look_over(place, [word for word in words if not word.startswith("*")], what)
 
     def _calls(self) -> int:
         """Return how many calls of the work the shim sees."""
@@ -378,15 +380,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--errors", type=int, default=0)
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args(arguments)
-    module, _, name = given.workload.partition(":")
-    striker = Striker(getattr(importlib.import_module(module), name), given.folder, seed=given.seed)
-    if given.random:
-        striker.at_random(given.random)
-    if given.every:
-        striker.at_every(given.every, given.first)
-    if given.errors:
-        striker.with_errors(given.errors, given.first)
+    options = parser.parse_args(arguments)
+    module, _, name = options.workload.partition(":")
+    striker = Striker(getattr(importlib.import_module(module), name), options.folder, seed=options.seed)
+    if options.random:
+        striker.at_random(options.random)
+    if options.every:
+        striker.at_every(options.every, options.first)
+    if options.errors:
+        striker.with_errors(options.errors, options.first)
     report = striker.report
     if report.dearest_restart > RESTART_LIMIT:
         report.faults.append(f"a restart took {report.dearest_restart:.1f} s")

@@ -107,19 +107,24 @@ def faulty_plugins() -> dict[str, tuple[ModuleType, str]]:
 
 def an_action(name: str, **fields: Any) -> Action[Any]:
     """Return a valid action called *name*, except for *fields*."""
-    given: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "params": NoParams,
         "summary": "Does nothing much",
         "perform": lambda ctx, p: None,
         **fields,
     }
-    return Action(name=name, **given)
+    return Action(name=name, **arguments)
 
 
 def a_job(name: str, **fields: Any) -> JobKind:
     """Return a valid job kind called *name*, except for *fields*."""
-    given: dict[str, Any] = {"lane": "cpu", "summary": "Does nothing much", "run": lambda job: None, **fields}
-    return JobKind(name=name, **given)
+    arguments: dict[str, Any] = {
+        "lane": "cpu",
+        "summary": "Does nothing much",
+        "run": lambda job: None,
+        **fields,
+    }
+    return JobKind(name=name, **arguments)
 
 
 def a_table(metadata: MetaData, name: str) -> Table:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from armarium_testing.samples import note_run
+
 if TYPE_CHECKING:
     from starlette.testclient import TestClient
 
@@ -28,7 +30,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Record refusals when asked to."""
+    """Record refusals when asked to, and note what is asked of this run."""
+    note_run(config)
     packages = config.getoption("--every-refusal")
     if packages:
         from armarium_testing.refusals import EveryRefusal
@@ -41,10 +44,11 @@ OWNER_TOKEN = "an-owner-token-for-tests-only-0123456789"
 
 @pytest.fixture(scope="session", autouse=True)
 def _made_ready_once() -> Iterator[None]:
+    from armarium_testing.ready_descriptions import described_once
     from armarium_testing.ready_plugins import plugins_examined_once
-    from armarium_testing.ready_tables import tables_made_once
+    from armarium_testing.ready_tables import nothing_flushed, tables_made_once
 
-    with tables_made_once(), plugins_examined_once():
+    with tables_made_once(), plugins_examined_once(), described_once(), nothing_flushed():
         yield
 
 
@@ -65,18 +69,18 @@ def make_engine(tmp_path: Path) -> Iterator[Callable[..., Engine]]:
     from armarium.engine import Engine
     from armarium.settings import Settings
 
-    made: list[Engine] = []
+    engines: list[Engine] = []
 
     def make(*, plugins: Any = None, jobs: bool = False, state: str | None = None, **settings: Any) -> Engine:
-        folder = tmp_path / (state or f"state-{len(made)}")
-        given = {"state_dir": folder, "owner_token": OWNER_TOKEN, "library_roots": [tmp_path], **settings}
-        engine = Engine(Settings(**given), plugins=plugins)
+        folder = tmp_path / (state or f"state-{len(engines)}")
+        values = {"state_dir": folder, "owner_token": OWNER_TOKEN, "library_roots": [tmp_path], **settings}
+        engine = Engine(Settings(**values), plugins=plugins)
         engine.start(jobs=jobs)
-        made.append(engine)
+        engines.append(engine)
         return engine
 
     yield make
-    for engine in made:
+    for engine in engines:
         engine.close()
 
 
@@ -119,6 +123,7 @@ def http_client(engine: Engine, library: Library | None = None) -> Iterator[Test
     """Return a test client with the owner's token and, when given, the project's header."""
     from urllib.parse import quote
 
+    from anyio.from_thread import start_blocking_portal
     from starlette.testclient import TestClient
 
     from armarium.web.app import create_app
@@ -134,7 +139,7 @@ def http_client(engine: Engine, library: Library | None = None) -> Iterator[Test
         client=("127.0.0.1", 50000),
         raise_server_exceptions=False,
     )
-    try:
+    # One event loop for all its requests instead of a thread and a loop for each.
+    with start_blocking_portal() as client.portal:
         yield client
-    finally:
-        client.close()
+    client.close()

@@ -217,8 +217,8 @@ def _writes(driver: FormatDriver, page: PageModel, name: str) -> WrittenPage:
     assert _facts(page) == before, f"{driver.name} changes the page ({name}) that it writes."
     assert isinstance(written.content, str), f"{driver.name} wrote no text for {name}."
     for loss in written.losses:
-        stated = bool(loss.what) and bool(loss.why) and loss.count > 0
-        assert stated, f"{driver.name} reports an empty loss for {name}: {loss}."
+        is_full = bool(loss.what) and bool(loss.why) and loss.count > 0
+        assert is_full, f"{driver.name} reports an empty loss for {name}: {loss}."
     problems = driver.validate(written.content)
     assert not problems, f"{driver.name} writes {name} and finds it invalid: {problems[:3]}."
     assert driver.write(page, NOW).content == written.content, (
@@ -283,27 +283,27 @@ def _pages() -> dict[str, PageModel]:
 
     def line(number: int, text: str, **more: object) -> PageSegment:
         y = 100 + 60 * number
-        made = PageSegment(
+        segment = PageSegment(
             f"l{number}", "line", points=_box(100, y, 700, 40), texts=[PageText(text)] if text else []
         )
-        made.baseline = [(100, y + 35), (800, y + 36)]
+        segment.baseline = [(100, y + 35), (800, y + 36)]
         for key, value in more.items():
-            setattr(made, key, value)
-        return made
+            setattr(segment, key, value)
+        return segment
 
     def region(identity: str, *lines: PageSegment, **more: object) -> PageSegment:
-        made = PageSegment(
+        segment = PageSegment(
             identity, "region", "TextRegion", points=_box(80, 80, 760, 1200), children=list(lines)
         )
         for key, value in more.items():
-            setattr(made, key, value)
-        return made
+            setattr(segment, key, value)
+        return segment
 
     def page(*segments: PageSegment, **more: object) -> PageModel:
-        made = PageModel(*SIZE, image="0001.jpg", segments=list(segments))
+        model = PageModel(*SIZE, image="0001.jpg", segments=list(segments))
         for key, value in more.items():
-            setattr(made, key, value)
-        return made
+            setattr(model, key, value)
+        return model
 
     words = line(1, "two words")
     words.children = [

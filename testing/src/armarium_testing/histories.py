@@ -114,7 +114,7 @@ class Histories:
         self._unique = [
             (table.name, [self._columns[table.name].index(column.name) for column in index.columns])
             for table in engine.library_schema.tracked
-            for index in sorted(table.indexes, key=lambda one: str(one.name))
+            for index in sorted(table.indexes, key=lambda index: str(index.name))
             if index.unique
         ]
         """Values that no two rows of a table may share; null is never shared."""
@@ -136,16 +136,16 @@ class Histories:
 
     def read(self) -> Content:
         """Return every tracked row without its monotonic columns, which are remembered separately."""
-        found: Content = {}
+        content: Content = {}
         self._counters = {}
         with self.library.db.read() as conn:
             raw = raw_of(conn)
             for table, width, keys, query in self._reads:
                 for row in raw.execute(query):
                     key = (table, tuple([row[i] for i in keys]))
-                    found[key] = row[:width]
+                    content[key] = row[:width]
                     self._counters[key] = row[width:]
-        return found
+        return content
 
     def run(self, sequences: int, *, steps: int = 12) -> Tally:
         """Run *sequences* histories of *steps* steps each, undos among them."""
@@ -278,9 +278,9 @@ class Histories:
         for table, column in self._own:
             at = self._columns[table].index(column)
             for name, key in step.changed:
-                above, seen = key[0], set()
-                while name == table and above is not None and above not in seen:
-                    seen.add(above)
+                above, visited = key[0], set()
+                while name == table and above is not None and above not in visited:
+                    visited.add(above)
                     row = content.get((table, (above,)))
                     above = row[at] if row is not None else None
                     if above == key[0]:
@@ -310,10 +310,10 @@ class Histories:
 
 
 def _taken_back(content: Content, step: DoneStep) -> Content:
-    left = dict(content)
+    restored = dict(content)
     for key, (before, _) in step.changed.items():
         if before is None:
-            left.pop(key, None)
+            restored.pop(key, None)
         else:
-            left[key] = before
-    return left
+            restored[key] = before
+    return restored

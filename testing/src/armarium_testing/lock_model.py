@@ -27,7 +27,7 @@ class Model:
 
     def read(self) -> Content:
         """Read every tracked row."""
-        found: Content = {}
+        content: Content = {}
         with self.library.db.read() as conn:
             raw = raw_of(conn)
             for name, table in self.tables.items():
@@ -35,8 +35,8 @@ class Model:
                 keys = [column.name for column in table.primary_key.columns]
                 rows = raw.execute(f"SELECT {', '.join(map(quote_name, columns))} FROM {quote_name(name)}")
                 named = (dict(zip(columns, row, strict=True)) for row in rows)
-                found[name] = {tuple(row[key] for key in keys): row for row in named}
-        return found
+                content[name] = {tuple(row[key] for key in keys): row for row in named}
+        return content
 
     def nodes(self, content: Content) -> list[str]:
         """Return the existing nodes."""
@@ -54,9 +54,9 @@ class Model:
         tree = None if self.tree is None else rules_of(self.tree).tree
         if tree is None or self.tree is None:
             return False
-        seen: set[str] = set()
-        while node_id is not None and node_id not in seen:
-            seen.add(node_id)
+        visited: set[str] = set()
+        while node_id is not None and node_id not in visited:
+            visited.add(node_id)
             row = content[self.tree.name].get((node_id,))
             if row is None:
                 return False
@@ -65,7 +65,9 @@ class Model:
             node_id = row[tree.parent]
         return False
 
-    def belongs(self, content: Content, table: str, row: Row, seen: frozenset[Any] = frozenset()) -> set[str]:
+    def belongs(
+        self, content: Content, table: str, row: Row, visited: frozenset[Any] = frozenset()
+    ) -> set[str]:
         """Return the nodes a row belongs to."""
         rules = rules_of(self.tables[table])
         if rules.tree is not None:
@@ -75,32 +77,39 @@ class Model:
         if rules.through is not None:
             child, reference_name = rules.through
             place = (child, reference_name, row["id"])
-            pointing = [one for one in content[child].values() if one[reference_name] == row["id"]]
-            beneath = [] if place in seen else pointing
+            pointing = [other for other in content[child].values() if other[reference_name] == row["id"]]
+            beneath = [] if place in visited else pointing
             return strong | {
-                node for one in beneath for node in self.belongs(content, child, one, seen | {place})
+                node for other in beneath for node in self.belongs(content, child, other, visited | {place})
             }
         weak: set[str] = set()
         for reference in self.tables[table].foreign_keys:
             column, target = reference.parent, reference.column.table.name
             value = row[column.name]
             place = (target, reference.column.name, value)
-            if value is None or target not in self.tables or column.name == rules.document or place in seen:
+            if (
+                value is None
+                or target not in self.tables
+                or column.name == rules.document
+                or place in visited
+            ):
                 continue
-            parents = [one for one in content[target].values() if one[reference.column.name] == value]
-            found = {
+            parents = [
+                parent for parent in content[target].values() if parent[reference.column.name] == value
+            ]
+            nodes = {
                 node
                 for parent in parents
                 for node in (
                     {value}
                     if rules_of(self.tables[target]).tree is not None
-                    else self.belongs(content, target, parent, seen | {place})
+                    else self.belongs(content, target, parent, visited | {place})
                 )
             }
             if column.nullable or target == table:
-                weak |= found
+                weak |= nodes
             else:
-                strong |= found
+                strong |= nodes
         return strong or weak
 
     def refuses(self, before: Content, after: Content, named: Iterable[str] = ()) -> bool:

@@ -77,8 +77,8 @@ class LineTrainer(Trainer):
         if base and b"calibration" not in data:
             # A protobuf message can be extended by appending to it: here two properties of the model.
             for name in ("alphabet", "calibration"):
-                stated = _field(0x0A, name.encode()) + _field(0x12, json.dumps(base[name]).encode())
-                data += _field(0x72, stated)
+                entry = _field(0x0A, name.encode()) + _field(0x12, json.dumps(base[name]).encode())
+                data += _field(0x72, entry)
         target.write_bytes(data)
         return {"model": str(target)}
 
@@ -107,8 +107,8 @@ class RegionTrainer(Trainer):
         held = [page for page in pages if page["part"] == "held-out" and page["regions"]]
         target = Path(call.params["folder"]) / "model" / "config.json"
         target.parent.mkdir(exist_ok=True)
-        told = {"model_type": KIND, "regions": regions, "base": call.params.get("base")}
-        write_whole(target, json.dumps(told).encode())
+        config = {"model_type": KIND, "regions": regions, "base": call.params.get("base")}
+        write_whole(target, json.dumps(config).encode())
         return {
             "model": str(target),
             "map50": 0.75 if held else None,
@@ -123,9 +123,11 @@ def find_regions(call: Call) -> dict[str, Any]:
     if not path.is_file():
         raise Refused("The detector's model no longer exists.")
     regions = json.loads(path.read_text("utf-8"))["regions"]
-    told = [{**one, "score": 1 / number} for number, one in enumerate(regions, 1)]
+    scored = [{**region, "score": 1 / number} for number, region in enumerate(regions, 1)]
     at_least = call.params["at_least"]
-    return {"regions": [one for one in told if one["score"] >= (0.4 if at_least is None else at_least)]}
+    return {
+        "regions": [region for region in scored if region["score"] >= (0.4 if at_least is None else at_least)]
+    }
 
 
 class VisionTrainer(Trainer):
@@ -170,10 +172,10 @@ def convert(call: Call) -> dict[str, Any]:
 
 def _laid_out(call: Call, what: str) -> list[dict[str, Any]]:
     """Return the lines or pages of a training."""
-    told: list[dict[str, Any]] = json.loads((Path(call.params["folder"]) / "lines.json").read_text("utf-8"))[
-        what
-    ]
-    return told
+    laid_out: list[dict[str, Any]] = json.loads(
+        (Path(call.params["folder"]) / "lines.json").read_text("utf-8")
+    )[what]
+    return laid_out
 
 
 def _outcome(number: int, **measured: Any) -> dict[str, Any]:
@@ -183,8 +185,8 @@ def _outcome(number: int, **measured: Any) -> dict[str, Any]:
 
 def _field(tag: int, data: bytes) -> bytes:
     """Encode a protobuf field that contains bytes."""
-    size, left = bytearray(), len(data)
-    while left > 127:
-        size.append(left % 128 + 128)
-        left //= 128
-    return bytes([tag, *size, left]) + data
+    size, remaining = bytearray(), len(data)
+    while remaining > 127:
+        size.append(remaining % 128 + 128)
+        remaining //= 128
+    return bytes([tag, *size, remaining]) + data

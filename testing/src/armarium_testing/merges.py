@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal
 
 from armarium.history.capture import quote_name
@@ -25,20 +26,27 @@ WHO = ("provenance_kind", "created_by", "run_id")
 
 def read_rows(library: Library) -> Rows:
     """Return every row that a merge may carry, without the columns that only grow."""
-    found: Rows = {}
     with library.db.read_all() as conn:
         raw = raw_of(conn)
-        for table in library.schema.tracked:
-            if rules_of(table).stays_here:
-                continue
-            names = [c.name for c in table.columns if c.name not in rules_of(table).monotonic]
-            keys = [c.name for c in table.primary_key.columns]
-            for values in raw.execute(
-                f"SELECT {', '.join(map(quote_name, names))} FROM {quote_name(table.name)}"
-            ):
-                row = dict(zip(names, values, strict=True))
-                found[table.name, tuple(row[key] for key in keys)] = row
-    return found
+        return {
+            (table, tuple([row[at] for at in keys])): dict(zip(names, row, strict=True))
+            for table, names, keys, query in _statements(library.schema)
+            for row in raw.execute(query)
+            if row[keys[0]] not in rules_of(library.schema.by_name[table]).own_keys
+        }
+
+
+@lru_cache(maxsize=8)
+def _statements(schema: Schema) -> list[tuple[str, list[str], list[int], str]]:
+    """Return of each table whose rows a merge may carry its columns, the places of its keys, and what reads its rows."""
+    statements = []
+    for table in schema.tracked:
+        if not rules_of(table).stays_here:
+            names = [column.name for column in table.columns if column.name not in rules_of(table).monotonic]
+            keys = [names.index(column.name) for column in table.primary_key.columns]
+            query = f"SELECT {', '.join(map(quote_name, names))} FROM {quote_name(table.name)}"
+            statements.append((table.name, names, keys, query))
+    return statements
 
 
 def _when(name: str, left: Any, right: Any) -> bool:
@@ -47,12 +55,19 @@ def _when(name: str, left: Any, right: Any) -> bool:
 
 @dataclass
 class ThreeVersions:
-    """The rows as both sides had them, and as each has them now."""
+    """The rows as both sides had them, and as each has them now.
+
+    Where both go on after a merge, *base* is what the source had then, without what the target never had (`go_on`).
+    """
 
     schema: Schema
     base: Rows
     theirs: Rows
     ours: Rows
+    left_out: Rows = field(default_factory=dict)
+    """Rows that former merges left out, as they were then."""
+    merged_in: dict[Place, int] = field(default_factory=dict)
+    """In which round of merges a row came to the target; those that it had from the first are not named."""
     conflicts: dict[Place, str] = field(default_factory=dict)
     same: set[Place] = field(default_factory=set)
     rows_beside: dict[Place, list[Place]] = field(default_factory=dict)
@@ -72,44 +87,80 @@ class ThreeVersions:
         self.changed = sorted(
             place
             for place in self.base.keys() | self.theirs.keys()
-            if self.base.get(place) != self.theirs.get(place)
+            if self.base.get(place) != self.theirs.get(place) and not self._is_left_out(place)
         )
+        # What was left out comes again with what refers to it.
+        for place in self.changed:
+            for name, parent in self._references[place[0]]:
+                target = (parent, (self.theirs.get(place, {}).get(name),))
+                if target in self.left_out and target not in self.changed and target in self.theirs:
+                    self.changed.append(target)
+        self.changed.sort()
         self._classify()
+
+    def _is_left_out(self, place: Place) -> bool:
+        return place in self.left_out and self.left_out[place] == self.theirs.get(place)
+
+    def go_on(self, merged: Rows, theirs: Rows, ours: Rows) -> ThreeVersions:
+        """Return the next three versions: this merge left *merged*, and since then both sides went on."""
+        agreed = {place: row for place, row in self.theirs.items() if place in self.base or place in merged}
+        left_out = {place: row for place, row in self.theirs.items() if place not in agreed}
+        latest = max(self.merged_in.values(), default=0) + 1
+        came = dict.fromkeys(merged.keys() - self.ours.keys(), latest)
+        made = dict.fromkeys(ours.keys() - merged.keys(), latest + 1)
+        return ThreeVersions(self.schema, agreed, theirs, ours, left_out, {**self.merged_in, **came, **made})
 
     def merge(self, on_conflict: Literal["refuse", "keep_ours", "take_theirs"]) -> Rows | None:
         """Return the rows that a merge of everything leaves, or None where it is refused."""
         if self.conflicts and on_conflict == "refuse":
             return None
-        left = {place: dict(row) for place, row in self.ours.items()}
+        if on_conflict == "take_theirs" and any(
+            self._is_final(*conflict) for conflict in self.conflicts.items()
+        ):
+            return None
+        merged = {place: dict(row) for place, row in self.ours.items()}
         for place in self.changed:
-            self._take(left, place, on_conflict)
+            self._take(merged, place, on_conflict)
         for place, why in self.conflicts.items():
             if on_conflict == "take_theirs" and why == "taken":
                 for other in self.rows_beside[place]:
-                    left.pop(other, None)
-        while self._repair(left):
+                    merged.pop(other, None)
+        while self._repair(merged):
             pass
-        return left
+        return merged
 
-    def _take(self, left: Rows, place: Place, on_conflict: str) -> None:
+    def is_torn(self, merged: Rows) -> bool:
+        """Return whether a row of *merged* refers to one that is not there: what was decided cannot be had."""
+        return any(
+            row[name] is not None and (parent, (row[name],)) not in merged
+            for (table, _), row in merged.items()
+            for name, parent in self._references[table]
+        )
+
+    def _is_final(self, place: Place, why: str) -> bool:
+        """Return whether theirs cannot be taken: what was split or joined here, and a document that was removed here for good."""
+        removed = why == "deleted_here" and rules_of(self.schema.by_name[place[0]]).tree is not None
+        return removed or why == "remade"
+
+    def _take(self, merged: Rows, place: Place, on_conflict: str) -> None:
         why, theirs, ours, base = (
             self.conflicts.get(place), self.theirs.get(place), self.ours.get(place), self.base.get(place)
         )  # fmt: skip
         if place in self.same or (why is not None and on_conflict == "keep_ours" and why != "both_changed"):
             return
         if theirs is None:
-            left.pop(place, None)
+            merged.pop(place, None)
         elif ours is None:
-            left[place] = dict(theirs)
+            merged[place] = dict(theirs)
         else:
             both = set(self._both(place)) if why in ("both_changed", "restructured") else set()
             for name, value in theirs.items():
                 if base is not None and base[name] == value:
                     continue
                 if name in both:
-                    left[place][name] = value if on_conflict == "take_theirs" else ours[name]
+                    merged[place][name] = value if on_conflict == "take_theirs" else ours[name]
                 elif base is None or ours[name] == base[name]:
-                    left[place][name] = (
+                    merged[place][name] = (
                         value if base is not None or on_conflict == "take_theirs" else ours[name]
                     )
 
@@ -154,31 +205,39 @@ class ThreeVersions:
 
     def _find_restructured(self) -> None:
         """What one side withdrew, joined or split, the other changed, or something that hangs on it."""
-        there = {
+        ours_moved = {
             place
             for place, row in self.ours.items()
             if self._is_moved(place, self.base.get(place), row)
             and (place not in self.theirs or self._is_moved(place, self.theirs[place], row))
         }
+        remade = {place for place in ours_moved if self._new_step(place, self.ours)}
+        apart = {(place[0], self._step(place, self.theirs)) for place in remade if place in self.theirs}
         for place in self.changed:
-            if self._is_open(place) and there & self._above((self.theirs, self.ours), place, self.base):
+            above = self._above((self.theirs, self.ours), place, self.base) if ours_moved else set()
+            torn = self._new_step(place, self.theirs)
+            if (above & remade or (torn and torn[1] and torn in apart)) and place not in self.same:
+                self.conflicts[place] = "remade"
+            elif above & ours_moved and self._is_open(place):
                 self.conflicts[place] = "restructured"
         moved = {
             place
             for place in self.changed
             if place not in self.same and self._is_moved(place, self.base.get(place), self.theirs.get(place))
         }
-        found: set[Place] = set()
+        clashing: set[Place] = set()
         for place in self.base.keys() | self.ours.keys() if moved else ():
             if self.ours.get(place) not in (self.base.get(place), self.theirs.get(place)):
-                found |= moved & self._above((self.ours, self.theirs), place, self.base)
-        steps = {self._new_step(place) for place in found} - {None}
-        found |= {place for place in self.changed if self._new_step(place) in steps}
-        for place in self.changed if found else ():
-            if place in self.same:
+                clashing |= moved & self._above((self.ours, self.theirs), place, self.base)
+        steps = {self._new_step(place, self.theirs) for place in clashing} - {None}
+        clashing |= {place for place in self.changed if self._new_step(place, self.theirs) in steps}
+        for place in self.changed if clashing else ():
+            if place in self.same or self.conflicts.get(place) == "remade":
                 continue
-            hangs = self._is_open(place) and found & self._above((self.theirs, self.ours), place, self.base)
-            if place in found or hangs:
+            hangs = self._is_open(place) and clashing & self._above(
+                (self.theirs, self.ours), place, self.base
+            )
+            if place in clashing or hangs:
                 self.conflicts[place] = "restructured"
 
     def _is_moved(self, place: Place, before: Row | None, after: Row | None) -> bool:
@@ -193,25 +252,29 @@ class ThreeVersions:
             )
         )
 
-    def _new_step(self, place: Place) -> tuple[str, str] | None:
-        structure = rules_of(self.schema.by_name[place[0]]).structure
-        after = self.theirs.get(place)
-        if structure is None or structure.step is None or after is None:
+    def _new_step(self, place: Place, side: Rows) -> tuple[str, str] | None:
+        if side.get(place) is None:
             return None
-        step = after[structure.step]
-        return None if step == self.base.get(place, {}).get(structure.step) else (place[0], step)
+        step = self._step(place, side)
+        return None if step == self._step(place, self.base) else (place[0], step)
+
+    def _step(self, place: Place, side: Rows) -> Any:
+        structure = rules_of(self.schema.by_name[place[0]]).structure
+        return side.get(place, {}).get(structure.step) if structure and structure.step else None
 
     def _above(self, sides: tuple[Rows, Rows], place: Place, last: Rows) -> set[Place]:
         """Return *place* and all rows that it refers to, through whichever side has them; *place* itself as its side has it."""
-        found, open_places = {place}, [place]
+        reached, open_places = {place}, [place]
         while open_places:
-            one = open_places.pop()
-            first = (sides[0], last) if one == place else sides
-            row = next((rows[one] for rows in first if one in rows), {})
-            beneath = [(parent, (row[name],)) for name, parent in self._references[one[0]] if row.get(name)]
-            open_places += [other for other in beneath if other not in found]
-            found |= set(beneath)
-        return found
+            current = open_places.pop()
+            first = (sides[0], last) if current == place else sides
+            row = next((rows[current] for rows in first if current in rows), {})
+            beneath = [
+                (parent, (row[name],)) for name, parent in self._references[current[0]] if row.get(name)
+            ]
+            open_places += [other for other in beneath if other not in reached]
+            reached |= set(beneath)
+        return reached
 
     def _is_open(self, place: Place) -> bool:
         return place not in self.same and place not in self.conflicts
@@ -228,7 +291,7 @@ class ThreeVersions:
             sets.append(("rival", list(rules_of(table).rivals)))
         sets += [
             ("taken", [c.name for c in index.columns])
-            for index in sorted(table.indexes, key=lambda one: str(one.name))
+            for index in sorted(table.indexes, key=lambda index: str(index.name))
             if index.unique
         ]
         before = self.base.get(place)
@@ -238,16 +301,30 @@ class ThreeVersions:
                 continue
             if why == "taken" and before is not None and [before[name] for name in names] == values:
                 continue
-            found = [
+            rivals = [
                 other
                 for other, row in self.ours.items()
                 if other[0] == place[0] and other != place and other not in changed
                 and (why == "taken" or other not in self.base)
                 and [row[name] for name in names] == values
             ]  # fmt: skip
-            if found:
-                self.rows_beside[place] = found
-                if before is None and any(self._alike(theirs, self.ours[other], place[0]) for other in found):
+            if why == "rival":
+                # What stood here when one of the same was taken was decided on then.
+                decided = max(
+                    (
+                        self.merged_in.get(other, 0)
+                        for other, row in self.ours.items()
+                        if other[0] == place[0] and other in self.base and other in self.merged_in
+                        and [row[name] for name in names] == values
+                    ),
+                    default=-1,
+                )  # fmt: skip
+                rivals = [other for other in rivals if self.merged_in.get(other, 0) > decided]
+            if rivals:
+                self.rows_beside[place] = rivals
+                if before is None and any(
+                    self._alike(theirs, self.ours[other], place[0]) for other in rivals
+                ):
                     self.same.add(place)
                 else:
                     self.conflicts[place] = why
@@ -267,36 +344,38 @@ class ThreeVersions:
             value = theirs[name]
             if value is None or (base is not None and base[name] == value):
                 continue
-            there = (parent, (value,))
-            if there not in self.ours and (there in self.base or there not in self.theirs):
+            target = (parent, (value,))
+            if target not in self.ours and (target in self.base or target not in self.theirs):
                 return True
         return False
 
     def _users(self, rows: Mapping[Place, Row], parent: Place) -> Iterator[Place]:
-        named = [(t, c) for t, found in self._references.items() for c, p in found if p == parent[0]]
+        named = [
+            (t, c) for t, references in self._references.items() for c, p in references if p == parent[0]
+        ]
         named += [(user, column) for user, column, used in self._uses if used == parent[0]]
         for place, row in rows.items():
             if place != parent and any(place[0] == t and row[c] == parent[1][0] for t, c in named):
                 yield place
 
-    def _repair(self, left: Rows) -> bool:
+    def _repair(self, merged: Rows) -> bool:
         """Take back what would refer to nothing, or remove what is still referred to; return whether anything was."""
-        for place, row in list(left.items()):
+        for place, row in list(merged.items()):
             ours = self.ours.get(place)
             for name, parent in self._references[place[0]]:
-                there = (parent, (row[name],))
-                if row[name] is None or there in left or (ours is not None and ours[name] == row[name]):
+                target = (parent, (row[name],))
+                if row[name] is None or target in merged or (ours is not None and ours[name] == row[name]):
                     continue
-                if there in self.same and there in self.theirs:
-                    left[there] = dict(self.theirs[there])
+                if target in self.same and target in self.theirs:
+                    merged[target] = dict(self.theirs[target])
                 elif ours is None:
-                    del left[place]
+                    del merged[place]
                 else:
-                    left[place] = dict(ours)
+                    merged[place] = dict(ours)
                 return True
         for place in self.changed:
-            deleted = place in self.ours and place not in left and place not in self.conflicts
-            if deleted and any(True for _ in self._users(left, place)):
-                left[place] = dict(self.ours[place])
+            deleted = place in self.ours and place not in merged and place not in self.conflicts
+            if deleted and any(True for _ in self._users(merged, place)):
+                merged[place] = dict(self.ours[place])
                 return True
         return False

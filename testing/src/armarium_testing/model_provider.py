@@ -84,8 +84,8 @@ class LoopbackProvider:
     ) -> str:
         """Register it as the provider *name* of type *kind* in *engine*, with the default model `tiny`; return its id."""
         base = (host or self.url) + BASES.get(kind, "/v1")
-        stated = {"name": name, "provider_type": kind, "api_base": base}
-        identity = str((engine.run(None, "provider.create", stated, OWNER).result or {})["id"])
+        fields = {"name": name, "provider_type": kind, "api_base": base}
+        identity = str((engine.run(None, "provider.create", fields, OWNER).result or {})["id"])
         tiny = {"name": "Tiny", "model_id": "tiny", "capabilities": ["text", "vision"], "is_default": True}
         models = {"provider_id": identity, "models": [{**tiny, **model}]}
         engine.run(None, "provider.set_models", models, OWNER)
@@ -93,12 +93,12 @@ class LoopbackProvider:
             engine.run(None, "provider.set_key", {"provider_id": identity, "key": key}, OWNER)
         return identity
 
-    def next_answer(self, asked: dict[str, Any]) -> Answer:
-        """Return the answer to *asked*, which is recorded."""
+    def next_answer(self, request: dict[str, Any]) -> Answer:
+        """Return the answer to *request*, which is recorded."""
         with self._lock:
-            self.asked.append(asked)
-            found = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        return Answer(found) if isinstance(found, str) else found
+            self.asked.append(request)
+            answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        return Answer(answer) if isinstance(answer, str) else answer
 
     def wait(self, seconds: float) -> bool:
         """Sleep; return whether the server is still running."""
@@ -136,10 +136,10 @@ def _handler(provider: LoopbackProvider) -> type[BaseHTTPRequestHandler]:
 
         do_GET = do_POST
 
-        def _answer(self, answer: Answer, asked: Any) -> None:
+        def _answer(self, answer: Answer, request: Any) -> None:
             if answer.seconds and not provider.wait(answer.seconds):
                 return
-            streamed = bool((asked or {}).get("stream")) or "streamGenerateContent" in self.path
+            streamed = bool((request or {}).get("stream")) or "streamGenerateContent" in self.path
             kind = "application/json"
             if answer.body is not None:
                 body = answer.body
@@ -186,9 +186,9 @@ def whole(path: str, answer: Answer) -> dict[str, Any]:
         if answer.thinking:
             content.insert(0, {"type": "thinking", "thinking": answer.thinking, "signature": "s"})
         usage = {"input_tokens": 11, "output_tokens": 7} if answer.counts else {}
-        stated = {"id": "msg_1", "type": "message", "role": "assistant", "model": "tiny-1"}
+        head = {"id": "msg_1", "type": "message", "role": "assistant", "model": "tiny-1"}
         return {
-            **stated,
+            **head,
             "content": content,
             "stop_reason": "end_turn",
             "stop_sequence": None,
@@ -200,8 +200,8 @@ def whole(path: str, answer: Answer) -> dict[str, Any]:
             parts.insert(0, {"text": answer.thinking, "thought": True})
         candidate = {"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}
         counts = {"promptTokenCount": 11, "candidatesTokenCount": 7, "totalTokenCount": 18}
-        told: dict[str, Any] = {"usageMetadata": counts} if answer.counts else {}
-        return {"candidates": [candidate], "modelVersion": "tiny-1", "responseId": "r", **told}
+        metadata: dict[str, Any] = {"usageMetadata": counts} if answer.counts else {}
+        return {"candidates": [candidate], "modelVersion": "tiny-1", "responseId": "r", **metadata}
     message = {"role": "assistant", "content": answer.text}
     if answer.thinking:
         message["reasoning_content"] = answer.thinking
@@ -222,20 +222,20 @@ def events(path: str, answer: Answer) -> Iterator[bytes]:
     if path.endswith("/messages"):
         yield from _anthropic_events(answer, pieces)
     elif "streamGenerateContent" in path:
-        made = whole(path, answer)
+        message = whole(path, answer)
         for piece in pieces:
             candidate = {"content": {"role": "model", "parts": [{"text": piece}]}, "index": 0}
             yield _event({"candidates": [candidate], "modelVersion": "tiny-1"})
-        made["candidates"][0]["content"]["parts"] = [{"text": ""}]
-        yield _event(made)
+        message["candidates"][0]["content"]["parts"] = [{"text": ""}]
+        yield _event(message)
     else:
-        stated = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "tiny-1"}
+        head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "tiny-1"}
         for piece in pieces:
             choice = {"index": 0, "delta": {"content": piece}, "finish_reason": None}
-            yield _event({**stated, "choices": [choice], "usage": None})
-        yield _event({**stated, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+            yield _event({**head, "choices": [choice], "usage": None})
+        yield _event({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
         if answer.counts:
-            yield _event({**stated, "choices": [], "usage": {"prompt_tokens": 11, "completion_tokens": 7}})
+            yield _event({**head, "choices": [], "usage": {"prompt_tokens": 11, "completion_tokens": 7}})
         yield b"data: [DONE]\n\n"
 
 

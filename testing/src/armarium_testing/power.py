@@ -73,10 +73,10 @@ class PowerCuts(Striker):
         os.sync()
         return place
 
-    def _look_over(self, place: Path, said: list[str], what: str) -> None:
+    def _look_over(self, place: Path, acknowledged: list[str], what: str) -> None:
         subprocess.run(["umount", str(self.mounted)], check=True)
         self._mount()
-        super()._look_over(place, said, what.replace("kill", "power cut"))
+        super()._look_over(place, acknowledged, what.replace("kill", "power cut"))
 
     def close(self) -> None:
         """Unmount the file system."""
@@ -90,11 +90,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--cuts", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args(arguments)
-    module, _, name = given.workload.partition(":")
-    cuts = PowerCuts(getattr(importlib.import_module(module), name), given.folder, seed=given.seed)
+    options = parser.parse_args(arguments)
+    module, _, name = options.workload.partition(":")
+    cuts = PowerCuts(getattr(importlib.import_module(module), name), options.folder, seed=options.seed)
     try:
-        cuts.at_random(given.cuts)
+        cuts.at_random(options.cuts)
     finally:
         cuts.close()
     print(json.dumps(cuts.report.__dict__))

@@ -17,6 +17,7 @@ from armarium.projects.libraries import Library
 from armarium.store.database import raw_of
 from armarium_testing.conformance import stop_background_work
 from armarium_testing.digest import differences, table_digests
+from armarium_testing.examples import example_of
 
 MARKS = ("run_id", "episode_id", "text_fingerprint")
 """Columns that say where a row comes from; a job that writes a table with such a column must fill it."""
@@ -42,16 +43,17 @@ def exercise_recipe_job(
         return [f"There is no recipe job {job_id}; there are: {known}."]
     job = engine.recipe_jobs[job_id]
     faults = [*faults_of_recipe_job(job), *_unknown_actions(engine, job)]
-    if job.example is None:
+    example = example_of(engine, job)
+    if example is None:
         return [*faults, "It has no example, so nothing shows that it works."]
     place = folder / "Kit.library"
     engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
     library = engine.libraries.get(place)
     try:
-        ground = dict(job.example(Example(engine, library, LOCAL_OWNER, folder)))
+        ground = dict(example(Example(engine, library, LOCAL_OWNER, folder)))
         engine.jobs.run_until_idle(library, timeout)
-        given = {**ground.get("settings", {}), **(settings or {})}
-        return faults + list(_behaviour(engine, library, job, str(ground["page_id"]), given, timeout))
+        values = {**ground.get("settings", {}), **(settings or {})}
+        return faults + list(_behaviour(engine, library, job, str(ground["page_id"]), values, timeout))
     except ServiceError as refusal:
         return [*faults, f"Its example or its settings are refused: {refusal.detail}"]
     finally:
@@ -68,9 +70,9 @@ def _unknown_actions(engine: Engine, job: RecipeJob) -> Iterable[str]:
 
 
 def _behaviour(
-    engine: Engine, library: Library, job: RecipeJob, page_id: str, given: Mapping[str, Any], timeout: float
+    engine: Engine, library: Library, job: RecipeJob, page_id: str, values: Mapping[str, Any], timeout: float
 ) -> Iterable[str]:
-    settings = job.parse(given)
+    settings = job.parse(values)
     placement = job.find_placement(engine, library, settings)
     before = table_digests(library.db, engine.library_schema)
     with library.db.write() as conn:
@@ -130,9 +132,12 @@ def _forget_the_end(library: Library, job_id: str) -> None:
 def _called_a_model(library: Library, job_id: str) -> bool:
     with library.db.read() as conn:
         raw = raw_of(conn)
-        there = raw.execute("SELECT 1 FROM sqlite_master WHERE name = 'episode'").fetchone()
-        found = there and raw.execute("SELECT 1 FROM episode WHERE job_id = ? LIMIT 1", (job_id,)).fetchone()
-    return bool(found)
+        has_episodes = raw.execute("SELECT 1 FROM sqlite_master WHERE name = 'episode'").fetchone()
+        episode = (
+            has_episodes
+            and raw.execute("SELECT 1 FROM episode WHERE job_id = ? LIMIT 1", (job_id,)).fetchone()
+        )
+    return bool(episode)
 
 
 def _find_unmarked(
@@ -167,10 +172,10 @@ def _taken_back(
     except ServiceError as refusal:
         yield f"What it wrote cannot be undone: {refusal.detail}"
         return
-    left = differences(before, table_digests(library.db, engine.library_schema))
-    if left:
-        yield f"After its undo these tables are not what they were: {', '.join(left)}."
+    changed = differences(before, table_digests(library.db, engine.library_schema))
+    if changed:
+        yield f"After its undo these tables are not what they were: {', '.join(changed)}."
     engine.undo(library, undone["audit_ids"], LOCAL_OWNER)
-    left = differences(after, table_digests(library.db, engine.library_schema))
-    if left:
-        yield f"After its redo these tables are not what they were: {', '.join(left)}."
+    changed = differences(after, table_digests(library.db, engine.library_schema))
+    if changed:
+        yield f"After its redo these tables are not what they were: {', '.join(changed)}."

@@ -36,7 +36,7 @@ def listening() -> Iterator[set[Place]]:
 
     For a refusal with a class of its own, both the place that uses the class and the one inside it are collected.
     """
-    made: set[Place] = set()
+    places: set[Place] = set()
     plain = ServiceError.__init__
 
     @functools.wraps(plain)
@@ -44,7 +44,7 @@ def listening() -> Iterator[set[Place]]:
         frame = sys._getframe(1)
         while True:
             maker = frame.f_locals.get("self")
-            made.add(
+            places.add(
                 maker.place if isinstance(maker, Refusal) else (frame.f_code.co_filename, frame.f_lineno)
             )
             inside = frame.f_code.co_name == "__init__" and frame.f_locals.get("self") is self
@@ -55,17 +55,17 @@ def listening() -> Iterator[set[Place]]:
 
     ServiceError.__init__ = note_refusal  # type: ignore[method-assign]
     try:
-        yield made
+        yield places
     finally:
         ServiceError.__init__ = plain  # type: ignore[method-assign]
 
 
-def never_made(package: ModuleType, made: set[Place]) -> list[str]:
-    """Return where the source of *package* creates a refusal that is not among those *made*: "place/file.py:line
+def never_made(package: ModuleType, places: set[Place]) -> list[str]:
+    """Return where the source of *package* creates a refusal that is not among *places*: "place/file.py:line
     Class".
     """
     lines: dict[str, set[int]] = {}
-    for file, line in made:
+    for file, line in places:
         lines.setdefault(file, set()).add(line)
     return [
         f"{Path(file).relative_to(Path(package.__path__[0]))}:{node.lineno} {name}"
@@ -76,7 +76,7 @@ def never_made(package: ModuleType, made: set[Place]) -> list[str]:
 
 def _refusals_of(package: ModuleType) -> Iterator[tuple[str, ast.Call, str]]:
     """Yield each call in the source that creates a refusal, with the name of its class."""
-    names = [one.name for one in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")]
+    names = [info.name for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")]
     for name in [package.__name__, *names]:
         module = importlib.import_module(name)
         file = str(module.__file__)
@@ -98,9 +98,9 @@ def _calls(module: ModuleType, tree: ast.AST, inside: str = "") -> Iterator[tupl
 
 def _is_refusal(module: ModuleType, name: str) -> bool:
     name = name.removesuffix(".saying")
-    found = getattr(module, name, None) or getattr(armarium.errors, name, None)
+    named = getattr(module, name, None) or getattr(armarium.errors, name, None)
     # The common base class is no refusal itself.
-    return isinstance(found, type) and issubclass(found, ServiceError) and found is not ServiceError
+    return isinstance(named, type) and issubclass(named, ServiceError) and named is not ServiceError
 
 
 class EveryRefusal:
@@ -117,8 +117,8 @@ class EveryRefusal:
 
     def pytest_testnodedown(self, node: Any, error: object) -> None:
         """Receive what a finished worker recorded."""
-        told = getattr(node, "workeroutput", {}).get("refusals", ())
-        self.made |= {(str(file), int(line)) for file, line in told}
+        places = getattr(node, "workeroutput", {}).get("refusals", ())
+        self.made |= {(str(file), int(line)) for file, line in places}
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Send what a worker recorded; in the main process, fail the run where something is missing."""
@@ -137,5 +137,5 @@ class EveryRefusal:
         """Name the refusals that no test produced."""
         for name, missing in self.missing.items():
             terminalreporter.section(f"refusals of {name} that no test produces")
-            for one in missing:
-                terminalreporter.line(one)
+            for place in missing:
+                terminalreporter.line(place)

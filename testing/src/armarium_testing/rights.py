@@ -24,6 +24,7 @@ from armarium.projects.libraries import Library
 from armarium.store.database import raw_of
 from armarium.store.tables import rules_of
 from armarium_testing.conformance import Fault, stop_background_work
+from armarium_testing.examples import example_of
 from armarium_testing.lock_model import Content, Model, Row
 
 EDITOR = replace(LOCAL_OWNER, role="editor", name="an editor", token_kind="device")
@@ -90,13 +91,13 @@ def exercise_rights(engine: Engine, name: str, folder: Path) -> list[Fault]:
     plugin = next(p for p in engine.plugins.loaded if p.name == name)
     faults: list[Fault] = []
     for number, action in enumerate(plugin.actions):
-        if action.example is None:
+        if (example := example_of(engine, action)) is None:
             continue
         place = folder / f"rights-{number:03}"
         place.mkdir(parents=True)
         engine.run(None, "library.create", {"path": str(place / "Kit.library")}, LOCAL_OWNER)
         library = engine.libraries.get(place / "Kit.library")
-        params = action.example(Example(engine, library, LOCAL_OWNER, place))
+        params = dict(example(Example(engine, library, LOCAL_OWNER, place)))
         stop_background_work(engine, library)
         try:
             faults += [Fault(action.name, what) for what in _Trial(engine, library, action, params).faults()]
@@ -121,7 +122,7 @@ class _Trial:
                 yield from self._refused_in_the_engine(self._do(LOCAL_OWNER))
             return
         ground = self.model.read()
-        told: dict[str, Refusal] = {}
+        refusals: dict[str, Refusal] = {}
         done: str | None = None
         for node in self._some(ground):
             with lock_on(self.engine, self.library, node):
@@ -129,7 +130,7 @@ class _Trial:
                 try:
                     done = self._do(EDITOR)
                 except ServiceError as error:
-                    told[node] = (error.status, error.code)
+                    refusals[node] = (error.status, error.code)
                     continue
                 if self.model.refuses(before, self.model.read(), self._name_refusals(done)):
                     yield "an editor does it under a lock"
@@ -142,7 +143,7 @@ class _Trial:
                 # The action needs nothing that was touched since, and each lock touches something.
                 return
             after = self.model.read()
-            for node, refusal in told.items():
+            for node, refusal in refusals.items():
                 if refusal == (403, "node_locked") and not self._under(node, before, after, done):
                     yield "an editor is refused it for a lock that lies over nothing it changes"
         if not self.found.undoable:
@@ -179,13 +180,13 @@ class _Trial:
             yield from self._refused_outright(lambda who, step=done: self._undo(step, who), what)  # type: ignore[misc]
             yield from self._refused_by_rows(done, what)
             before = self.model.read()
-            told = {}
+            refusals = {}
             for node in self._some(before):
                 with lock_on(self.engine, self.library, node):
-                    told[node] = attempt(lambda step=done: self._undo(step, EDITOR, keep=False))  # type: ignore[misc]
+                    refusals[node] = attempt(lambda step=done: self._undo(step, EDITOR, keep=False))  # type: ignore[misc]
             following = self._undo(done, LOCAL_OWNER)
             after = self.model.read()
-            for node, refusal in told.items():
+            for node, refusal in refusals.items():
                 under = self._under(node, before, after, done)
                 if under and refusal not in refused:
                     yield f"an editor {what} under a lock ({refusal})"
@@ -221,12 +222,12 @@ class _Trial:
     def _refused_by_rows(self, done: str, what: str) -> Iterator[str]:
         """Check that a change which needs a person also needs one when it is undone, in either direction."""
         before = self.model.read()
-        there = self._undo(done, LOCAL_OWNER)
+        undoing = self._undo(done, LOCAL_OWNER)
         after = self.model.read()
-        self._undo(there, LOCAL_OWNER)
+        self._undo(undoing, LOCAL_OWNER)
         for rule in self.found.rules:
             when = rule.when
-            asked = when is not None and any(
+            is_asked = when is not None and any(
                 when(*(self._see_row(rule.table, row) for row in (one, other)))
                 for was, is_ in ((before, after), (after, before))
                 for key in was[rule.table].keys() | is_[rule.table].keys()
@@ -234,7 +235,7 @@ class _Trial:
             )
             who = AGENT if rule.ask == "person" else EDITOR
             refusal = rule.make_refusal(self.found.name)
-            if asked and attempt(lambda who=who: self._undo(self._newest(done), who)) != (  # type: ignore[misc]
+            if is_asked and attempt(lambda who=who: self._undo(self._newest(done), who)) != (  # type: ignore[misc]
                 refusal.status,
                 refusal.code,
             ):

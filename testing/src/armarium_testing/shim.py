@@ -49,16 +49,16 @@ def compare_when_refused(engine: Engine, mode: int, number_of_error: int, say: C
     """Report from now on when a refused action has changed something."""
     right = engine.run
 
-    def run(library: Library | None, name: str, *given: Any, **more: Any) -> Any:
+    def run(library: Library | None, name: str, *args: Any, **more: Any) -> Any:
         # While jobs run others write too, and in a job's thread the changes of one step cannot be told from another's.
         alone = threading.current_thread() is threading.main_thread() and not engine.jobs.is_started
         # A conducted action commits in parts: what a refusal leaves is undone when the project is opened again.
         parts = engine.actions.get(name).conduct is not None
         if library is None or parts or not alone:
-            return right(library, name, *given, **more)
+            return right(library, name, *args, **more)
         before = table_digests(library.db, engine.library_schema)
         try:
-            return right(library, name, *given, **more)
+            return right(library, name, *args, **more)
         except ServiceError:
             arm_shim(OFF, 0)
             changed = differences(before, table_digests(library.db, engine.library_schema))
@@ -73,7 +73,7 @@ def compare_when_refused(engine: Engine, mode: int, number_of_error: int, say: C
 
 def compiler() -> str | None:
     """Return the C compiler that can make the shim, or None."""
-    return next((found for name in ("cc", "gcc", "clang") if (found := shutil.which(name))), None)
+    return next((path for name in ("cc", "gcc", "clang") if (path := shutil.which(name))), None)
 
 
 def build_shim(folder: Path, source: Path = SHIM) -> Path:

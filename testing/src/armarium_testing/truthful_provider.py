@@ -26,17 +26,17 @@ class TruthfulProvider(LoopbackProvider):
         self.shown: dict[str, int] = {}
         """The number of the line that each picture shows: first requests come in reading order, one at a time."""
 
-    def next_answer(self, asked: dict[str, Any]) -> Answer:
+    def next_answer(self, request: dict[str, Any]) -> Answer:
         """Derive the answer from the request: a picture of the next line, or a form about lines with ids."""
-        super().next_answer(asked)
-        body = asked["body"]
-        said = json.dumps(body["messages"], ensure_ascii=False)
+        super().next_answer(request)
+        body = request["body"]
+        messages = json.dumps(body["messages"], ensure_ascii=False)
         form = body.get("response_format", {}).get("json_schema", {}).get("schema", {})
-        if "image_url" in said and not form:
+        if "image_url" in messages and not form:
             self.pictures += 1
-            (picture,) = set(re.findall(r"base64,([0-9A-Za-z+/=]+)", said))
+            (picture,) = set(re.findall(r"base64,([0-9A-Za-z+/=]+)", messages))
             return Answer(self.line(self.shown.setdefault(picture, len(self.shown))))
-        lines = re.findall(r"\[([0-9a-zA-Z_-]{8,})\](?: \([^)]*\))? (.*?)(?=\\n\[|\\n\\n|\"[,}])", said)
+        lines = re.findall(r"\[([0-9a-zA-Z_-]{8,})\](?: \([^)]*\))? (.*?)(?=\\n\[|\\n\\n|\"[,}])", messages)
         return Answer(json.dumps(self.fill_form(set(form.get("properties", {})), lines)))
 
     def line(self, number: int) -> str:
@@ -50,17 +50,17 @@ class TruthfulProvider(LoopbackProvider):
         number = alike.index(max(alike))
         return self.line(number)
 
-    def fill_form(self, asked: set[str], lines: list[tuple[str, str]]) -> dict[str, Any]:
-        """Return the form with the requested fields *asked*, about *lines* (id, reading)."""
+    def fill_form(self, fields: set[str], lines: list[tuple[str, str]]) -> dict[str, Any]:
+        """Return the form with the requested fields *fields*, about *lines* (id, reading)."""
         first = lines[0][0]
-        if "names" in asked:
-            found = [
+        if "names" in fields:
+            pairs = [
                 (line, words) for line, text in lines for words in re.findall(r"\b[A-Z][a-zé]{3,}\b", text)
             ]
-            names = [{"line": line, "words": one, "name": one, "kind": "person"} for line, one in found]
+            names = [{"line": line, "words": words, "name": words, "kind": "person"} for line, words in pairs]
             # This name is nowhere on the page: the engine must leave it out.
             return {"names": [*names, {"line": first, "words": "Nobody", "name": "Nobody", "kind": "person"}]}
-        if "statements" in asked:
+        if "statements" in fields:
             parts = {
                 "text": "A letter was written.",
                 "subject": "A letter",
@@ -68,12 +68,12 @@ class TruthfulProvider(LoopbackProvider):
                 "object": "written",
             }
             return {"statements": [{**parts, "lines": [first]}]}
-        if "rows" in asked:
+        if "rows" in fields:
             cells = [lines[0][1][:40], None, None, None, None]
             return {"rows": [{"lines": [first], "cells": cells}]}
-        if "passages" in asked:
+        if "passages" in fields:
             return {"passages": [{"lines": [first], "shows": "How a letter begins"}]}
-        if "summary" in asked:
+        if "summary" in fields:
             about: dict[str, Any] = {
                 "title": "A letter",
                 "date": None,

@@ -5,6 +5,7 @@ This distribution runs on both sides: in the engine (`WorkerProcess`) and inside
 (`serve`), where nothing else of Armarium is installed. So it imports the standard library only.
 """
 
+from .client import NO_REPORTS as NO_REPORTS
 from .client import WorkerProcess as WorkerProcess
 from .distance import distance as distance
 from .epochs import EpochTrainer as EpochTrainer
@@ -26,6 +27,7 @@ from .frames import read_frame as read_frame
 from .frames import write_frame as write_frame
 from .graphemes import graphemes as graphemes
 from .passages import PassageEmbedder as PassageEmbedder
+from .pictures import flatten_image as flatten_image
 from .reading import Capability as Capability
 from .reading import ModelFile as ModelFile
 from .reading import OfferedModel as OfferedModel

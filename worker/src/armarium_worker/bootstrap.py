@@ -68,24 +68,24 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--nice", type=int, default=0)
     parser.add_argument("--network", action="store_true")
-    given = parser.parse_args(arguments)
-    if given.nice and hasattr(os, "nice"):
-        os.nice(given.nice)
-    if not given.network:
+    options = parser.parse_args(arguments)
+    if options.nice and hasattr(os, "nice"):
+        os.nice(options.nice)
+    if not options.network:
         forbid_network()
-    folders = {name: Path(folder) for name, _, folder in (entry.partition("=") for entry in given.package)}
+    folders = {name: Path(folder) for name, _, folder in (entry.partition("=") for entry in options.package)}
     folders["armarium_worker"] = Path(__file__).parent
     sys.meta_path.insert(0, GivenPackages(folders))
     from armarium_worker.server import EXIT_CANNOT_START, WorkerContext, serve, take_over_pipes
 
     pipes = take_over_pipes()
-    module_name, _, attribute = given.target.partition(":")
+    module_name, _, attribute = options.target.partition(":")
     try:
         service = getattr(importlib.import_module(module_name), attribute)
-        handlers = service.handlers(WorkerContext(threads=given.threads, device=given.device))
+        handlers = service.handlers(WorkerContext(threads=options.threads, device=options.device))
     except Exception as error:
         print(
-            f"armarium-worker: {given.target} cannot be loaded: {type(error).__name__}: {error}",
+            f"armarium-worker: {options.target} cannot be loaded: {type(error).__name__}: {error}",
             file=sys.stderr,
         )
         return EXIT_CANNOT_START

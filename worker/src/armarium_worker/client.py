@@ -31,6 +31,10 @@ STDERR_LINES = 40
 STDERR_LINE_LENGTH = 500
 POLL_SECONDS = 0.1
 
+NO_REPORTS = {"ORT_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "DO_NOT_TRACK": "1"}
+"""The environment in which libraries tell their makers nothing: ONNX Runtime 1.31 does by itself, from native code that no
+guard of the network sees, and keeps a number of this machine in the person's home for it."""
+
 OnProgress = Callable[[dict[str, Any]], None]
 _ENDED = object()
 
@@ -310,10 +314,12 @@ def _environment(threads: int, extra: Mapping[str, str]) -> dict[str, str]:
     """Return the worker's environment: this one without the engine's settings (they hold secrets), with thread counts
     set.
     """
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("SERVICE_", "PYTHON"))}
+    environment = {
+        key: value for key, value in os.environ.items() if not key.startswith(("SERVICE_", "PYTHON"))
+    }
     for key in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"):
-        kept[key] = str(threads)
-    kept["OMP_THREAD_LIMIT"] = str(threads)
-    kept["PYTHONUNBUFFERED"] = "1"
-    kept["HF_HUB_OFFLINE"] = "1"
-    return {**kept, **extra}
+        environment[key] = str(threads)
+    environment["OMP_THREAD_LIMIT"] = str(threads)
+    environment["PYTHONUNBUFFERED"] = "1"
+    environment["HF_HUB_OFFLINE"] = "1"
+    return {**environment, **NO_REPORTS, **extra}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 
-def distance(one: str, other: str) -> int:
+def distance(first: str, other: str) -> int:
     """Return Levenshtein's distance."""
     before = list(range(len(other) + 1))
-    for row, left in enumerate(one, 1):
+    for row, left in enumerate(first, 1):
         now = [row]
         for at, right in enumerate(other, 1):
             now.append(min(before[at] + 1, now[-1] + 1, before[at - 1] + (left != right)))

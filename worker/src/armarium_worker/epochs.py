@@ -61,11 +61,11 @@ class EpochTrainer(ABC, Generic[Ready]):
 
     def epoch(self, call: Call) -> dict[str, Any]:
         """Do the epoch of number *epoch* (from 1), unless it is done; return its `outcome`."""
-        wanted = int(call.params["epoch"])
+        number = int(call.params["epoch"])
         ready = self.load_training(call)
-        while len(ready.epochs) < wanted:
+        while len(ready.epochs) < number:
             self.one_epoch(call, ready)
-        return dict(ready.epochs[wanted - 1])
+        return dict(ready.epochs[number - 1])
 
     def load_training(self, call: Call) -> Ready:
         """Return the training in progress, or the one in the folder that the call names.
@@ -96,11 +96,11 @@ class EpochTrainer(ABC, Generic[Ready]):
             self.ready = None
             raise
 
-    def outcome(self, started: float, *, device: str = "cpu", **told: Any) -> dict[str, Any]:
+    def outcome(self, started: float, *, device: str = "cpu", **details: Any) -> dict[str, Any]:
         """Return the outcome of an epoch that began at *started* (monotonic), with the time and memory it used."""
         peak = peak_memory_mb()
         return {
-            **told,
+            **details,
             "seconds": round(time.monotonic() - started, 2),
             "device": device,
             "threads": self.context.threads,
@@ -112,10 +112,10 @@ class EpochTrainer(ABC, Generic[Ready]):
 def _identity(path: Path) -> tuple[int, int] | None:
     """Return what differs between a file and one that replaced it; None where there is none."""
     try:
-        found = path.stat()
+        file_state = path.stat()
     except OSError:
         return None
-    return found.st_ino, found.st_mtime_ns
+    return file_state.st_ino, file_state.st_mtime_ns
 
 
 def write_whole(path: Path, data: bytes | memoryview) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from .errors import Refused
+from .pictures import flatten_image
 from .server import Handler, WorkerContext
 from .shapes import FoundLine, LinePlaces, LineReading, LineShape, Page, ReadLine, place
 
@@ -57,11 +58,13 @@ class ModelFile:
     @classmethod
     def in_folders(cls, folder: Path, file_name: str) -> list[ModelFile]:
         """Return the models that are folders of *folder* with a file of that name, each called as its folder."""
-        found = []
+        files = []
         for path in sorted(folder.glob(f"*/{file_name}")) if folder.is_dir() else ():
-            size = sum(one.stat().st_size for one in path.parent.rglob("*") if one.is_file())
-            found.append(cls(path.parent.name, path.parent.name, path, size))
-        return found
+            size = sum(
+                path_there.stat().st_size for path_there in path.parent.rglob("*") if path_there.is_file()
+            )
+            files.append(cls(path.parent.name, path.parent.name, path, size))
+        return files
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +88,8 @@ Writing = Literal["hand", "print"]
 class OfferedModel:
     """A published model that a reader knows by name, with what a person is told before it is downloaded.
 
-    `doi` is another name for it. `card` is stored as `card.json` beside the downloaded files, for `take_model`. `cer` is the
-    fraction of wrong characters that its authors state.
+    `doi` is another name for it. `card` is stored as `card.json` beside the downloaded files, for `take_model`; without `files`,
+    `Reader.remote` says where the model is. `cer` is the fraction of wrong characters that its authors state.
     """
 
     model: str
@@ -96,7 +99,7 @@ class OfferedModel:
     page: str
     reads: str
     size_bytes: int
-    files: tuple[RemoteFile, ...]
+    files: tuple[RemoteFile, ...] = ()
     doi: str = ""
     languages: tuple[str, ...] = ()
     scripts: tuple[str, ...] = ()
@@ -195,7 +198,7 @@ class Reader:
                 # In place, and converted only if it must be: each copy of a page takes as long as half its decoding.
                 ImageOps.exif_transpose(image, in_place=True)
                 image.load()
-                upright = image if image.mode == self.picture_mode else image.convert(self.picture_mode)
+                upright = flatten_image(image, self.picture_mode)
         except Refused:
             raise
         except (OSError, ValueError, SyntaxError, EOFError) as error:
@@ -246,8 +249,8 @@ class Reader:
 
     @classmethod
     def offers(cls) -> Sequence[OfferedModel]:
-        """Return the published models it knows by name; only for readers with `model_parts`. Called by the engine, and
-        makes no request.
+        """Return the published models it knows by name; with `files` only for readers with `model_parts`. Called by the engine,
+        and makes no request.
         """
         return ()
 

@@ -63,8 +63,8 @@ class ReaderService:
         started = _clocks()
         shapes = [unpack_shape(line) for line in call.params.get("lines", [])]
         places: list[dict[str, Any]] = []
-        for found in reader.align_lines(page, shapes, call.params["texts"]):
-            places.append({"why": found} if isinstance(found, str) else pack_places(found))
+        for answer in reader.align_lines(page, shapes, call.params["texts"]):
+            places.append({"why": answer} if isinstance(answer, str) else pack_places(answer))
             call.progress(len(places), len(shapes), unit="lines")
             call.check()
         return self._answer(page, started, places=places)
@@ -84,17 +84,17 @@ class ReaderService:
 
     def _reader(self, call: Call) -> Reader:
         """Return the reader with the model the call names; another model replaces the loaded one."""
-        wanted = (call.params.get("model"), call.params.get("language"))
-        if self.loaded is None or self.loaded[0] != wanted:
+        named = (call.params.get("model"), call.params.get("language"))
+        if self.loaded is None or self.loaded[0] != named:
             self.loaded = None
-            model = wanted[0]
+            model = named[0]
             if model is not None and Path(model).is_absolute() and not Path(model).is_file():
                 raise Refused(f"The model file {Path(model).name} is no longer there.")
             reader = self.cls(
-                model=model, language=wanted[1], threads=self.context.threads, device=self.context.device
+                model=model, language=named[1], threads=self.context.threads, device=self.context.device
             )
             reader.load()
-            self.loaded = (wanted, reader)
+            self.loaded = (named, reader)
         return self.loaded[1]
 
     def _page(self, call: Call) -> Page:

@@ -46,8 +46,8 @@ class LinePlaces:
 
     frame: tuple[float, float, float, float, float, float]
     letters: Sequence[tuple[float, float, float, float, float | None]]
-    others: Mapping[int, Sequence[tuple[str, float]]] = field(default_factory=dict)
-    """Further letters that the reader sees, by the number of the letter, each with its probability."""
+    others: Mapping[int, Sequence[tuple[str, float | None]]] = field(default_factory=dict)
+    """Further letters that the reader sees, by the number of the letter, each with its probability, None where it does not say."""
     fit: float | None = None
     """How well text and ink agree, 0 to 1."""
 

@@ -10,11 +10,14 @@ from .shapes import LinePlaces, Point
 
 
 class Sign(NamedTuple):
-    """One or more characters that a reader saw together, the corners of their area on the page, in pixels, and how sure it is."""
+    """One or more characters that a reader saw together, the corners of their area on the page, in pixels, how sure it is, and
+    what else it sees there, each with its probability.
+    """
 
     text: str
     corners: Sequence[Point]
     probability: float | None = None
+    others: Sequence[tuple[str, float | None]] = ()
 
 
 def places_of_signs(text: str, signs: Sequence[Sign], along: Point = (1.0, 0.0)) -> LinePlaces | None:
@@ -37,6 +40,7 @@ def places_of_signs(text: str, signs: Sequence[Sign], along: Point = (1.0, 0.0))
     if wide <= 0 or high <= 0:
         return None
     letters: list[tuple[float, float, float, float, float | None]] = []
+    others: dict[int, list[tuple[str, float | None]]] = {}
     at, end = 0, 0.0
     for letter in graphemes(text):
         count = len("".join(letter.split()))
@@ -45,10 +49,21 @@ def places_of_signs(text: str, signs: Sequence[Sign], along: Point = (1.0, 0.0))
         if not mine:
             letters.append((end, end, 0.0, 1.0, None))
             continue
-        reach = [(value - left) / wide for one in mine for value in lengths[one]]
-        depth = [(value - top) / high for one in mine for value in heights[one]]
+        reach = [(value - left) / wide for number in mine for value in lengths[number]]
+        depth = [(value - top) / high for number in mine for value in heights[number]]
         end = max(reach)
-        sure = [one for one in (signs[number].probability for number in mine) if one is not None]
+        sure = [
+            probability
+            for probability in (signs[number].probability for number in mine)
+            if probability is not None
+        ]
+        for number in dict.fromkeys(mine):
+            if signs[number].others and mine.count(number) == len(signs[number].text):
+                # Of a letter of several signs, the others of each go with the rest of it.
+                before, _, after = "".join(letter.split()).partition(signs[number].text)
+                others.setdefault(len(letters), []).extend(
+                    (before + other + after, chance) for other, chance in signs[number].others
+                )
         letters.append((min(reach), end, min(depth), max(depth), min(sure, default=None)))
     frame = (left * x - top * y, left * y + top * x, wide * x, wide * y, -high * y, high * x)
-    return LinePlaces(frame, letters)
+    return LinePlaces(frame, letters, others)

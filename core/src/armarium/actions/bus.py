@@ -78,7 +78,7 @@ class Bus:
 
     def step(
         self,
-        found: Action[Any],
+        action: Action[Any],
         library: Library | None,
         parsed: BaseModel,
         principal: Principal,
@@ -87,19 +87,19 @@ class Bus:
         in_transaction: Callable[[ActionContext], None] | None = None,
     ) -> Outcome:
         """Run the step of an action whose caller's role and parameters have been checked already."""
-        db = self.database_of(found, library)
+        db = self.database_of(action, library)
         db.refuse_unless_sound()
-        if found.prepare is not None:
-            found.prepare(self.engine, library, parsed)
+        if action.prepare is not None:
+            action.prepare(self.engine, library, parsed)
         try:
             with db.write() as conn:
                 ctx, before, raw = self.open_step(
-                    conn, found.name, library, principal, set_id, self.schema_of(db)
+                    conn, action.name, library, principal, set_id, self.schema_of(db)
                 )
-                result = ctx.answer = ctx.perform(found, parsed)
+                result = ctx.answer = ctx.perform(action, parsed)
                 if in_transaction is not None:
                     in_transaction(ctx)
-                self.close_step(ctx, before, raw, redact_params(parsed), undoable=found.undoable)
+                self.close_step(ctx, before, raw, redact_params(parsed), undoable=action.undoable)
         except (IntegrityError, sqlite3.IntegrityError) as error:
             raise self.clash(error, db) from error
         self.tell(ctx)
@@ -114,15 +114,15 @@ class Bus:
         """Return the tables of *db*, without those of plugins that do not work in it."""
         return db.schema
 
-    def database_of(self, found: Action[Any], library: Library | None) -> Database:
+    def database_of(self, action: Action[Any], library: Library | None) -> Database:
         """Return the database the action writes to: the project's or the engine's own."""
-        plugin = self.engine.actions.plugin_of(found.name)
-        if found.scope == "engine" or (found.scope == "either" and library is None):
+        plugin = self.engine.actions.plugin_of(action.name)
+        if action.scope == "engine" or (action.scope == "either" and library is None):
             self.engine.state.refuse_left_out(plugin)
             return self.engine.state
         if library is None:
             raise BadRequest(
-                f"{found.name} works in a project; name one with the header X-Service-Library-Path.",
+                f"{action.name} works in a project; name one with the header X-Service-Library-Path.",
                 code="library_required",
             )
         library.db.refuse_left_out(plugin)
@@ -151,7 +151,7 @@ class Bus:
             conn=conn,
             engine=self.engine,
             library=library,
-            principal=principal,
+            principal=principal.with_owner_name(None if library is None else library.owner_name),
             audit_id=new_id(),
             audit_seq=before.seq + 1,
             now=now(),

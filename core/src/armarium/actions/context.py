@@ -211,31 +211,31 @@ class ActionContext:
         """Return the values that *column* has or had in the rows of a tracked *table* that this step has changed so
         far.
         """
-        found = self.schema.by_name.get(table.name)
-        if found is None:
+        tracked = self.schema.by_name.get(table.name)
+        if tracked is None:
             return set()
         raw = raw_of(self.conn)
         return {
             value
-            for one, where in spans(raw, [found], self.audit_seq).items()
-            for value in values_of_span(raw, one, column, where)
+            for part, where in spans(raw, [tracked], self.audit_seq).items()
+            for value in values_of_span(raw, part, column, where)
         }
 
     def ids_moved(self, table: Table, columns: Sequence[str]) -> set[str]:
         """Return the ids of rows of a tracked *table* in which this step has changed one of *columns* so far, without
         rows that it inserted or deleted.
         """
-        found = self.schema.by_name.get(table.name)
-        if found is None:
+        tracked = self.schema.by_name.get(table.name)
+        if tracked is None:
             return set()
         raw = raw_of(self.conn)
-        (key,) = map(quote_name, key_columns(found))
-        changed = " OR ".join(holds(found.c[name], "h") for name in columns)
+        (key,) = map(quote_name, key_columns(tracked))
+        changed = " OR ".join(holds(tracked.c[name], "h") for name in columns)
         return {
             row[0]
-            for one, where in spans(raw, [found], self.audit_seq).items()
+            for part, where in spans(raw, [tracked], self.audit_seq).items()
             for row in raw.execute(
-                f"SELECT DISTINCT {key} FROM {quote_name(history_name(one))} h"
+                f"SELECT DISTINCT {key} FROM {quote_name(history_name(part))} h"
                 f" WHERE seq BETWEEN ? AND ? AND op = 'U' AND ({changed})",
                 where,
             )

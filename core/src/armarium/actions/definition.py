@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from functools import wraps
+from importlib import import_module
+from pkgutil import iter_modules
 from types import ModuleType
-from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Generic, Literal, TypeVar, cast, overload
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from armarium.errors import Forbidden, Invalid, NotFound, ServiceError
 from armarium.messages import Sent, plain_fault
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
     from armarium.projects.libraries import Library
 
 P = TypeVar("P", bound=BaseModel)
+Q = TypeVar("Q", bound=BaseModel)
 
 
 class SourceTextMark:
@@ -72,11 +77,11 @@ class RowRule(Generic[P]):
             return principal.token_kind == "run"
         return principal.kind == "person" if self.ask == "person" else principal.may("owner")
 
-    def make_refusal(self, name: str) -> ServiceError:
-        """Return the refusal for a caller without the right who runs the action *name*."""
+    def make_refusal(self, title: str) -> ServiceError:
+        """Return the refusal for a caller without the right who runs the action of that title."""
         if self.refusal is not None:
             return self.refusal()
-        return person_only(name) if self.ask == "person" else owner_only(name)
+        return person_only(title) if self.ask == "person" else owner_only(title)
 
 
 @dataclass(frozen=True)
@@ -116,8 +121,8 @@ class RowLaw:
         return cls(table, find_breach)
 
 
-person_only = Forbidden.saying("person_only", "Only a person may do this ({name}), not a machine.")
-owner_only = Forbidden.saying("owner_only", "Only the owner may do this ({name}).")
+person_only = Forbidden.saying("person_only", "Only a person may do this ({title}), not a machine.")
+owner_only = Forbidden.saying("owner_only", "Only the owner may do this ({title}).")
 
 
 @dataclass(frozen=True)
@@ -150,11 +155,34 @@ def _nothing(ctx: ActionContext, params: Any) -> Any:
     raise TypeError("the decorator of this action was never applied to a function")
 
 
+def _declare_params(name: str, perform: Any) -> tuple[type[Any], Callable[..., Any]]:
+    """Return the type of the parameters of the action *name*, and what performs it with one of that type: the function itself
+    where its second parameter is a model; else what it declares after the first are the fields of one.
+    """
+    fields: dict[str, Any] = {}
+    for parameter in list(inspect.signature(perform).parameters.values())[1:]:
+        kind = (
+            eval(parameter.annotation, perform.__globals__)
+            if isinstance(parameter.annotation, str)
+            else parameter.annotation
+        )
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            return kind, perform
+        fields[parameter.name] = kind, ... if parameter.default is parameter.empty else parameter.default
+
+    @wraps(perform)
+    def spread(ctx: ActionContext, params: BaseModel) -> Any:
+        return perform(ctx, **dict(params))
+
+    title = "".join(map(str.capitalize, re.split(r"[._]", name)))
+    return create_model(title, __base__=Params, __module__=perform.__module__, **fields), spread
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Action(Generic[P]):
     """A named write, made by decorating the function that performs it; the function's name then refers to the action.
 
-        @action("canvas.item_delete", params=ItemDeleteParams, summary="Take an item off the canvas.")
+        @action("canvas.item_delete", summary="Take an item off the canvas.")
         def item_delete(ctx: ActionContext, p: ItemDeleteParams) -> dict[str, Any]: ...
 
     The function runs inside one transaction; its changes can be undone without a handwritten inverse.
@@ -162,7 +190,8 @@ class Action(Generic[P]):
 
     name: str = field(kw_only=False)
     summary: str
-    params: type[P]
+    params: type[P] = None  # type: ignore[assignment]
+    """By default what the function declares its second parameter to be, or the fields that it declares after the first."""
     perform: Callable[[ActionContext, P], Any] = _nothing
     result: type[BaseModel] | None = None
     route: Route | None = None
@@ -214,9 +243,21 @@ class Action(Generic[P]):
     the parameters as the log keeps them and returns such a text. None: the summary.
     """
 
-    def __call__(self, perform: Callable[[ActionContext, P], Any]) -> Action[P]:
+    @overload
+    def __call__(self, perform: Callable[[ActionContext, Q], Any]) -> Action[Q]: ...
+    @overload
+    def __call__(self, perform: Callable[Concatenate[ActionContext, ...], Any]) -> Action[Any]: ...
+    def __call__(self, perform: Callable[..., Any]) -> Action[Any]:
         """Decorate *perform*: return this action with it as its body."""
-        return replace(self, perform=perform)
+        if self.params is not None:
+            return replace(self, perform=perform)
+        params, performing = _declare_params(self.name, perform)
+        return replace(cast("Action[Any]", self), perform=performing, params=params)
+
+    @property
+    def title(self) -> str:
+        """Return what it does, in words that stand within a sentence."""
+        return self.summary.rstrip(".")
 
     def parse(self, params: Mapping[str, Any] | BaseModel) -> P:
         """Validate *params* against this action's model; raises Invalid with one sentence and the list of faults."""
@@ -246,11 +287,20 @@ action = Action
 """The decorator a family puts on the function that performs an action."""
 
 
+def modules_of(*modules: ModuleType) -> Iterator[ModuleType]:
+    """Yield *modules*, and of a package among them each module that lies in it, not those of packages within it."""
+    for module in modules:
+        yield module
+        for info in iter_modules(getattr(module, "__path__", ())):
+            if not info.ispkg:
+                yield import_module(f"{module.__name__}.{info.name}")
+
+
 def actions_in(*modules: ModuleType) -> tuple[Action[Any], ...]:
-    """Return the actions declared in *modules*, in their order; those that a module only imports are left out."""
+    """Return the actions declared in *modules*, or in the modules of a package; those that one only imports are left out."""
     return tuple(
         var
-        for module in modules
+        for module in modules_of(*modules)
         for var in vars(module).values()
         if isinstance(var, Action) and var.perform.__module__ == module.__name__
     )
@@ -292,9 +342,9 @@ class ActionRegistry:
             return self._actions[name][0]
         except KeyError:
             near = get_close_matches(name[:80], self._actions, 1)
-            meant = f"Did you mean {near[0]}? " if near else ""
+            hint = f"Did you mean {near[0]}? " if near else ""
             raise NotFound(
-                f"There is no action {name[:80]!r}. {meant}The list of actions shows all of them.",
+                f"There is no action {name[:80]!r}. {hint}The list of actions shows all of them.",
                 code="unknown_action",
             ) from None
 
@@ -302,14 +352,18 @@ class ActionRegistry:
         """Return the action *name*, or None when no loaded plugin provides it."""
         return self._actions[name][0] if name in self._actions else None
 
+    def title_of(self, name: str) -> str:
+        """Return what the action *name* does, in words; the name where no loaded plugin provides it."""
+        return self._actions[name][0].title if name in self._actions else name
+
     def all(self) -> list[Action[Any]]:
         """Return every action, sorted by name."""
         return [self._actions[name][0] for name in sorted(self._actions)]
 
     def plugin_of(self, name: str) -> str | None:
         """Return the plugin that provides the action *name*; None when there is none."""
-        found = self._actions.get(name)
-        return None if found is None else found[1]
+        entry = self._actions.get(name)
+        return None if entry is None else entry[1]
 
     def describe(self) -> list[dict[str, Any]]:
         """Return every registry entry by name; computed once (150 ms for 150 actions), so callers must not modify it."""

@@ -10,6 +10,8 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel
 from sqlalchemy import Table
 
+from armarium.actions.definition import modules_of
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -68,8 +70,8 @@ def query(
 
     def mark(function: F) -> F:
         called = name or function.__name__
-        stated = Query(path, summary, answer, refusals, called, method, prepare, counts_withheld, as_of)
-        function.query = stated  # type: ignore[attr-defined]
+        declared = Query(path, summary, answer, refusals, called, method, prepare, counts_withheld, as_of)
+        function.query = declared  # type: ignore[attr-defined]
         return function
 
     return mark
@@ -77,15 +79,15 @@ def query(
 
 def query_of(function: Callable[..., Any]) -> Query | None:
     """Return the query that *function* was decorated with; None for a function that is no route."""
-    found = getattr(function, "query", None)
-    return found if isinstance(found, Query) else None
+    declared = getattr(function, "query", None)
+    return declared if isinstance(declared, Query) else None
 
 
 def queries_in(*modules: ModuleType) -> tuple[Callable[..., Any], ...]:
-    """Return the queries declared in *modules*, in their order; those that a module only imports are left out."""
+    """Return the queries declared in *modules*, or in the modules of a package; those that one only imports are left out."""
     return tuple(
         var
-        for module in modules
+        for module in modules_of(*modules)
         for var in vars(module).values()
         if callable(var) and query_of(var) is not None and var.__module__ == module.__name__
     )

@@ -39,18 +39,18 @@ class LawBrokenError(Exception):
 
 def authorise(found: Action[Any], principal: Principal, library: Library | None) -> None:
     """Raise the refusal when *principal* may not run the action."""
-    _require(found.name, found.role, principal, library, in_project=found.scope != "engine")
+    _require(found.title, found.role, principal, library, in_project=found.scope != "engine")
     if (found.scope == "engine" or library is None) and not found.bound:
         refuse_bound(principal, required="write")
     if found.person_only and principal.kind != "person":
-        raise found.person_only() if callable(found.person_only) else person_only(found.name)
+        raise found.person_only() if callable(found.person_only) else person_only(found.title)
 
 
 def check_params(found: Action[Any], params: BaseModel, principal: Principal) -> None:
     """Raise the refusal when *params* need a right of *found* that *principal* lacks."""
     for rule in found.rules:
         if rule.sent is not None and rule.sent(params) and not rule.allows(principal):
-            raise rule.make_refusal(found.name)
+            raise rule.make_refusal(found.title)
 
 
 def refuse_named(library: Library | None, params: BaseModel, principal: Principal) -> None:
@@ -99,7 +99,7 @@ def check_rows(ctx: ActionContext, raw: sqlite3.Connection, *, taking_back: bool
             for where in spans(raw, [table], ctx.audit_seq).values():
                 for before, after in images(raw, table, where):
                     if rule.when(before, after) or (taking_back and rule.when(after, before)):
-                        raise rule.make_refusal(action.name)
+                        raise rule.make_refusal(action.title)
         for law in action.laws:
             bound = ctx.schema.by_name.get(law.table)
             if bound is None:
@@ -133,7 +133,7 @@ def authorise_unknown(name: str, principal: Principal, library: Library | None) 
 
 
 def _require(
-    name: str, role: Role, principal: Principal, library: Library | None, *, in_project: bool
+    title: str, role: Role, principal: Principal, library: Library | None, *, in_project: bool
 ) -> None:
     if in_project and library is not None and not principal.reaches(str(library.path)):
         raise Forbidden(
@@ -145,9 +145,9 @@ def _require(
         )
     if not principal.may(role):
         if role == "owner":
-            raise owner_only(name)
+            raise owner_only(title)
         raise Forbidden(
-            f"Your role here is {principal.role}; {name} needs {role}.",
+            f"Your role here is {principal.role}; “{title}” needs {role}.",
             code="library_access_denied",
             library_path=str(library.path) if library else None,
             required="write",

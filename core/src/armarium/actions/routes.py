@@ -66,6 +66,7 @@ class ActionName(Message):
     summary: str
     plugin: str
     role: Role
+    scope: Literal["library", "engine", "either"]
 
 
 ActionNamesAnswer = listed(ActionName, "ActionNamesAnswer", "Every action of this engine, in short.")
@@ -184,9 +185,9 @@ def registry(
     """Every action with its JSON Schema, so that any caller can make all writes through one route; or those named, of which
     `GET /api/actions/names` is the short list.
     """
-    wanted = {engine.actions.get(one).name for one in name}
-    found = [one for one in engine.actions.describe() if not wanted or one["name"] in wanted]
-    return json_response({"items": found, "count": len(found)})
+    wanted = {engine.actions.get(text).name for text in name}
+    actions = [entry for entry in engine.actions.describe() if not wanted or entry["name"] in wanted]
+    return json_response({"items": actions, "count": len(actions)})
 
 
 @router.get("/names", response_model=ActionNamesAnswer, responses=REFUSALS(), summary="The names of actions")
@@ -198,6 +199,7 @@ def names(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
             "summary": action.summary,
             "plugin": engine.actions.plugin_of(action.name),
             "role": action.role,
+            "scope": action.scope,
         }
         for action in engine.actions.all()
     ]
@@ -245,7 +247,7 @@ def audit_rows(
             run_id=run_id,
             set_id=set_id,
             since=moment("since", since),
-            until=moment("until", until),
+            until=moment("until", until, last=True),
             undone=undone,
             seq=seq,
             limit=limit,

@@ -83,7 +83,7 @@ def undo(bus: Bus, library: Library | None, audit_ids: Sequence[str], principal:
                     for partner in partners.get(row.id, ()):
                         undos += _take_back_partner(bus, partner, raw, current, principal, set_id)
                 for row in rows:
-                    check_uses(raw, schema, row)
+                    check_uses(raw, schema, row, bus.engine.actions.title_of)
         except (IntegrityError, sqlite3.IntegrityError) as error:
             raise refusal("changed", rows[-1].id, "a later step depends on what this one made") from error
         own = [ctx for ctx, _ in undos if ctx.library is home]
@@ -94,7 +94,7 @@ def undo(bus: Bus, library: Library | None, audit_ids: Sequence[str], principal:
 
 def _with_sets(bus: Bus, raw: sqlite3.Connection, rows: list[Row]) -> list[Row]:
     """Return *rows* and, for those whose action `undoes_sets`, all steps written by the work they started."""
-    found = {row.id: row for row in rows}
+    rows_by_id = {row.id: row for row in rows}
     begun = {_origin_id(raw, row) for row in rows}
     for row in rows:
         name, _, redo = _origin(raw, row)
@@ -120,9 +120,9 @@ def _with_sets(bus: Bus, raw: sqlite3.Connection, rows: list[Row]) -> list[Row]:
             )
             members = raw.execute(query, (orjson.dumps(row.target_ids).decode(),)).fetchall()
             # For a member that was undone and redone, the step that redid it counts.
-            ids = [(_standing(raw, one),) for (one,) in members if one not in begun]
-        found |= {one: _row(raw, one) for (one,) in ids if one not in found}
-    return sorted(found.values(), key=lambda row: -row.seq)
+            ids = [(_standing(raw, step_id),) for (step_id,) in members if step_id not in begun]
+        rows_by_id |= {step_id: _row(raw, step_id) for (step_id,) in ids if step_id not in rows_by_id}
+    return sorted(rows_by_id.values(), key=lambda row: -row.seq)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +144,9 @@ def _partners(
 
     They commit after the project's own, so that a refusal on either side leaves both unchanged.
     """
-    found: dict[str, list[_Partner]] = {}
+    partners: dict[str, list[_Partner]] = {}
     if library is None:
-        return found
+        return partners
     two_sided = []
     with library.db.read() as conn:
         raw = raw_of(conn)
@@ -155,7 +155,7 @@ def _partners(
             if action is not None and action.partner is not None:
                 two_sided.append((row, action.partner, _origin_id(raw, row)))
     if not two_sided:
-        return found
+        return partners
     both.enter_context(bus.engine.lock_across())
     writers: dict[Path, Connection] = {}
     for row, partner_of, origin in two_sided:
@@ -166,8 +166,8 @@ def _partners(
         if other.path not in writers:
             other.db.refuse_unless_sound()
             writers[other.path] = both.enter_context(other.db.write())
-        found.setdefault(row.id, []).append(_Partner(other, writers[other.path], other_id))
-    return found
+        partners.setdefault(row.id, []).append(_Partner(other, writers[other.path], other_id))
+    return partners
 
 
 def _take_back_partner(
@@ -274,11 +274,15 @@ def _take_back(
     if row.undone:
         raise refusal("already-undone", row.id, "it was undone already")
     if not row.undoable:
-        raise refusal("not-undoable", row.id, f"{row.action_name} cannot be undone")
+        raise refusal(
+            "not-undoable",
+            row.id,
+            f"a step of this kind ({bus.engine.actions.title_of(original)}) is for good",
+        )
     _refuse_unknown_tables(raw, schema, row)
     touched = spans(raw, schema.tracked, row.seq)
     for table, where in touched.items():
-        check(raw, table, row, where)
+        check(raw, table, row, where, bus.engine.actions.title_of)
     name = (action.undo_name if action is not None and not redo else None) or original
     ctx, before, _ = bus.open_step(conn, name, library, principal, set_id, schema)
     ctx.ran |= ran
@@ -298,9 +302,11 @@ def _take_back(
     for table, where in touched.items():
         # Undoing a step removes only rows that the step inserted.
         if "I" in ops[table]:
-            check_references(raw, schema, table, row, where)
+            check_references(raw, schema, table, row, where, bus.engine.actions.title_of)
     for table, since in newest.items():
-        if (circle := tree_cycles.made_since(raw, table, since, row.seq)) is not None:
+        if (
+            circle := tree_cycles.made_since(raw, table, since, row.seq, bus.engine.actions.title_of)
+        ) is not None:
             raise refusal("changed", row.id, circle.why, later_audit_id=circle.later)
     try:
         if action is not None and action.after_undo is not None:
@@ -314,15 +320,15 @@ def _take_back(
     return ctx
 
 
-def _as_undo_refusal(row: Row, found: ServiceError) -> ServiceError:
-    """Return the refusal of an undo that would leave what *found* forbids, because of what came later; its own code is
+def _as_undo_refusal(row: Row, cause: ServiceError) -> ServiceError:
+    """Return the refusal of an undo that would leave what *cause* forbids, because of what came later; its own code is
     the field `because`.
     """
-    if found.code == "undo_refused":
-        return found
-    beside = {name: value for name, value in found.fields.items() if name not in ("reason", "audit_id")}
-    reason = str(found.fields.get("reason", "changed"))
-    return refusal(reason, row.id, found.detail, **beside, because=found.code)
+    if cause.code == "undo_refused":
+        return cause
+    beside = {name: value for name, value in cause.fields.items() if name not in ("reason", "audit_id")}
+    reason = str(cause.fields.get("reason", "changed"))
+    return refusal(reason, row.id, cause.detail, **beside, because=cause.code)
 
 
 def _origin(raw: sqlite3.Connection, row: Row) -> tuple[str, int, bool]:

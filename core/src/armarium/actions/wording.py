@@ -69,14 +69,14 @@ class Wording:
         if action is None:
             return origin.action_name
         if action.words is None:
-            return action.summary.rstrip(".")
+            return action.title
         try:
             template = action.words if isinstance(action.words, str) else action.words(origin.params)
             return _SLOT.sub(lambda slot: self._fill_slot(slot, origin), template)
         except Exception:
             # A plugin's fault costs its own words, not the history.
             log.warning("The wording of %s failed", origin.action_name, exc_info=True)
-            return action.summary.rstrip(".")
+            return action.title
 
     def _fill_slot(self, slot: re.Match[str], origin: Origin) -> str:
         """Return a slot of a template filled with names, or its alternative text where there are none."""
@@ -86,7 +86,7 @@ class Wording:
             # A long list, of which the log keeps only the length.
             names = [name for _, name in self._documents(origin.target_ids)]
             return space + _enumeration(names, max(value["count"], len(names)))
-        ids = [value] if isinstance(value, str) else [one for one in value or () if isinstance(one, str)]
+        ids = [value] if isinstance(value, str) else [item for item in value or () if isinstance(item, str)]
         names = [name for _, name in self._documents(ids)]
         if names:
             return space + _enumeration(names, len(names) + max(0, len(ids) - LOOKED_AT))
@@ -94,19 +94,19 @@ class Wording:
 
     def _documents(self, ids: Iterable[str]) -> list[tuple[str, str]]:
         """Return (id, name) of the documents that *ids* are or belong to, each once, in order."""
-        return list(dict.fromkeys(self._names[one] for one in ids if one in self._names))
+        return list(dict.fromkeys(self._names[row_id] for row_id in ids if row_id in self._names))
 
     def _look_up(self, conn: Connection, origins: Iterable[Origin]) -> None:
-        wanted: dict[str, None] = {}
+        ids: dict[str, None] = {}
         for origin in origins:
-            wanted.update(dict.fromkeys(origin.target_ids[:LOOKED_AT]))
+            ids.update(dict.fromkeys(origin.target_ids[:LOOKED_AT]))
             for value in origin.params.values():
                 listed = value if isinstance(value, list) else [value]
-                wanted.update(dict.fromkeys(one for one in listed if isinstance(one, str)))
-        if not wanted:
+                ids.update(dict.fromkeys(item for item in listed if isinstance(item, str)))
+        if not ids:
             return
-        homes = {one: one for one in wanted} | _documents_of(raw_of(conn), self.schema, list(wanted))
-        asked = list(dict.fromkeys(homes.values()))
+        homes = {row_id: row_id for row_id in ids} | _documents_of(raw_of(conn), self.schema, list(ids))
+        document_ids = list(dict.fromkeys(homes.values()))
         names: dict[str, str] = {}
         for plugin in self.plugins:
             own = plugin.metadata.tables.values() if plugin.metadata is not None else ()
@@ -117,28 +117,28 @@ class Wording:
                 # The engine's own log lies in a database without documents.
                 continue
             try:
-                names.update(plugin.names(conn, asked))
+                names.update(plugin.names(conn, document_ids))
             except Exception:
                 log.warning("Looking up names in the plugin %s failed", plugin.name, exc_info=True)
-        self._names.update({one: (home, names[home]) for one, home in homes.items() if home in names})
+        self._names.update({row_id: (home, names[home]) for row_id, home in homes.items() if home in names})
 
 
 def _enumeration(names: list[str], number: int) -> str:
     """Return `a`, `a and b`, `a, b and c`, or `a, b, c and 5 more`."""
-    shown = names[:NAMED]
-    if number > len(shown):
-        return f"{', '.join(shown)} and {number - len(shown)} more" if shown else f"{number} documents"
-    return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
+    named = names[:NAMED]
+    if number > len(named):
+        return f"{', '.join(named)} and {number - len(named)} more" if named else f"{number} documents"
+    return " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))
 
 
 def _documents_of(raw: sqlite3.Connection, schema: Schema, ids: list[str]) -> dict[str, str]:
     """Return the document to which each of these rows belongs, according to the declarations of the tables."""
-    there = {name for (name,) in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    table_names = {name for (name,) in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     parts = [
         f"SELECT {quote_name(keys[0])}, {quote_name(column)} FROM {quote_name(table.name)} "
         f"WHERE {quote_name(keys[0])} IN (SELECT value FROM json_each(?1))"
         for table in schema.tracked
-        if table.name in there
+        if table.name in table_names
         and (column := rules_of(table).document)
         and len(keys := key_columns(table)) == 1
     ]
@@ -154,7 +154,7 @@ def _own_origin(row: Mapping[str, Any]) -> Origin:
 def _origins(raw: sqlite3.Connection, rows: Sequence[Mapping[str, Any]]) -> dict[str, Origin]:
     """Return, for each of *rows* that is an undo or redo, the step at the start of its chain."""
     reversing = [row["id"] for row in rows if row["inverse_of"]]
-    found = raw.execute(
+    chains = raw.execute(
         "WITH RECURSIVE chain(start, inverse_of, depth) AS ("
         "SELECT id, inverse_of, 0 FROM audit WHERE id IN (SELECT value FROM json_each(?)) "
         "UNION ALL SELECT chain.start, audit.inverse_of, depth + 1 FROM chain JOIN audit ON audit.id = chain.inverse_of) "
@@ -165,5 +165,5 @@ def _origins(raw: sqlite3.Connection, rows: Sequence[Mapping[str, Any]]) -> dict
     )
     return {
         start: Origin(name, orjson.loads(params), orjson.loads(targets), depth)
-        for start, depth, name, params, targets in found
+        for start, depth, name, params, targets in chains
     }

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from sqlalchemy import Row, insert, select, update
 
-from armarium.actions import ActionContext, Example, NoParams, Route, action
+from armarium.actions import ActionContext, NoParams, Route, action
 from armarium.auth.budgets import Budget, Spent
 from armarium.auth.models import tokens
 from armarium.auth.pairing import keep_code, new_code, use_code
@@ -31,7 +31,7 @@ from armarium.auth.schemas import (
     TokenUpdateParams,
     WantedScope,
 )
-from armarium.auth.secret_files import digest_of, enrollment_secret, new_secret, rotate_enrollment_secret
+from armarium.auth.secret_files import digest_of, new_secret, rotate_enrollment_secret
 from armarium.auth.tokens import LIFETIMES, shown_budget, shown_token
 from armarium.errors import Conflict, Forbidden, Invalid, NotFound
 from armarium.guard.named_paths import MaterialPath
@@ -109,14 +109,12 @@ def _live(ctx: ActionContext, token_id: str) -> Row[Any]:
 
 @action(
     "pair.enroll",
-    params=EnrollmentRequest,
     result=PairResponse,
     summary="Exchange the owner's enrollment secret for a token for this device",
     role="owner",
     person_only=True,
     undoable=False,
     scope="engine",
-    example=lambda ex: {"enrollment_secret": _secret(ex), "device_name": "laptop"},
 )
 def enroll(ctx: ActionContext, p: EnrollmentRequest) -> dict[str, Any]:
     """A device enrolled with the owner's secret becomes the owner's."""
@@ -127,14 +125,12 @@ def enroll(ctx: ActionContext, p: EnrollmentRequest) -> dict[str, Any]:
 
 @action(
     "pair.code",
-    params=PairCodeParams,
     result=PairCode,
     summary="Make a one-time pairing code with a role",
     role="owner",
     person_only=True,
     undoable=False,
     scope="engine",
-    example=lambda ex: {"role": "viewer"},
 )
 def make_code(ctx: ActionContext, p: PairCodeParams) -> dict[str, Any]:
     """The code is shown in the answer and stored as a digest."""
@@ -149,14 +145,12 @@ def make_code(ctx: ActionContext, p: PairCodeParams) -> dict[str, Any]:
 
 @action(
     "pair.device",
-    params=PairRequest,
     result=PairResponse,
     summary="Exchange a one-time code for a token for this device",
     role="owner",
     person_only=True,
     undoable=False,
     scope="engine",
-    example=lambda ex: {"code": ex.run("pair.code", {})["code"], "device_name": "tablet"},
 )
 def pair_device(ctx: ActionContext, p: PairRequest) -> dict[str, Any]:
     """The device receives the role and projects of the code; the code is then used up."""
@@ -167,7 +161,6 @@ def pair_device(ctx: ActionContext, p: PairRequest) -> dict[str, Any]:
 
 @action(
     "pair.rotate_secret",
-    params=NoParams,
     result=RotatedSecret,
     summary="Replace the enrollment secret; tokens made with the old one stay valid",
     route=Route("POST", "/api/pair/enrollment/rotate", refusals=()),
@@ -175,7 +168,6 @@ def pair_device(ctx: ActionContext, p: PairRequest) -> dict[str, Any]:
     person_only=True,
     undoable=False,
     scope="engine",
-    example=lambda ex: {},
 )
 def rotate_secret(ctx: ActionContext, p: NoParams) -> dict[str, Any]:
     """Replace the file within the step, before the commit; if that fails, the old secret is gone all the same."""
@@ -185,14 +177,12 @@ def rotate_secret(ctx: ActionContext, p: NoParams) -> dict[str, Any]:
 
 @action(
     "token.create",
-    params=TokenCreateParams,
     result=TokenCreated,
     summary="Make a token for an agent (a machine caller, editor or viewer)",
     role="owner",
     person_only=True,
     undoable=False,
     scope="engine",
-    example=lambda ex: {"name": "night reader", "role": "editor"},
 )
 def create_token(ctx: ActionContext, p: TokenCreateParams) -> dict[str, Any]:
     """The answer is the only place where the secret appears."""
@@ -206,7 +196,7 @@ def create_token(ctx: ActionContext, p: TokenCreateParams) -> dict[str, Any]:
         folders=_resolve_folders(p.folders),
         terms={"model": p.model, "writes_to": p.writes_to, "budget": budget},
     )
-    shown = {
+    fields = {
         key: row[key]
         for key in (
             *("id", "kind", "name", "role", "folders", "created_at", "created_by", "expires_at"),
@@ -214,7 +204,7 @@ def create_token(ctx: ActionContext, p: TokenCreateParams) -> dict[str, Any]:
         )
     }
     return {
-        **shown,
+        **fields,
         "libraries": scope_of(row["libraries"]),
         "last_seen": None,
         "revoked": False,
@@ -226,7 +216,6 @@ def create_token(ctx: ActionContext, p: TokenCreateParams) -> dict[str, Any]:
 
 @action(
     "token.update",
-    params=TokenUpdateParams,
     result=TokenRow,
     summary="Rename a token, set the folders of this machine in which it may read and write, and an agent's terms",
     route=Route("PATCH", "/api/tokens/{token_id}"),
@@ -234,7 +223,6 @@ def create_token(ctx: ActionContext, p: TokenCreateParams) -> dict[str, Any]:
     person_only=True,
     undoable=False,
     scope="engine",
-    example=lambda ex: {"token_id": _device(ex), "folders": [str(ex.folder)]},
 )
 def update_token(ctx: ActionContext, p: TokenUpdateParams) -> dict[str, Any]:
     """Sessions made from the token get the same folders at once."""
@@ -262,14 +250,13 @@ def update_token(ctx: ActionContext, p: TokenUpdateParams) -> dict[str, Any]:
     ctx.target(p.token_id)
     auth = ctx.engine.auth
     ctx.on_commit(auth.book.reload)
-    shown = shown_token(auth.book, {**row._mapping, **changes})
-    shown |= {name: changes[name] for name in terms}
-    return {**shown, "budget": shown_budget(shown.get("budget"))}
+    answer = shown_token(auth.book, {**row._mapping, **changes})
+    answer |= {name: changes[name] for name in terms}
+    return {**answer, "budget": shown_budget(answer.get("budget"))}
 
 
 @action(
     "token.renew",
-    params=TokenId,
     result=TokenRenewed,
     summary="Extend a device token by a year from today",
     route=Route("POST", "/api/tokens/{token_id}/renew"),
@@ -277,7 +264,6 @@ def update_token(ctx: ActionContext, p: TokenUpdateParams) -> dict[str, Any]:
     person_only=True,
     undoable=False,
     scope="engine",
-    example=lambda ex: {"token_id": _device(ex)},
 )
 def renew_token(ctx: ActionContext, p: TokenId) -> dict[str, Any]:
     """Also revives an expired device; a revoked one stays revoked."""
@@ -297,14 +283,12 @@ def renew_token(ctx: ActionContext, p: TokenId) -> dict[str, Any]:
 
 @action(
     "token.revoke",
-    params=TokenId,
     result=TokenRevoked,
     summary="Revoke a token, and the sessions that came from it",
     route=Route("DELETE", "/api/tokens/{token_id}", refusals=(404,)),
     role="owner",
     undoable=False,
     scope="engine",
-    example=lambda ex: {"token_id": _device(ex)},
 )
 def revoke_token(ctx: ActionContext, p: TokenId) -> dict[str, Any]:
     """Revoking a revoked token changes nothing and is no error."""
@@ -320,7 +304,6 @@ def revoke_token(ctx: ActionContext, p: TokenId) -> dict[str, Any]:
 
 @action(
     "token.session",
-    params=SessionParams,
     result=SessionMade,
     summary="Make a browser session from the caller's token or from a pairing code",
     role="viewer",
@@ -328,7 +311,6 @@ def revoke_token(ctx: ActionContext, p: TokenId) -> dict[str, Any]:
     undoable=False,
     scope="engine",
     bound=True,
-    example=lambda ex: {"code": ex.run("pair.code", {})["code"]},
 )
 def make_session(ctx: ActionContext, p: SessionParams) -> dict[str, Any]:
     """A session has the role and projects of its source, and ends when that is revoked."""
@@ -359,7 +341,6 @@ def make_session(ctx: ActionContext, p: SessionParams) -> dict[str, Any]:
 
 @action(
     "session.end",
-    params=NoParams,
     result=SessionEnded,
     summary="End the browser session that the request carries",
     role="viewer",
@@ -367,7 +348,6 @@ def make_session(ctx: ActionContext, p: SessionParams) -> dict[str, Any]:
     undoable=False,
     scope="engine",
     bound=True,
-    example=lambda ex: {},
 )
 def end_session(ctx: ActionContext, p: NoParams) -> dict[str, Any]:
     """Whoever holds another token keeps it: that one the owner revokes."""
@@ -390,11 +370,3 @@ def _source_of_session(ctx: ActionContext) -> str | None:
 
 def _a(kind: str) -> str:
     return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
-
-
-def _secret(ex: Example) -> str:
-    return enrollment_secret(ex.engine.settings.state_dir)
-
-
-def _device(ex: Example) -> str:
-    return str(ex.run("pair.device", {"code": ex.run("pair.code", {})["code"]})["device_id"])

@@ -179,10 +179,10 @@ class Auth:
         if "folders" not in started_by:
             # A job queued before tokens had folders.
             return None if started_by.get("role") == "owner" else frozenset()
-        kept = started_by["folders"]
+        folders = started_by["folders"]
         entry = self.book.by_id(started_by.get("token_id") or "")
-        if kept is None or entry is None:
-            return None if kept is None else frozenset(kept)
+        if folders is None or entry is None:
+            return None if folders is None else frozenset(folders)
         return frozenset() if entry.revoked else entry.folders
 
     def still_valid(self, principal: Principal) -> bool:

@@ -159,8 +159,8 @@ def token_rows(engine: Engine, *, limit: int, offset: int) -> tuple[list[dict[st
     with engine.state.read() as conn:
         total = conn.execute(select(func.count()).select_from(tokens)).scalar_one()
         rows = conn.execute(newest_first.limit(limit).offset(offset)).all()
-    found = [shown_token(engine.auth.book, {**row._mapping}) for row in rows]
-    return found, int(total)
+    items = [shown_token(engine.auth.book, {**row._mapping}) for row in rows]
+    return items, int(total)
 
 
 @router.post(
@@ -182,14 +182,20 @@ def open_session(request: Request, body: SessionRequest | None = None) -> Respon
 
     Made from the token in the Authorization header or the body, else from a pairing code; 401 where there is none.
     """
-    asked = body or SessionRequest()
-    params = SessionParams(code=asked.code, name=asked.name) if asked.code else SessionParams(name=asked.name)
+    session_request = body or SessionRequest()
+    params = (
+        SessionParams(code=session_request.code, name=session_request.name)
+        if session_request.code
+        else SessionParams(name=session_request.name)
+    )
     with _one_attempt(request):
-        outcome = run(request, "token.session", params, principal=_session_principal(request, asked))
-    made = dict(outcome.result or {})
-    secret = made.pop("session_token")
+        outcome = run(
+            request, "token.session", params, principal=_session_principal(request, session_request)
+        )
+    result = dict(outcome.result or {})
+    secret = result.pop("session_token")
     answer = _secret_answer(
-        json_response({**made, "audit_id": outcome.audit_id}, headers=audit_header(outcome.audit_id))
+        json_response({**result, "audit_id": outcome.audit_id}, headers=audit_header(outcome.audit_id))
     )
     safe = request.url.scheme == "https"
     answer.set_cookie(
@@ -227,14 +233,14 @@ def close_session(request: Request, _: CurrentPrincipal) -> Response:
     return answer
 
 
-def _session_principal(request: Request, asked: SessionRequest) -> Principal:
+def _session_principal(request: Request, session_request: SessionRequest) -> Principal:
     present = request.scope.get(PRINCIPAL)
-    if asked.code is not None:
+    if session_request.code is not None:
         return _pairing(request)
-    if asked.token is not None:
+    if session_request.token is not None:
         client, window, transport = request.scope[CLIENT]
         return engine_of(request).auth.authenticate(
-            asked.token,
+            session_request.token,
             caller=request.scope[CALLER],
             local=request.scope[LOCAL],
             proxied=request.scope[PROXIED],

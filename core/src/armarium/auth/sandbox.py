@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import insert, select
 
-from armarium.actions import ActionContext, Example, Route, action
+from armarium.actions import ActionContext, Route, action
 from armarium.auth.models import sandbox_grants
 from armarium.auth.schemas import SandboxGranted, SandboxGrantParams
 from armarium.errors import BadRequest
@@ -79,14 +79,12 @@ def _forget_grants(undone: UndoContext) -> None:
 
 @action(
     "sandbox.grant",
-    params=SandboxGrantParams,
     result=SandboxGranted,
     summary="Grant the engine a folder the owner chose",
     route=Route("POST", "/api/sandbox/security-scoped-access", refusals=()),
     role="owner",
     person_only=True,
     scope="engine",
-    example=lambda ex: {"path": str(_folder(ex)), "bookmark": "Ym9va21hcms="},
     after_undo=_forget_grants,
 )
 def grant(ctx: ActionContext, p: SandboxGrantParams) -> dict[str, Any]:
@@ -110,9 +108,3 @@ def grant(ctx: ActionContext, p: SandboxGrantParams) -> dict[str, Any]:
         ctx.target(identity)
         ctx.on_commit(ctx.engine.auth.forget_grants)
     return {"path": str(folder), "granted": True, "already_held": held is not None}
-
-
-def _folder(ex: Example) -> Path:
-    folder = Path(ex.folder) / "chosen"
-    folder.mkdir(exist_ok=True)
-    return folder

@@ -101,9 +101,9 @@ def settle_owner_token(state_dir: Path, supplied: str | None, rotate: bool) -> s
             f"SERVICE_OWNER_TOKEN has {len(supplied)} characters and needs at least {SHORTEST_SECRET}: "
             "give a longer one, or leave it out and the engine makes one."
         )
-    kept = read_private(path)
-    token = supplied or (None if rotate else kept) or new_secret()
-    if token != kept:
+    stored = read_private(path)
+    token = supplied or (None if rotate else stored) or new_secret()
+    if token != stored:
         write_private(path, token + "\n")
     return token
 

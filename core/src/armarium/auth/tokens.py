@@ -101,7 +101,7 @@ def shown_token(book: TokenBook, row: Mapping[str, Any]) -> dict[str, Any]:
     folders = None if known is not None and known.folders is None else row["folders"] or []
     if row["parent_id"] is not None and known is not None and known.folders is not None:
         folders = sorted(known.folders)
-    seen = known.last_seen if known is not None else None
+    last_seen = known.last_seen if known is not None else None
     expires = known.expires if known is not None else None
     return {
         "id": row["id"],
@@ -112,7 +112,7 @@ def shown_token(book: TokenBook, row: Mapping[str, Any]) -> dict[str, Any]:
         "folders": folders,
         "created_at": row["created_at"],
         "created_by": row["created_by"],
-        "last_seen": moment(seen) if seen is not None else None,
+        "last_seen": moment(last_seen) if last_seen is not None else None,
         "expires_at": moment(expires) if expires is not None else row["expires_at"],
         "revoked": known.revoked if known is not None else bool(row["revoked"]),
         **shown_terms(known),
@@ -169,7 +169,7 @@ class TokenBook:
         with self._lock:
             with self.state.read() as conn:
                 rows = conn.execute(tokens.select()).all()
-                seen = {row.token_id: row.last_seen for row in conn.execute(token_uses.select())}
+                last_seen = {row.token_id: row.last_seen for row in conn.execute(token_uses.select())}
                 owners = conn.execute(owner_tokens.select()).all()
                 spent = {row.token_id: row.spent for row in conn.execute(token_spending.select())}
             granted = {row.id: frozenset(row.folders or ()) for row in rows}
@@ -189,7 +189,7 @@ class TokenBook:
                     expires=None if row.expires_at is None else seconds_of(row.expires_at),
                     # A session made from a former owner token ends with it.
                     revoked=bool(row.revoked) or (row.parent_id == "owner" and row.created_at < owner_since),
-                    last_seen=seconds_of(seen[row.id]) if row.id in seen else None,
+                    last_seen=seconds_of(last_seen[row.id]) if row.id in last_seen else None,
                     person=row.kind != "agent",
                     model=row.model,
                     writes_to=row.writes_to or "branch",
@@ -218,9 +218,9 @@ class TokenBook:
         """Add the token of a panel, which lives in memory as long as the session it is in, and replaces that panel's former one."""
         with self._lock:
             self._panels = {
-                digest: one
-                for digest, one in self._panels.items()
-                if (one.parent_id, one.name) != (entry.parent_id, entry.name)
+                digest: panel
+                for digest, panel in self._panels.items()
+                if (panel.parent_id, panel.name) != (entry.parent_id, entry.name)
             } | {entry.digest: entry}
 
     def find(self, secret: str) -> TokenEntry:

@@ -48,10 +48,10 @@ def check_archive(
             f"{name} holds {len(members):,} files; at most {max_members:,} are unpacked.", code="archive_bomb"
         )
     total = 0
-    seen: set[str] = set()
+    names: set[str] = set()
     encoding = _find_encoding(members)
     for member in members:
-        _check_member(name, member, encoding, seen)
+        _check_member(name, member, encoding, names)
         total += member.file_size
         if member.file_size > 1_000_000 and member.file_size > max_ratio * max(1, member.compress_size):
             raise Invalid(
@@ -113,9 +113,9 @@ def _find_encoding(members: Sequence[zipfile.ZipInfo]) -> str:
     return "cp437"
 
 
-def _check_member(name: str, member: zipfile.ZipInfo, encoding: str, seen: set[str]) -> None:
-    stated = member.filename if _states_encoding(member) else _raw_name(member).decode(encoding)
-    path = member.filename = stated.replace("\\", "/")
+def _check_member(name: str, member: zipfile.ZipInfo, encoding: str, names: set[str]) -> None:
+    member_name = member.filename if _states_encoding(member) else _raw_name(member).decode(encoding)
+    path = member.filename = member_name.replace("\\", "/")
     if "\0" in member.orig_filename or path.startswith("/") or ".." in path.split("/") or ":" in path[:2]:
         raise Invalid(f"{name} holds the name {path!r}, which would leave its folder.", code="archive_path")
     kind = (member.external_attr >> 16) & 0o170000
@@ -125,10 +125,10 @@ def _check_member(name: str, member: zipfile.ZipInfo, encoding: str, seen: set[s
         )
     if member.flag_bits & 1:
         raise Invalid(f"{name} holds {path!r}, which is encrypted.", code="archive_damaged")
-    one = path.rstrip("/")
-    if one in seen:
+    trimmed = path.rstrip("/")
+    if trimmed in names:
         raise Invalid(f"{name} holds the name {path!r} twice.", code="archive_path")
-    seen.add(one)
+    names.add(trimmed)
 
 
 def read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:

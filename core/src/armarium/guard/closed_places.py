@@ -86,11 +86,11 @@ def _homes() -> set[Identity]:
         places.add(pwd.getpwuid(os.getuid()).pw_dir)
     except (ImportError, KeyError):
         pass
-    found = set()
+    identities = set()
     for place in places:
         try:
             status = os.stat(place)
         except OSError:
             continue
-        found.add((status.st_dev, status.st_ino))
-    return found
+        identities.add((status.st_dev, status.st_ino))
+    return identities

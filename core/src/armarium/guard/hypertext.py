@@ -106,9 +106,9 @@ class _Watch:
         return None
 
 
-def _character(found: re.Match[str]) -> str:
+def _character(match: re.Match[str]) -> str:
     """Replace a named character reference of HTML; the five of XML stay, an unknown name stays and is then refused as
     XML.
     """
-    word = found.group(1)
-    return found.group() if word in _OF_XML else html5.get(word + ";", found.group())
+    word = match.group(1)
+    return match.group() if word in _OF_XML else html5.get(word + ";", match.group())

@@ -296,12 +296,12 @@ def _paths_in(value: Any) -> Iterator[NamedPath]:
         for name in _path_fields(type(value)):
             yield from _paths_in(getattr(value, name))
     elif isinstance(value, Mapping):
-        for key, one in value.items():
+        for key, item in value.items():
             yield from _paths_in(key)
-            yield from _paths_in(one)
+            yield from _paths_in(item)
     elif isinstance(value, list | tuple | set | frozenset):
-        for one in value:
-            yield from _paths_in(one)
+        for item in value:
+            yield from _paths_in(item)
     elif is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):
             yield from _paths_in(getattr(value, field.name))
@@ -326,9 +326,9 @@ def holds_paths(annotation: Any, within: frozenset[Any] = frozenset()) -> bool:
             inner = list(get_type_hints(annotation).values())
         else:
             inner = []
-        if any(holds_paths(one, within | {annotation}) for one in inner):
+        if any(holds_paths(kind, within | {annotation}) for kind in inner):
             return True
-    return any(holds_paths(one, within) for one in get_args(getattr(annotation, "__value__", annotation)))
+    return any(holds_paths(kind, within) for kind in get_args(getattr(annotation, "__value__", annotation)))
 
 
 PATH_WORDS = frozenset(
@@ -341,18 +341,18 @@ def undeclared_paths(schema: Mapping[str, Any]) -> list[str]:
     """Return the plain strings in a JSON Schema of parameters that are named like a path but not declared as one."""
     definitions: Mapping[str, Any] = schema.get("$defs", {})
 
-    def leaves(one: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-        yield one
+    def leaves(node: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+        yield node
         for key in ("anyOf", "oneOf", "allOf", "prefixItems"):
-            for inner in one.get(key, ()):
+            for inner in node.get(key, ()):
                 yield from leaves(inner)
-        if isinstance(one.get("items"), dict):
-            yield from leaves(one["items"])
+        if isinstance(node.get("items"), dict):
+            yield from leaves(node["items"])
 
-    found = []
+    names = []
     for part in (schema, *definitions.values()):
-        for name, one in part.get("properties", {}).items():
-            kinds = [(leaf.get("type"), leaf.get("format")) for leaf in leaves(one)]
+        for name, details in part.get("properties", {}).items():
+            kinds = [(leaf.get("type"), leaf.get("format")) for leaf in leaves(details)]
             # What may be bytes is a file's content, not its path.
             is_text = any(kind == "string" and form not in DECLARED for kind, form in kinds)
             if (
@@ -360,5 +360,5 @@ def undeclared_paths(schema: Mapping[str, Any]) -> list[str]:
                 and ("string", "binary") not in kinds
                 and name.rpartition("_")[2].casefold() in PATH_WORDS
             ):
-                found.append(name)
-    return sorted(set(found))
+                names.append(name)
+    return sorted(set(names))

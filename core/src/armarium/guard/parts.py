@@ -45,11 +45,11 @@ class PartialFile(io.RawIOBase):
 
     def shorten(self, rows: int) -> bool:
         """Make a top-down JPEG state *rows* as its height; return False where it is no such file."""
-        found = _frame_of_jpeg(self._file)
-        if found is not None:
-            self._height, self.scan = (found[0], rows.to_bytes(2, "big")), found[1]
+        frame = _frame_of_jpeg(self._file)
+        if frame is not None:
+            self._height, self.scan = (frame[0], rows.to_bytes(2, "big")), frame[1]
         self._file.seek(0)
-        return found is not None
+        return frame is not None
 
     def restore(self) -> None:
         """Read the original file again, from its beginning."""
@@ -63,10 +63,10 @@ class PartialFile(io.RawIOBase):
         if self._height is None or size > _WHOLE_FILE:
             return None
         data = bytearray(size)
-        place, stated = self._height
+        place, height = self._height
         if cast("io.BufferedReader", self._file).readinto(data) < size or data.rfind(_END, self.scan) < 0:
             return None
-        data[place : place + 2] = stated
+        data[place : place + 2] = height
         return data
 
     def watch(self, image: ImageFile.ImageFile, rows: int) -> None:
@@ -79,11 +79,11 @@ class PartialFile(io.RawIOBase):
         data = self._file.read(size)
         if self._height is None or at >= self._height[0] + 2 or at + len(data) <= self._height[0]:
             return data
-        place, stated = self._height[0] - at, self._height[1]
+        place, height = self._height[0] - at, self._height[1]
         changed = bytearray(data)
         for number in (0, 1):
             if 0 <= place + number < len(changed):
-                changed[place + number] = stated[number]
+                changed[place + number] = height[number]
         return bytes(changed)
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
@@ -125,9 +125,9 @@ def part_of(
     # A picture that ends sooner is all that is decoded and allocated.
     height = min(bottom + _BELOW, image.height)
     if image.format == "JPEG" and shrink_to is None and partial.shorten(height):
-        found = _part_of_jpeg(image, partial, box, height)
-        if found is not None:
-            return found
+        part = _part_of_jpeg(image, partial, box, height)
+        if part is not None:
+            return part
     partial.seek(0)
     image = type(image)(cast("BinaryIO", partial), "")
     if image.format == "JPEG" and shrink_to is not None:
@@ -173,10 +173,10 @@ def _part_of_jpeg(
         return None
     left, top, right, bottom = box
     part = pixels[top:bottom, left:right]
-    found = Image.fromarray(part[..., 0] if image.mode == "L" else part)
-    found.info = dict(image.info)
-    found.format = image.format
-    return found
+    picture = Image.fromarray(part[..., 0] if image.mode == "L" else part)
+    picture.info = dict(image.info)
+    picture.format = image.format
+    return picture
 
 
 def _check_scan(data: bytearray, scan: int) -> None:
@@ -195,16 +195,16 @@ def _frame_of_jpeg(file: BinaryIO) -> tuple[int, int] | None:
     """Return where a JPEG states its height, and where its scan begins; None unless it is baseline or sequential with
     all components in one scan.
     """
-    at, found, colours = 2, None, 0
+    at, height_at, colours = 2, None, 0
     for _ in range(_MARKERS):
         file.seek(at)
         head = file.read(10)
         if len(head) < 10 or head[0] != 0xFF:
             return None
         if head[1] == _SCAN:
-            return (found, at) if found is not None and head[4] == colours else None
+            return (height_at, at) if height_at is not None and head[4] == colours else None
         if head[1] in _SEQUENTIAL:
-            found, colours = at + 5, head[9]
+            height_at, colours = at + 5, head[9]
         elif head[1] not in _NO_FRAME:
             return None
         at += 2 + int.from_bytes(head[2:4], "big")

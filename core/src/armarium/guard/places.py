@@ -130,17 +130,17 @@ def _open(path: Path, how: int, within: Path | None = None) -> int:
                 _enter(steps, here, held)
         if len(path.parts) > 1:
             steps.name(path.name)
-        found = os.open(path if held is None else (path.name or "."), how, dir_fd=held)
+        descriptor = os.open(path if held is None else (path.name or "."), how, dir_fd=held)
     finally:
         if held is not None:
             os.close(held)
     try:
-        if stat.S_ISDIR(os.fstat(found).st_mode) and path not in own:
-            _enter(steps, path, found)
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode) and path not in own:
+            _enter(steps, path, descriptor)
     except BaseException:
-        os.close(found)
+        os.close(descriptor)
         raise
-    return found
+    return descriptor
 
 
 def _enter(steps: Steps, folder: Path, descriptor: int | None) -> None:

@@ -33,12 +33,12 @@ def read_directories(file: BinaryIO, name: str) -> list[TiffDirectory]:
     end = "<" if head[:2] == b"II" else ">"
     big = 43 in head[2:4]
     (offset,) = struct.unpack(end + ("Q" if big else "I"), head[8:16] if big else head[4:8])
-    seen: dict[int, TiffDirectory] = {}
+    directories: dict[int, TiffDirectory] = {}
     while offset:
-        if offset in seen:
+        if offset in directories:
             raise Invalid(f"{name} is a TIFF whose pages point back at each other.", code="image_damaged")
-        seen[offset] = TiffDirectory(0, 0, 0)
-        if len(seen) > MAX_FRAMES:
+        directories[offset] = TiffDirectory(0, 0, 0)
+        if len(directories) > MAX_FRAMES:
             raise Invalid(
                 f"{name} is a TIFF of more than {MAX_FRAMES:,} pages. Split it.", code="image_too_large"
             )
@@ -48,20 +48,20 @@ def read_directories(file: BinaryIO, name: str) -> list[TiffDirectory]:
             size = 20 if big else 12
             # Entries are sorted by tag: NewSubfileType (254), SubfileType (255), width and height are the first in use.
             first = file.read(size * min(entries, 4))
-            told = {}
+            values = {}
             for start in range(0, len(first), size):
                 tag, form = struct.unpack_from(end + "HH", first, start)
                 # A LONG, or a SHORT in the writers of some scanners.
                 sign = {3: "H", 16: "Q"}.get(form, "I")
-                (told[tag],) = struct.unpack_from(end + sign, first, start + (12 if big else 8))
-            kind = told.get(254) or (SMALLER_COPY if told.get(255) == 2 else 0)
-            seen[offset] = TiffDirectory(kind, told.get(256, 0), told.get(257, 0))
+                (values[tag],) = struct.unpack_from(end + sign, first, start + (12 if big else 8))
+            kind = values.get(254) or (SMALLER_COPY if values.get(255) == 2 else 0)
+            directories[offset] = TiffDirectory(kind, values.get(256, 0), values.get(257, 0))
             file.seek(max(0, entries * size - len(first)), os.SEEK_CUR)
             (offset,) = struct.unpack(end + ("Q" if big else "I"), file.read(8 if big else 4))
         except (struct.error, OSError, OverflowError, ValueError):
             break  # the chain is cut short; decoding the page concerned reports it
     file.seek(at)
-    return list(seen.values())
+    return list(directories.values())
 
 
 def pages_among(directories: Sequence[TiffDirectory]) -> Sequence[int]:
@@ -75,5 +75,7 @@ def pages_among(directories: Sequence[TiffDirectory]) -> Sequence[int]:
     ]
     if len(halved) > 1 and all(halved) and min(sizes[-1]) > 0:
         return range(1)
-    pages = [number for number, one in enumerate(directories) if not one.kind & (SMALLER_COPY | MASK)]
+    pages = [
+        number for number, directory in enumerate(directories) if not directory.kind & (SMALLER_COPY | MASK)
+    ]
     return pages or range(max(1, len(directories)))

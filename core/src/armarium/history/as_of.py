@@ -262,7 +262,7 @@ def _collect(raw: sqlite3.Connection, laid: _Overlay, table: Table, since: int, 
         return
     columns = [column.name for column in table.columns]
     untouched = (
-        f"SELECT {', '.join(f'm.{quote_name(one)}' for one in columns)} FROM {{}} WHERE NOT EXISTS"
+        f"SELECT {', '.join(f'm.{quote_name(column)}' for column in columns)} FROM {{}} WHERE NOT EXISTS"
         f" (SELECT 1 FROM {history} h WHERE {same_key(table, 'h', 'm')} AND h.seq >= {since})"
     )
     changed = [key for op, *key in touched if op != "I"]
@@ -283,8 +283,10 @@ def _collect(raw: sqlite3.Connection, laid: _Overlay, table: Table, since: int, 
     into = f"INSERT INTO temp.{quote_name(then)}"
     of_documents = f"json_each(?) j CROSS JOIN main.{name} m ON m.{document} = j.value"
     count = raw.execute(f"{into} {untouched.format(of_documents)}", (listed,)).rowcount
-    place, there = columns.index(str(rules_of(table).document)), set(orjson.loads(listed))
-    rows = [row for row in _rewind(raw, table, since, f"temp.{quote_name(among)}") if row[place] in there]
+    place, document_ids = columns.index(str(rules_of(table).document)), set(orjson.loads(listed))
+    rows = [
+        row for row in _rewind(raw, table, since, f"temp.{quote_name(among)}") if row[place] in document_ids
+    ]
     raw.executemany(f"{into} VALUES ({', '.join('?' * len(columns))})", rows)
     for number, index in enumerate(table.indexes if count + len(rows) > _INDEXED else ()):
         by = ", ".join(quote_name(column.name) for column in index.columns)
@@ -302,7 +304,7 @@ def _rewind(raw: sqlite3.Connection, table: Table, since: int, touched: str) -> 
     changed = contents_of(raw, table, images, (since,)).columns
     own = [columns.index(key) for key in key_columns(table)]
     live = ", ".join(f"m.{quote_name(name)}" for name in columns)
-    found: dict[tuple[object, ...], Row | None] = {
+    rows_by_key: dict[tuple[object, ...], Row | None] = {
         tuple(row[at] for at in own): list(row)
         for row in raw.execute(
             f"SELECT {live} FROM {touched} k CROSS JOIN main.{quote_name(table.name)} m"
@@ -318,71 +320,73 @@ def _rewind(raw: sqlite3.Connection, table: Table, since: int, touched: str) -> 
         key = tuple(rest[: len(own)])
         held = rest[len(own) :]
         if op == "I":
-            found[key] = None
+            rows_by_key[key] = None
             continue
-        row = found.get(key)
+        row = rows_by_key.get(key)
         if op == "D" or row is None:
-            row = found[key] = [None] * len(columns)
+            row = rows_by_key[key] = [None] * len(columns)
             for at, value in zip(own, key, strict=True):
                 row[at] = value
         null = kept.split(",") if kept else ()
         for at, value in zip(places, held, strict=True):
             if value is not None or op == "D" or columns[at] in null:
                 row[at] = value
-    return [row for row in found.values() if row is not None]
+    return [row for row in rows_by_key.values() if row is not None]
 
 
 def _has_later_notes(raw: sqlite3.Connection, table: Table, listed: str, seq: int) -> bool:
     document = rules_of(table).document
     if document is None:
         return True
-    asked = (
+    query = (
         f"SELECT 1 FROM json_each(?) j CROSS JOIN main.{quote_name(table.name)} m ON m.{quote_name(document)} = j.value"
         " CROSS JOIN main.audit a ON a.id = m.audit_id WHERE a.seq > ? LIMIT 1"
     )
-    return raw.execute(asked, (listed, seq)).fetchone() is not None
+    return raw.execute(query, (listed, seq)).fetchone() is not None
 
 
 def _is_limited(raw: sqlite3.Connection) -> bool:
-    there = raw.execute("SELECT 1 FROM sqlite_temp_schema WHERE name = ?", (PAGES,)).fetchone()
-    return there is not None
+    row = raw.execute("SELECT 1 FROM sqlite_temp_schema WHERE name = ?", (PAGES,)).fetchone()
+    return row is not None
 
 
 def is_shadowed(conn: Connection, table: Table) -> bool:
     """Return whether *conn* shows a view instead of *table*, of which a statement can name no index."""
-    asked = "SELECT 1 FROM sqlite_temp_schema WHERE name = ?"
-    return raw_of(conn).execute(asked, (table.name,)).fetchone() is not None
+    query = "SELECT 1 FROM sqlite_temp_schema WHERE name = ?"
+    return raw_of(conn).execute(query, (table.name,)).fetchone() is not None
 
 
 def places_of(raw: sqlite3.Connection, table: Table, ids: Sequence[str]) -> list[str]:
     """Return the documents on which rows of *table* lie or once lay."""
     document, (key,) = quote_name(rules_of(table).document or ""), map(quote_name, key_columns(table))
     listed = json_text(list(ids))
-    asked = "SELECT DISTINCT {} FROM {} WHERE {} IN (SELECT value FROM json_each(?)) AND {} IS NOT NULL"
+    query = "SELECT DISTINCT {} FROM {} WHERE {} IN (SELECT value FROM json_each(?)) AND {} IS NOT NULL"
     now, then = (quote_name(name) for name in (table.name, history_name(table)))
-    found = [row[0] for row in raw.execute(asked.format(document, now, key, document), (listed,))]
-    return found or [row[0] for row in raw.execute(asked.format(document, then, key, document), (listed,))]
+    documents = [row[0] for row in raw.execute(query.format(document, now, key, document), (listed,))]
+    return documents or [
+        row[0] for row in raw.execute(query.format(document, then, key, document), (listed,))
+    ]
 
 
 def steps_since(conn: Connection, seq: int, rows: Iterable[tuple[Table, str, Sequence[str]]]) -> list[int]:
     """Return the steps after *seq* that touched rows of a table whose column (of its key, or one that never changes) has
     one of the ids, oldest first: of the rows and steps that *conn* shows.
     """
-    raw, found = raw_of(conn), set[int]()
+    raw, steps = raw_of(conn), set[int]()
     for table, column, ids in rows:
         history, name = quote_name(history_name(table)), quote_name(table.name)
         among = f"{quote_name(column)} IN (SELECT value FROM json_each(?))"
         if column in key_columns(table):
-            asked = f"SELECT DISTINCT h.audit_seq FROM {history} h WHERE h.audit_seq > ? AND h.{among}"
-            found |= {row[0] for row in raw.execute(asked, (seq, json_text(list(ids))))}
+            query = f"SELECT DISTINCT h.audit_seq FROM {history} h WHERE h.audit_seq > ? AND h.{among}"
+            steps |= {row[0] for row in raw.execute(query, (seq, json_text(list(ids))))}
             continue
         # Images of inserts and most updates hold only the key: theirs are found by the rows that are there.
         by_row = (
             f"SELECT DISTINCT h.audit_seq FROM {name} m JOIN {history} h ON {same_key(table, 'h', 'm')}"
             f" WHERE m.{among} AND h.audit_seq > ?"
         )
-        found |= {row[0] for row in raw.execute(by_row, (json_text(list(ids)), seq))}
+        steps |= {row[0] for row in raw.execute(by_row, (json_text(list(ids)), seq))}
         gone = f"SELECT DISTINCT h.audit_seq FROM {history} h WHERE h.seq >= ? AND h.{among}"
         if (newest := newest_steps(raw, [table])[0]) is not None and newest > seq:
-            found |= {row[0] for row in raw.execute(gone, (seq_after(raw, table, seq), json_text(list(ids))))}
-    return sorted(found)
+            steps |= {row[0] for row in raw.execute(gone, (seq_after(raw, table, seq), json_text(list(ids))))}
+    return sorted(steps)

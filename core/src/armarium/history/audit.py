@@ -207,13 +207,13 @@ _VIEW = (
 def as_answer(row: tuple[Any, ...]) -> dict[str, Any]:
     """Return a row selected by `select_rows` in the form of an answer."""
     names = [name.strip() for name in _VIEW.split(",")]
-    found = dict(zip(names, row, strict=True))
-    found["actor"] = {"kind": found.pop("actor_kind"), "name": found.pop("actor_name")}
+    answer = dict(zip(names, row, strict=True))
+    answer["actor"] = {"kind": answer.pop("actor_kind"), "name": answer.pop("actor_name")}
     for name in ("target_ids", "params", "changed"):
-        found[name] = orjson.loads(found[name])
+        answer[name] = orjson.loads(answer[name])
     for name in ("undone", "undoable", "gone"):
-        found[name] = bool(found[name])
-    return found
+        answer[name] = bool(answer[name])
+    return answer
 
 
 def select_row(conn: Connection, audit_id: str) -> dict[str, Any] | None:

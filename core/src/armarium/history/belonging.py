@@ -36,21 +36,21 @@ class Belonging:
                 continue
             if link.table is locks.tree:
                 return str(value)
-            asked = (link.table.name, link.key, value)
-            if asked not in self._found:
-                self._found[asked] = self._follow(link.table, link.key, value, steps + 1)
-            if (found := self._found[asked]) is not None:
-                return found
+            reference = (link.table.name, link.key, value)
+            if reference not in self._found:
+                self._found[reference] = self._follow(link.table, link.key, value, steps + 1)
+            if (document := self._found[reference]) is not None:
+                return document
         return None
 
     def _follow(self, table: Table, key: str, value: object, steps: int) -> str | None:
         names = [column.name for column in table.columns]
-        asked = (
+        query = (
             f"SELECT {', '.join(map(quote_name, names))} FROM {quote_name(table.name)}"
             f" WHERE {quote_name(key)} = ? LIMIT 1"
         )
         for raw in self._copies:
-            row = raw.execute(asked, (value,)).fetchone()
+            row = raw.execute(query, (value,)).fetchone()
             if row is not None:
                 return self.document_of(table, dict(zip(names, row, strict=True)), steps)
         return None

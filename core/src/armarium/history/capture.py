@@ -133,7 +133,7 @@ def step_triggers() -> dict[str, str]:
     Otherwise anybody at an SQL prompt could make a change in the name of an old step, and no row of the log would show
     it: a step ends only with its audit row.
     """
-    asked = {
+    triggers = {
         "audit_current__begins": (
             "UPDATE OF audit_seq",
             "NEW.audit_seq IS NOT NULL AND NEW.audit_seq IS NOT (SELECT COALESCE(max(seq), 0) + 1 FROM audit)",
@@ -154,7 +154,7 @@ def step_triggers() -> dict[str, str]:
     return {
         name: f"CREATE TRIGGER {name} BEFORE {event} ON audit_current WHEN {when} "
         f"BEGIN SELECT RAISE(ABORT, '{words}'); END"
-        for name, (event, when, words) in asked.items()
+        for name, (event, when, words) in triggers.items()
     }
 
 
@@ -209,7 +209,9 @@ def _moved_from_null(columns: Sequence[str], old: str, new: str) -> str:
         return "NULL"
     moved = {c: f"{old}.{quote_name(c)} IS NULL AND {new}.{quote_name(c)} IS NOT NULL" for c in columns}
     names = " || ".join(f"CASE WHEN {moved[c]} THEN {_quoted_key(c, '')} ELSE '' END" for c in columns)
-    return f"CASE WHEN {' OR '.join(f'({one})' for one in moved.values())} THEN ',' || {names} END"
+    return (
+        f"CASE WHEN {' OR '.join(f'({condition})' for condition in moved.values())} THEN ',' || {names} END"
+    )
 
 
 def rename_kept(raw: sqlite3.Connection, history: str, before: list[str], after: list[str]) -> None:
@@ -274,14 +276,14 @@ def versions(conn: Connection, table: Table, key: str) -> list[dict[str, Any]]:
         f"SELECT {listed} FROM {quote_name(table.name)} WHERE {quote_name(key_name)} = ?", (key,)
     ).fetchone()
     following: dict[str, Any] | None = dict(zip(columns, live, strict=True)) if live else None
-    found: list[dict[str, Any]] = []
+    states: list[dict[str, Any]] = []
     # Walk backwards: the state after a change is the image before the next one, else the live row.
     for audit_seq, audit_id, op, kept, *image in reversed(rows):
         if op == "D":
             last = dict(zip(columns, image, strict=True))
-            found.append({"values": last, "audit_seq": audit_seq, "audit_id": audit_id, "deleted": True})
+            states.append({"values": last, "audit_seq": audit_seq, "audit_id": audit_id, "deleted": True})
         elif following is not None:
-            found.append(
+            states.append(
                 {"values": following, "audit_seq": audit_seq, "audit_id": audit_id, "deleted": False}
             )
         if op == "I":
@@ -293,8 +295,8 @@ def versions(conn: Connection, table: Table, key: str) -> list[dict[str, Any]]:
                 if value is None and f",{column}," not in kept:
                     before[column] = following[column]
         following = before
-    found.reverse()
-    return found
+    states.reverse()
+    return states
 
 
 def make_permanent(conn: Connection, table: Table, where: str) -> None:

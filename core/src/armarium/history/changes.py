@@ -28,7 +28,7 @@ def changes_of(
     the cost depends on the rows shown, not on those touched.
     """
     raw = raw_of(conn)
-    found: list[dict[str, Any]] = []
+    changes: list[dict[str, Any]] = []
     total = 0
     for table, where in spans(raw, schema.tracked, seq).items():
         history = quote_name(history_name(table))
@@ -37,11 +37,11 @@ def changes_of(
             f"SELECT count(*) FROM (SELECT 1 FROM {history} WHERE seq BETWEEN ? AND ? GROUP BY {keys})", where
         ).fetchone()
         skip = max(0, offset - total)
-        room = limit - len(found)
+        room = limit - len(changes)
         if count > skip and room > 0:
-            found += _table_changes(raw, table, where, room, skip)
+            changes += _table_changes(raw, table, where, room, skip)
         total += count
-    return found, total
+    return changes, total
 
 
 def images(
@@ -110,10 +110,11 @@ def _change(
 
 def values_of(columns: Sequence[Column[Any]], stored: Sequence[Any]) -> dict[str, Any]:
     """Return the stored values of a row by column, as Python values."""
-    return {str(column.name): _value(column, value) for column, value in zip(columns, stored, strict=True)}
+    return {str(column.name): value_of(column, value) for column, value in zip(columns, stored, strict=True)}
 
 
-def _value(column: Column[Any], value: Any) -> Any:
+def value_of(column: Column[Any], value: Any) -> Any:
+    """Return a stored value as a Python value."""
     if value is None:
         return None
     if isinstance(column.type, Json):

@@ -47,11 +47,11 @@ def trigger_ddl(table: Table) -> dict[str, str]:
 
 def is_stale(raw: sqlite3.Connection, table: Table) -> bool:
     """Return whether the index is missing, or its table or a trigger of it differs from the models."""
-    there = dict(
+    statements = dict(
         raw.execute("SELECT name, sql FROM sqlite_master WHERE type IN ('table', 'trigger')").fetchall()
     )
-    wanted = {table.name: _ddl(table)} | trigger_ddl(table)
-    return any(there.get(name) != statement for name, statement in wanted.items())
+    expected = {table.name: _ddl(table)} | trigger_ddl(table)
+    return any(statements.get(name) != statement for name, statement in expected.items())
 
 
 def rebuild(conn: Connection, table: Table) -> None:
@@ -102,13 +102,13 @@ def disagreements(raw: sqlite3.Connection, table: Table) -> int:
             f"INSERT INTO {quote_name(table.name)} VALUES ({marks})", raw.execute(_contents(follows))
         )
         everything = f"SELECT * FROM {quote_name(table.name)}"
-        wanted = {row[0]: row for row in anew.execute(everything)}
+        expected = {row[0]: row for row in anew.execute(everything)}
     finally:
         anew.close()
     wrong = 0
     for row in raw.execute(everything):
-        wrong += wanted.pop(row[0], None) != row
-    return wrong + len(wanted)
+        wrong += expected.pop(row[0], None) != row
+    return wrong + len(expected)
 
 
 def _ddl(table: Table) -> str:

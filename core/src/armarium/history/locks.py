@@ -36,11 +36,11 @@ class Locks:
     """The lockable nodes of one kind of database, and how its tracked tables refer to them."""
 
     def __init__(self, tracked: Sequence[Table], tree: Table) -> None:
-        found = rules_of(tree).tree
-        assert found is not None
-        self.tree, self.rules = tree, found
+        rules = rules_of(tree).tree
+        assert rules is not None
+        self.tree, self.rules = tree, rules
         (self.key,) = key_columns(tree)
-        self._any = f"SELECT 1 FROM {quote_name(tree.name)} WHERE {quote_name(found.locked)} LIMIT 1"
+        self._any = f"SELECT 1 FROM {quote_name(tree.name)} WHERE {quote_name(rules.locked)} LIMIT 1"
         self.links = _links(tracked, tree)
         self.tables = [tree, *(table for table in self.links if rules_of(table).heeds_locks)]
 
@@ -85,13 +85,13 @@ class Locks:
                 continue
             for link in self.links[table]:
                 waiting.append((link, values_of_span(raw, table, link.column, where)))
-        seen: dict[tuple[str, str], set[str]] = {}
+        followed: dict[tuple[str, str], set[str]] = {}
         while waiting:
             link, values = waiting.pop()
             if link.table is self.tree:
                 nodes |= values
                 continue
-            known = seen.setdefault((link.table.name, link.key), set())
+            known = followed.setdefault((link.table.name, link.key), set())
             fresh = values - known
             known |= fresh
             if fresh:
@@ -101,7 +101,7 @@ class Locks:
     def _refuse_locking(self, raw: sqlite3.Connection, where: tuple[int, int]) -> None:
         """Refuse a lock that was set or removed to all but the owner; a deleted node that was locked counts as locked."""
         live, history = quote_name(self.tree.name), quote_name(history_name(self.tree))
-        key, locked, name = (quote_name(one) for one in (self.key, self.rules.locked, self.rules.name))
+        key, locked, name = (quote_name(column) for column in (self.key, self.rules.locked, self.rules.name))
         gone = raw.execute(
             f"SELECT {name}, {key} FROM {history} WHERE seq BETWEEN ? AND ? AND op = 'D' AND {locked} LIMIT 1",
             where,
@@ -177,19 +177,22 @@ def _links(tracked: Sequence[Table], tree: Table) -> dict[Table, list[Link]]:
                 continue
             kind = possible if column.nullable or target is table else certain
             kind[table].append(Link(column.name, target, reference.column.name))
-    found: dict[Table, list[Link]] = {}
+    links_by_table: dict[Table, list[Link]] = {}
 
     def leading(links: dict[Table, list[Link]]) -> dict[Table, list[Link]]:
         return {
             table: every
             for table, every in links.items()
-            if table not in found and any(link.table is tree or link.table in found for link in every)
+            if table not in links_by_table
+            and any(link.table is tree or link.table in links_by_table for link in every)
         }
 
     while more := leading(certain) or leading(possible):
-        found |= more
-    covered = {tree, *found}
-    return {table: [link for link in links if link.table in covered] for table, links in found.items()}
+        links_by_table |= more
+    covered = {tree, *links_by_table}
+    return {
+        table: [link for link in links if link.table in covered] for table, links in links_by_table.items()
+    }
 
 
 def values_of_span(raw: sqlite3.Connection, table: Table, column: str, where: tuple[int, int]) -> set[str]:

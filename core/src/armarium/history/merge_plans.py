@@ -42,12 +42,17 @@ class MergePlan:
     @property
     def files(self) -> set[str]:
         """The files that its new values name."""
-        found: set[Any] = set()
+        digests: set[Any] = set()
         for table, row in self.inserts.values():
-            found |= {row[at] for at, column in enumerate(table.columns) if column.info.get("object")}
+            digests |= {row[at] for at, column in enumerate(table.columns) if column.info.get("object")}
         for table, values in self.updates.values():
-            found |= {value for name, value in values.items() if table.c[name].info.get("object")}
-        return found - {None}
+            digests |= {value for name, value in values.items() if table.c[name].info.get("object")}
+        return digests - {None}
+
+    @property
+    def places(self) -> set[Place]:
+        """The rows that it writes."""
+        return self.inserts.keys() | self.updates.keys() | self.deletes.keys()
 
     def __len__(self) -> int:
         return len(self.inserts) + len(self.updates) + len(self.deletes)
@@ -66,20 +71,23 @@ def plan_merge(
     for change in changes:
         if change.place in chosen and change.status != "same":
             _add(plan, change, on_conflict)
+            if change.place not in plan.left_out:
+                plan.needs += [by_place[place] for place in sorted(change.rests_on) if place not in chosen]
     while not plan.undecided and not plan.needs and _settle(schema, plan, by_place, chosen, raw):
         pass
     return plan
 
 
 def _add(plan: MergePlan, change: Change, on_conflict: OnConflict) -> None:
-    taken = set(change.changed_columns)
+    columns = set(change.changed_columns)
     if change.status == "conflict":
-        if on_conflict == "refuse" or (on_conflict == "keep_both" and change.why != "rival"):
+        undecided = {"keep_both": change.why != "rival", "take_theirs": change.why == "remade"}
+        if on_conflict == "refuse" or undecided.get(on_conflict):
             plan.undecided.append(change)
             return
         if on_conflict == "keep_ours":
-            taken -= change.conflicting
-            if change.why != "both_changed" or change.base is None or not taken:
+            columns -= change.conflicting
+            if change.why != "both_changed" or change.base is None or not columns:
                 plan.left_out.add(change.place)
                 return
         if on_conflict == "take_theirs":
@@ -97,7 +105,7 @@ def _add(plan: MergePlan, change: Change, on_conflict: OnConflict) -> None:
         changed = change.changed_columns
         values = {
             name: change.theirs[changed[name]]
-            for name in taken
+            for name in columns
             # What both sides did, apart from when, stays as it is here.
             if name in change.conflicting
             or change.base is None
@@ -116,31 +124,36 @@ def _settle(
 ) -> bool:
     """Make the plan whole by one round; return whether anything changed."""
     before = (len(plan), len(plan.left_out))
-    wanted: dict[tuple[Table, Key], list[Place]] = {}
+    users_by_row: dict[tuple[Table, Key], list[Place]] = {}
     for place, (table, values) in plan.inserts.items():
         for _, at, parent in references(schema)[table.name]:
             if values[at] is not None:
-                wanted.setdefault((parent, (values[at],)), []).append(place)
+                users_by_row.setdefault((parent, (values[at],)), []).append(place)
     for place, (table, changed) in plan.updates.items():
         for name, _, parent in references(schema)[table.name]:
             if changed.get(name) is not None:
-                wanted.setdefault((parent, (changed[name],)), []).append(place)
-    for (parent, key), users in _missing(plan, wanted, raw):
-        made = by_place.get((parent.name, key))
-        if made is not None and made.place not in chosen:
-            plan.needs.append(made)
-        elif made is not None and made.status == "same" and made.theirs is not None and made.ours is None:
+                users_by_row.setdefault((parent, (changed[name],)), []).append(place)
+    for (parent, key), users in _missing(plan, users_by_row, raw):
+        parent_change = by_place.get((parent.name, key))
+        if parent_change is not None and parent_change.place not in chosen:
+            plan.needs.append(parent_change)
+        elif (
+            parent_change is not None
+            and parent_change.status == "same"
+            and parent_change.theirs is not None
+            and parent_change.ours is None
+        ):
             # A rival that says the same stands here already, but what hangs on this one needs it.
-            plan.inserts[made.place] = (made.table, made.theirs)
+            plan.inserts[parent_change.place] = (parent_change.table, parent_change.theirs)
         else:
             _leave_out(plan, users)
     for place, change in list(plan.deletes.items()):
         for child, key in children_of(schema, raw, change):
-            there = (child.name, key)
-            if there in plan.deletes or _lets_go(schema, plan, there, change):
+            child_place = (child.name, key)
+            if child_place in plan.deletes or _lets_go(schema, plan, child_place, change):
                 continue
-            other = by_place.get(there)
-            if other is not None and there not in chosen:
+            other = by_place.get(child_place)
+            if other is not None and child_place not in chosen:
                 plan.needs.append(other)
             elif change.place in by_place and change.status != "conflict":
                 _leave_out(plan, [place])
@@ -167,24 +180,24 @@ def _leave_out(plan: MergePlan, places: Iterable[Place]) -> None:
 
 
 def _missing(
-    plan: MergePlan, wanted: dict[tuple[Table, Key], list[Place]], raw: sqlite3.Connection
+    plan: MergePlan, users_by_row: dict[tuple[Table, Key], list[Place]], raw: sqlite3.Connection
 ) -> list[tuple[tuple[Table, Key], list[Place]]]:
     """Return what is referred to and would not be there."""
-    asked: dict[Table, list[Key]] = {}
-    for table, key in wanted:
+    keys_by_table: dict[Table, list[Key]] = {}
+    for table, key in users_by_row:
         if (table.name, key) not in plan.inserts:
-            asked.setdefault(table, []).append(key)
-    found = []
-    for table, keys in asked.items():
+            keys_by_table.setdefault(table, []).append(key)
+    missing = []
+    for table, keys in keys_by_table.items():
         (name,) = map(quote_name, key_columns(table))
-        there = {
+        present = {
             key
             for key in keys
             if raw.execute(f"SELECT 1 FROM {quote_name(table.name)} WHERE {name} = ?", key).fetchone()
             and (table.name, key) not in plan.deletes
         }
-        found += [((table, key), wanted[table, key]) for key in keys if key not in there]
-    return found
+        missing += [((table, key), users_by_row[table, key]) for key in keys if key not in present]
+    return missing
 
 
 def write_plan(raw: sqlite3.Connection, schema: Schema, plan: MergePlan, now: str) -> None:
@@ -204,7 +217,7 @@ def write_plan(raw: sqlite3.Connection, schema: Schema, plan: MergePlan, now: st
         sets = [f"{quote_name(name)} = ?" for name in names] + _growing(table)
         raw.executemany(f"UPDATE {quote_name(table.name)} SET {', '.join(sets)} WHERE {_is_row(table)}", rows)
     for table in schema.tracked:
-        new = [values for one, values in plan.inserts.values() if one.name == table.name]
+        new = [values for target, values in plan.inserts.values() if target.name == table.name]
         if new:
             marks = ", ".join("?" * len(table.columns))
             columns = ", ".join(quote_name(column.name) for column in table.columns)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
 
 from sqlalchemy import Connection
 
 from armarium.errors import Invalid, NotFound
 from armarium.history.as_of import Past
 from armarium.history.audit import GENESIS
-from armarium.ids import is_id, now, parse_timestamp, timestamp
+from armarium.ids import is_id, now, time_span
 from armarium.store.database import Database, raw_of
 from armarium.store.moments import past_of, reading
 
@@ -69,27 +68,25 @@ def find_moment(conn: Connection, asked: str | None = None) -> Moment:
             raise unknown_step(asked)
         return Moment(*row)
     until = _time(asked)
-    row = raw.execute(f"{_MOMENT} WHERE created_at < ? ORDER BY seq DESC LIMIT 1", (until,)).fetchone()
+    row = raw.execute(f"{_MOMENT} WHERE created_at <= ? ORDER BY seq DESC LIMIT 1", (until,)).fetchone()
     if row is None:
         first = raw.execute("SELECT created_at FROM audit ORDER BY seq LIMIT 1").fetchone()
         raise _before_the_project(first=now() if first is None else first[0], asked=asked)
     return Moment(*row)
 
 
-def _time(asked: str) -> str:
-    if asked[:4].isdigit() and asked[4:5] != "-":
+def _time(text: str) -> str:
+    if text[:4].isdigit() and text[4:5] != "-":
         # ISO 8601 also has 20261127 and 2026-W48; a bare number is more likely a step's, which is no id.
         raise _not_a_moment()
     try:
-        begins = parse_timestamp(asked)
         # A day is asked for to its end, and so is a second.
-        lasts = timedelta(days=1) if len(asked) == 10 else timedelta(milliseconds=1 if "." in asked else 1000)
-        found = timestamp(begins), timestamp(begins + lasts)
+        begins, last = time_span(text)
     except (ValueError, OverflowError):
         raise _not_a_moment() from None
-    if found[0] > now():
-        raise _in_the_future(asked)
-    return found[1]
+    if begins > now():
+        raise _in_the_future(text)
+    return last
 
 
 def moment_read(db: Database, conn: Connection) -> Moment:

@@ -7,16 +7,16 @@ is. Nothing here writes.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from sqlalchemy import Table
 
 from armarium.history.capture import history_name, key_columns, quote_name
-from armarium.history.row_images import image_before, same_key
+from armarium.history.row_images import image_before
 from armarium.history.spans import first_after
 from armarium.store.tables import rules_of
 
@@ -26,7 +26,14 @@ Values = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class TouchedRow:
+class Side:
+    """One of two copies: its database, and the step after which its changes count."""
+
+    raw: sqlite3.Connection
+    since: int
+
+
+class TouchedRow(NamedTuple):
     """A row that steps after some step touched."""
 
     before: Values | None
@@ -56,32 +63,65 @@ def is_equal(table: Table, left: Values | None, right: Values | None) -> bool:
 
 
 def touched_since(raw: sqlite3.Connection, table: Table, audit_seq: int) -> dict[Key, TouchedRow]:
-    """Return the rows of *table* that a step after step *audit_seq* touched, by their keys."""
+    """Return the rows of *table* that a step after step *audit_seq* touched, by their keys, without those of this project alone."""
     first = first_after(raw, table, audit_seq)
     if first is None:
         return {}
-    history, keys = quote_name(history_name(table)), key_columns(table)
-    listed = ", ".join(quote_name(key) for key in keys)
-    # An insert's image holds the key alone, and there was no row before it.
-    before = ", ".join(
-        f"CASE WHEN f.op = 'I' THEN NULL ELSE {image_before(table, column.name, 'f')} END"
-        for column in table.columns
-    )
-    found = raw.execute(
-        f"WITH s AS (SELECT {listed}, min(seq) AS first, group_concat(DISTINCT audit_seq) AS steps FROM {history}"
-        f" WHERE seq >= ? GROUP BY {listed})"
-        f" SELECT {', '.join(f's.{quote_name(key)}' for key in keys)}, s.steps, f.op, {before}"
-        f" FROM s JOIN {history} f ON f.seq = s.first AND {same_key(table, 'f', 's')} ORDER BY s.first",
+    history = quote_name(history_name(table))
+    images = raw.execute(
+        f"SELECT seq, op, audit_seq, {', '.join(map(quote_name, key_columns(table)))} FROM {history} WHERE seq >= ?"
+        " ORDER BY seq",
         (first,),
     )
-    width = len(keys)
-    return {
-        row[:width]: TouchedRow(
-            None if row[width + 1] == "I" else row[width + 2 :],
-            tuple(sorted(map(int, row[width].split(",")))),
+    steps: dict[Key, tuple[int, ...]] = {}
+    earlier: dict[int, Key] = {}
+    for image in images:
+        key, step = image[3:], image[2]
+        known = steps.get(key)
+        if known is None:
+            steps[key] = (step,)
+            # An insert's image holds the key alone, and there was no row before it.
+            if image[1] != "I":
+                earlier[image[0]] = key
+        elif known[-1] != step:
+            steps[key] = (*known, step)
+    before: dict[Key, Values] = {}
+    if earlier:
+        columns = ", ".join(image_before(table, column.name, "f") for column in table.columns)
+        rows = raw.execute(
+            f"SELECT f.seq, {columns} FROM {history} f WHERE f.seq IN (SELECT value FROM json_each(?))",
+            (orjson.dumps(list(earlier)).decode(),),
         )
-        for row in found
-    }
+        before = {earlier[row[0]]: row[1:] for row in rows}
+    own = rules_of(table).own_keys
+    return {key: TouchedRow(before.get(key), its) for key, its in steps.items() if key[0] not in own}
+
+
+def keys_touched_since(side: Side, table: Table, *, for_good: bool = False) -> set[Key]:
+    """Return the keys of `touched_since`; *for_good*: of those that a step touched which was not undone."""
+    in_effect = " AND audit_seq IN (SELECT seq FROM audit WHERE NOT undone AND inverse_of IS NULL)"
+    return {key for key, _ in _touched_keys(side, table, in_effect if for_good else "")}
+
+
+def made_since(side: Side, table: Table) -> list[Key]:
+    """Return the keys of the rows that *side* did not have at its step and had since, in the order in which they came last."""
+    return [key for key, made in _touched_keys(side, table) if made]
+
+
+def _touched_keys(side: Side, table: Table, of: str = "") -> list[tuple[Key, bool]]:
+    """Return which rows were touched since the step of *side*, and whether each was made since, by when it was made last."""
+    first = first_after(side.raw, table, side.since)
+    if first is None:
+        return []
+    listed = ", ".join(quote_name(key) for key in key_columns(table))
+    insertions = "CASE op WHEN 'I' THEN seq END"
+    rows = side.raw.execute(
+        f"SELECT {listed}, min(seq) IS min({insertions}) FROM {quote_name(history_name(table))}"
+        f" WHERE seq >= ?{of} GROUP BY {listed} ORDER BY max({insertions})",
+        (first,),
+    )
+    own = rules_of(table).own_keys
+    return [(row[:-1], bool(row[-1])) for row in rows if row[0] not in own]
 
 
 def live_rows(raw: sqlite3.Connection, table: Table, keys: Collection[Key]) -> dict[Key, Values]:
@@ -89,25 +129,43 @@ def live_rows(raw: sqlite3.Connection, table: Table, keys: Collection[Key]) -> d
     names = key_columns(table)
     at = [places(table)[name] for name in names]
     listed = ", ".join(quote_name(column.name) for column in table.columns)
-    asked = f"SELECT {listed} FROM {quote_name(table.name)} WHERE "
+    query = f"SELECT {listed} FROM {quote_name(table.name)} WHERE "
     rows: Iterable[Values]
     if len(names) == 1:
         among = orjson.dumps([key[0] for key in keys]).decode()
-        rows = raw.execute(f"{asked}{quote_name(names[0])} IN (SELECT value FROM json_each(?))", (among,))
+        rows = raw.execute(f"{query}{quote_name(names[0])} IN (SELECT value FROM json_each(?))", (among,))
     else:
         where = " AND ".join(f"{quote_name(name)} = ?" for name in names)
-        rows = (row for key in keys for row in raw.execute(asked + where, key))
+        rows = (row for key in keys for row in raw.execute(query + where, key))
     if len(at) == 1:
         return {(row[at[0]],): row for row in rows}
-    return {tuple(row[one] for one in at): row for row in rows}
+    return {tuple(row[position] for position in at): row for row in rows}
 
 
 def steps_of(raw: sqlite3.Connection, table: Table, key: Key, audit_seq: int) -> list[int]:
     """Return the numbers of the steps after step *audit_seq* that touched the row *key*."""
     where = " AND ".join(f"{quote_name(name)} = ?" for name in key_columns(table))
-    found = raw.execute(
+    rows = raw.execute(
         f"SELECT DISTINCT audit_seq FROM {quote_name(history_name(table))} WHERE {where} AND audit_seq > ?"
         " ORDER BY audit_seq",
         (*key, audit_seq),
     )
-    return [row[0] for row in found]
+    return [row[0] for row in rows]
+
+
+def makers_of(raw: sqlite3.Connection, steps: Sequence[int]) -> list[dict[str, Any]]:
+    """Return who made those of *steps* that are in effect, oldest first."""
+    rows = raw.execute(
+        "SELECT actor_kind, actor_name, id, action_name, created_at FROM audit"
+        " WHERE seq IN (SELECT value FROM json_each(?)) AND NOT undone ORDER BY seq",
+        (orjson.dumps(list(steps)).decode(),),
+    )
+    return [
+        dict(zip(("kind", "name", "audit_id", "action_name", "created_at"), row, strict=True)) for row in rows
+    ]
+
+
+def digest_at(raw: sqlite3.Connection, step: int) -> str | None:
+    """Return the hash of the log at *step*, or None where the log has no such step."""
+    row = raw.execute("SELECT row_hash FROM audit WHERE seq = ?", (step,)).fetchone()
+    return None if row is None else str(row[0])

@@ -32,15 +32,15 @@ def image_before(table: Table, column: str, alias: str, of: str = "") -> str:
     live one. *of*: the database of both tables with a dot, where their names alone would mean others.
     """
     name = quote_name(column)
-    one = table.c[column]
-    if one.primary_key:
+    declared = table.c[column]
+    if declared.primary_key:
         return f"{alias}.{name}"
     later = (
         f"FROM {of}{quote_name(history_name(table))} x WHERE {same_key(table, 'x', alias)} "
-        f"AND x.seq > {alias}.seq AND {holds(one, 'x')}"
+        f"AND x.seq > {alias}.seq AND {holds(declared, 'x')}"
     )
     return (
-        f"CASE WHEN {holds(one, alias)} THEN {alias}.{name} "
+        f"CASE WHEN {holds(declared, alias)} THEN {alias}.{name} "
         f"WHEN EXISTS (SELECT 1 {later}) THEN (SELECT x.{name} {later} ORDER BY x.seq LIMIT 1) "
         f"ELSE (SELECT l.{name} FROM {of}{quote_name(table.name)} l WHERE {same_key(table, 'l', alias)}) END"
     )
@@ -65,7 +65,7 @@ def contents_of(raw: sqlite3.Connection, table: Table, images: str, given: Seque
     row = keys[0] if len(keys) == 1 else " || ',' || ".join(f"quote({key})" for key in keys)
     columns = [column.name for column in table.columns if not column.primary_key]
     counts = "".join(f", count(x.{quote_name(column)})" for column in columns)
-    count, rows, updates, deletions, kept, *found = raw.execute(
+    count, rows, updates, deletions, kept, *column_counts = raw.execute(
         f"SELECT count(*), count(DISTINCT {row}), count(*) FILTER (WHERE x.op = 'U'),"
         f" count(*) FILTER (WHERE x.op = 'D'), max(x.kept){counts} {images}",
         given,
@@ -73,7 +73,9 @@ def contents_of(raw: sqlite3.Connection, table: Table, images: str, given: Seque
     once = count == rows
     if deletions:
         return ImageContents(count, once, dict.fromkeys(columns, False))
-    values = {column: one == updates for column, one in zip(columns, found, strict=True) if one}
+    values = {
+        column: number == updates for column, number in zip(columns, column_counts, strict=True) if number
+    }
     if kept is not None:
         # Those that changed from null have no value to count.
         named = raw.execute(f"SELECT DISTINCT x.kept {images} AND x.kept IS NOT NULL", given).fetchall()
@@ -91,12 +93,12 @@ def delete_inserted(raw: sqlite3.Connection, table: Table, where: tuple[int, int
     history = quote_name(history_name(table))
     key_list = ", ".join(quote_name(key) for key in key_columns(table))
     # Without a deletion in the step, no insert can follow another image of its row.
-    first, given = _is_first(table, where) if "D" in ops else ("1", ())
+    first, arguments = _is_first(table, where) if "D" in ops else ("1", ())
     raw.execute(
         f"DELETE FROM {quote_name(table.name)} WHERE ({key_list}) IN "
         f"(SELECT {keys_of(table, 'e')} FROM {history} e WHERE e.seq BETWEEN ? AND ? AND e.op = 'I' "
         f"AND {first})",
-        (*where, *given),
+        (*where, *arguments),
     )
 
 
@@ -163,7 +165,7 @@ def write_back(
             )
     if "D" in ops:
         later = raw.execute(f"SELECT 1 FROM {history} WHERE seq > ? LIMIT 1", (where[1],)).fetchone()
-        columns, values, given = [], [], []
+        columns, values, arguments = [], [], []
         for column in table.columns:
             name = quote_name(column.name)
             columns.append(name)
@@ -178,7 +180,7 @@ def write_back(
                 values.append(f"max(COALESCE({newest}, 0), COALESCE(e.{name}, 0)) + 1")
             elif column.name in monotonic:
                 values.append("?")
-                given.append(now)
+                arguments.append(now)
             elif ops == {"D"}:
                 values.append(f"e.{name}")
             else:
@@ -187,5 +189,5 @@ def write_back(
         raw.execute(
             f"INSERT OR ROLLBACK INTO {live} ({', '.join(columns)}) SELECT {', '.join(values)} FROM {history} e "
             f"WHERE {chosen}{absent if ops != {'D'} else ''}",
-            (*given, *where, *given_first),
+            (*arguments, *where, *given_first),
         )

@@ -153,17 +153,17 @@ class Schema:
 
     def _standing_on(self, family: str) -> set[str]:
         """Return the families with tables that refer to those of *family*, directly or through others."""
-        found = {family}
+        families = {family}
         while True:
             more = {
                 self.home[table.name]
                 for table in self.tables
                 for key in table.foreign_keys
-                if self.home.get(key.column.table.name) in found
+                if self.home.get(key.column.table.name) in families
             }
-            if more <= found:
-                return found - {family}
-            found |= more
+            if more <= families:
+                return families - {family}
+            families |= more
 
     def ensure(self, db: Database, *, before_change: Callable[[], None] | None = None) -> bool:
         """Bring *db* to these tables: create what is missing, migrate what is older. Return whether anything changed.
@@ -181,22 +181,22 @@ class Schema:
                 else {}
             )
             stale = [table for table in self.indexes if derived_indexes.is_stale(raw, table)]
-        wanted = {"core": CORE_VERSION} | {family.name: family.version for family in self.families}
+        expected = {"core": CORE_VERSION} | {family.name: family.version for family in self.families}
         for name, version in at.items():
-            if name in wanted and version > wanted[name]:
+            if name in expected and version > expected[name]:
                 if name in self._strangers:
                     raise FamilyFault(
                         name,
                         f"its tables were written by a newer version of it (tables {version}, this one knows "
-                        f"{wanted[name]}); install that one",
+                        f"{expected[name]}); install that one",
                     )
                 raise Conflict(
                     f"{db.path.parent.name} was written by a newer version of {name} (tables {version}, this "
-                    f"engine knows {wanted[name]}). Update the engine to open it; nothing was changed.",
+                    f"engine knows {expected[name]}). Update the engine to open it; nothing was changed.",
                     code="library_too_new",
                 )
         missing = [table for table in self.tables if table.name not in present and table not in self.indexes]
-        if not missing and all(at.get(name) == version for name, version in wanted.items()):
+        if not missing and all(at.get(name) == version for name, version in expected.items()):
             if stale:
                 with db.write() as conn:
                     for table in stale:
@@ -208,21 +208,21 @@ class Schema:
         with db.write() as conn:
             self._create(conn, present, at)
             self._migrate(conn, at)
-            made = _names(conn)
+            created = _names(conn)
             for table in self.tables:
-                if table.name not in present and table.name not in made:
+                if table.name not in present and table.name not in created:
                     self._create_table(conn, table)
             for table in self.indexes:
                 # A migration may have recreated the followed table, which gives its rows other numbers.
                 home = self.home[table.name]
-                if table in stale or at.get(home) != wanted[home]:
+                if table in stale or at.get(home) != expected[home]:
                     with _blaming(home):
                         derived_indexes.rebuild(conn, table)
             self._regenerate(conn)
             raw_of(conn).executemany(
                 "INSERT INTO schema_version (family, version) VALUES (?, ?) "
                 "ON CONFLICT (family) DO UPDATE SET version = excluded.version",
-                list(wanted.items()),
+                list(expected.items()),
             )
         self._compare(db)
         return True
@@ -276,11 +276,11 @@ class Schema:
 
     def _regenerate(self, conn: Connection) -> None:
         """Recreate every trigger that differs from the models."""
-        there = _triggers_in(raw_of(conn))
+        present = _triggers_in(raw_of(conn))
         for name, statement in self.triggers.items():
-            if there.get(name) == statement:
+            if present.get(name) == statement:
                 continue
-            if name in there:
+            if name in present:
                 conn.exec_driver_sql(f"DROP TRIGGER {capture.quote_name(name)}")
             with _blaming(self._trigger_homes.get(name, "library")):
                 conn.exec_driver_sql(statement)
@@ -291,15 +291,15 @@ class Schema:
     @cached_property
     def triggers(self) -> dict[str, str]:
         """Return every trigger these models require: name to statement."""
-        found = (
+        statements = (
             capture.audit_triggers(column.name for column in audit.audit.columns) | capture.step_triggers()
         )
         for table in self.tables:
             with _blaming(self.home[table.name]):
                 of_table = capture.trigger_ddl(table) | derived_indexes.trigger_ddl(table)
             self._trigger_homes |= dict.fromkeys(of_table, self.home[table.name])
-            found |= of_table
-        return found
+            statements |= of_table
+        return statements
 
     def _compare(self, db: Database) -> None:
         """Refuse writes when triggers or columns differ from the models."""
@@ -322,11 +322,11 @@ class Schema:
                     return
             columns_in = _all_columns(raw)
             for table in self.tables:
-                asked = {column.name for column in table.columns}
-                wanted = {table.name: asked}
+                names = {column.name for column in table.columns}
+                expected = {table.name: names}
                 if table in self.tracked:
-                    wanted[capture.history_name(table)] = asked | capture.OWN_COLUMNS
-                for name, columns in wanted.items():
+                    expected[capture.history_name(table)] = names | capture.OWN_COLUMNS
+                for name, columns in expected.items():
                     if lacking := columns.difference(columns_in.get(name.lower(), ())):
                         if (home := self.home[table.name]) in self._strangers:
                             raise FamilyFault(
@@ -368,12 +368,12 @@ def _table_ddl(table: Table, keep: frozenset[ForeignKeyConstraint]) -> tuple[str
             if not column.nullable and not column.primary_key:
                 # For the same reason as in the triggers: see `capture._tracked_triggers`.
                 column.dialect_options["sqlite"]["on_conflict_not_null"] = "ROLLBACK"
-    made: list[DDLElement] = [
+    statements: list[DDLElement] = [
         CreateTable(table, include_foreign_key_constraints=list(keep)),
         *(CreateIndex(index) for index in sorted(table.indexes, key=lambda i: str(i.name))),
     ]
     history = capture.history_ddl(table) if is_tracked else []
-    return (*(str(one.compile(dialect=_DIALECT)) for one in made), *history)
+    return (*(str(statement.compile(dialect=_DIALECT)) for statement in statements), *history)
 
 
 def _triggers_in(raw: sqlite3.Connection) -> dict[str, str]:
@@ -387,12 +387,12 @@ def _columns(raw: sqlite3.Connection, table: str) -> list[str]:
 def _all_columns(raw: sqlite3.Connection) -> dict[str, set[str]]:
     # One statement: 250 of them took a third of the time of opening a project. Names in lower case, as SQLite compares
     # them.
-    found: dict[str, set[str]] = {}
+    columns_by_table: dict[str, set[str]] = {}
     for table, column in raw.execute(
         "SELECT m.name, c.name FROM sqlite_master AS m JOIN pragma_table_xinfo(m.name) AS c WHERE m.type = 'table'"
     ):
-        found.setdefault(table.lower(), set()).add(column)
-    return found
+        columns_by_table.setdefault(table.lower(), set()).add(column)
+    return columns_by_table
 
 
 def _names(conn: Connection) -> set[str]:

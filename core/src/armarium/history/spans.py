@@ -34,9 +34,9 @@ def span(raw: sqlite3.Connection, table: Table | str, audit_seq: int) -> tuple[i
 def spans(raw: sqlite3.Connection, tables: Sequence[Table], audit_seq: int) -> dict[Table, tuple[int, int]]:
     """Return the `span` of each of *tables* that step *audit_seq* touched; one statement selects the candidates."""
     return {
-        table: found
+        table: bounds
         for table in _select_tables(raw, tables, audit_seq)
-        if (found := span(raw, table, audit_seq)) is not None
+        if (bounds := span(raw, table, audit_seq)) is not None
     }
 
 
@@ -51,16 +51,16 @@ def first_after(raw: sqlite3.Connection, table: Table, audit_seq: int) -> int | 
 
 def counts(raw: sqlite3.Connection, tables: Sequence[Table], audit_seq: int) -> dict[str, int]:
     """Return how many images the newest step left, by table: recorded in its audit row, and recounted by the doctor."""
-    found: dict[str, int] = {}
+    images_by_table: dict[str, int] = {}
     for table in _select_tables(raw, tables, audit_seq):
         name = quote_name(history_name(table))
         # From the end back to the step before: faster than bisection for small steps, and all rows are counted anyway.
-        (found[str(table.name)],) = raw.execute(
+        (images_by_table[str(table.name)],) = raw.execute(
             f"SELECT count(*) FROM {name} WHERE seq > IFNULL("
             f"(SELECT seq FROM {name} WHERE audit_seq < ? ORDER BY seq DESC LIMIT 1), -1)",
             (audit_seq,),
         ).fetchone()
-    return found
+    return images_by_table
 
 
 def _select_tables(raw: sqlite3.Connection, tables: Sequence[Table], audit_seq: int) -> list[Table]:
@@ -77,8 +77,8 @@ def newest_steps(raw: sqlite3.Connection, tables: Sequence[Table]) -> list[int |
     """Return the last step that touched each of *tables*, whatever *raw* shows of them; None: no step did."""
     if not tables:
         return []
-    asked = _newest_steps(tuple(table.name for table in tables), "main.")
-    return list(raw.execute(asked).fetchone())
+    query = _newest_steps(tuple(table.name for table in tables), "main.")
+    return list(raw.execute(query).fetchone())
 
 
 def seq_after(raw: sqlite3.Connection, table: Table, audit_seq: int) -> int:
@@ -112,7 +112,7 @@ def _span(raw: sqlite3.Connection, name: str, audit_seq: int) -> tuple[int, int]
 def _first_of(raw: sqlite3.Connection, name: str, audit_seq: int, newest: tuple[int, int]) -> tuple[int, int]:
     """Return (seq, audit_seq) of the first row whose step is *audit_seq* or later; *newest*, the last row, is one."""
     probe = f"SELECT seq, audit_seq FROM {name} WHERE seq >= ? ORDER BY seq LIMIT 1"
-    found = newest
+    first = newest
     low, high = 0, newest[0]
     # Small steps near the end are requested most often: widen from there before bisecting.
     stride, widens = 1, True
@@ -120,8 +120,8 @@ def _first_of(raw: sqlite3.Connection, name: str, audit_seq: int, newest: tuple[
         at = max(low, high - stride) if widens else (low + high) // 2
         row = raw.execute(probe, (at,)).fetchone()
         if row[1] >= audit_seq:
-            found, high = row, at
+            first, high = row, at
             stride *= 4
         else:
             low, widens = row[0] + 1, False
-    return found
+    return first

@@ -7,7 +7,7 @@ row was touched twice: B's move into A is undone, A is put into B, and then the 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from sqlalchemy import Table
@@ -35,14 +35,16 @@ def newest(raw: sqlite3.Connection, tables: Iterable[Table]) -> dict[Table, int]
     }
 
 
-def made_since(raw: sqlite3.Connection, table: Table, since: int, step: int) -> Circle | None:
+def made_since(
+    raw: sqlite3.Connection, table: Table, since: int, step: int, title_of: Callable[[str], str]
+) -> Circle | None:
     """Return a cycle that the changes after history row *since* closed while step number *step* is undone, or None."""
     (key,) = (quote_name(name) for name in key_columns(table))
     history, live = quote_name(history_name(table)), quote_name(table.name)
     for name in _own_references(table):
         column = quote_name(name)
         # Only a row whose parent changed can close one.
-        found = raw.execute(
+        row = raw.execute(
             f"WITH RECURSIVE up(start, at) AS (SELECT t.{key}, t.{column} FROM {history} h JOIN {live} t"
             f" ON t.{key} = h.{key} WHERE h.seq > ? AND h.op = 'U' AND {holds(table.c[name], 'h')}"
             f" AND t.{column} IS NOT h.{column}"
@@ -50,17 +52,17 @@ def made_since(raw: sqlite3.Connection, table: Table, since: int, step: int) -> 
             " SELECT start FROM up WHERE at = start LIMIT 1",
             (since,),
         ).fetchone()
-        if found is None:
+        if row is None:
             continue
         later = raw.execute(
             f"WITH RECURSIVE ring(at) AS (VALUES (?) UNION SELECT t.{column} FROM ring JOIN {live} t"
             f" ON t.{key} = ring.at) SELECT a.action_name, a.id FROM ring JOIN {history} h ON h.{key} = ring.at"
             " JOIN audit a ON a.seq = h.audit_seq WHERE h.seq <= ? AND a.seq > ? AND a.undone = 0"
             " ORDER BY h.seq DESC LIMIT 1",
-            (found[0], since, step),
+            (row[0], since, step),
         ).fetchone()
         label = rules_of(table).label or table.name
-        which = f" ({later[0]}, {later[1]})" if later else ""
+        which = f" ({title_of(later[0])}, {later[1]})" if later else ""
         return Circle(
             f"a {label} would come to lie beneath itself, because of a later step still in effect{which}",
             later[1] if later else None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,8 +48,12 @@ def refusal(reason: str, audit_id: str, why: str, **fields: Any) -> Conflict:
     )
 
 
-def check(raw: sqlite3.Connection, table: Table, row: Row, where: tuple[int, int]) -> None:
-    """Refuse when some row is no longer as the step left it: a later step still in effect touched it."""
+def check(
+    raw: sqlite3.Connection, table: Table, row: Row, where: tuple[int, int], title_of: Callable[[str], str]
+) -> None:
+    """Refuse when some row is no longer as the step left it: a later step still in effect touched it, which the refusal
+    names by the title that *title_of* gives its action.
+    """
     history, live = quote_name(history_name(table)), quote_name(table.name)
     if not raw.execute(f"SELECT 1 FROM {history} WHERE seq > ? LIMIT 1", (where[1],)).fetchone():
         return
@@ -70,16 +75,16 @@ def check(raw: sqlite3.Connection, table: Table, row: Row, where: tuple[int, int
         for c in sorted(plain)
     )
     next_seq = f"(SELECT min(h.seq) FROM {history} h WHERE {same_key(table, 'h', 's')} AND h.seq > s.last)"
-    found = raw.execute(
+    changed = raw.execute(
         f"SELECT n.seq, {keys_of(table, 's')} FROM {touched} JOIN {history} n ON n.seq = {next_seq} "
         f"LEFT JOIN {live} t ON {same_key(table, 't', 's')} "
         f"WHERE NOT (CASE WHEN n.op = 'I' THEN t.{quote_name(keys[0])} IS NULL "
         f"ELSE t.{quote_name(keys[0])} IS NOT NULL AND {equal or '1'} END) LIMIT 1",
         where,
     ).fetchone()
-    if found is None:
+    if changed is None:
         return
-    first_seq, *key = found
+    first_seq, *key = changed
     matches = " AND ".join(f"h.{quote_name(k)} = ?" for k in keys)
     later = raw.execute(
         f"SELECT a.id, a.action_name FROM {history} h JOIN audit a ON a.seq = h.audit_seq "
@@ -87,10 +92,10 @@ def check(raw: sqlite3.Connection, table: Table, row: Row, where: tuple[int, int
         f"ORDER BY a.inverse_of IS NOT NULL, h.seq DESC LIMIT 1",
         (*key, first_seq),
     ).fetchone()
-    raise _changed_conflict(row, table, later)
+    raise _changed_conflict(row, table, later, title_of)
 
 
-def check_uses(raw: sqlite3.Connection, schema: Schema, row: Row) -> None:
+def check_uses(raw: sqlite3.Connection, schema: Schema, row: Row, title_of: Callable[[str], str]) -> None:
     """Refuse where a restored row refers to one that a later step removed, and no foreign key would detect it."""
     for used, user, column in schema.uses:
         where = span(raw, user, row.seq)
@@ -98,7 +103,7 @@ def check_uses(raw: sqlite3.Connection, schema: Schema, row: Row) -> None:
             continue
         (target,) = (quote_name(key) for key in key_columns(used))
         name, keys = quote_name(column), ", ".join(quote_name(key) for key in key_columns(user))
-        found = raw.execute(
+        later = raw.execute(
             f"SELECT a.id, a.action_name FROM {quote_name(user.name)} t JOIN {quote_name(history_name(used))} h"
             f" ON h.{target} = t.{name} AND h.op = 'D' JOIN audit a ON a.seq = h.audit_seq"
             f" WHERE ({keys_of(user, 't')}) IN"
@@ -107,24 +112,31 @@ def check_uses(raw: sqlite3.Connection, schema: Schema, row: Row) -> None:
             " ORDER BY h.seq DESC LIMIT 1",
             where,
         ).fetchone()
-        if found is not None:
-            raise _changed_conflict(row, used, found)
+        if later is not None:
+            raise _changed_conflict(row, used, later, title_of)
 
 
-def _changed_conflict(row: Row, table: Table, later: tuple[str, str] | None) -> Conflict:
+def _changed_conflict(
+    row: Row, table: Table, later: tuple[str, str] | None, title_of: Callable[[str], str]
+) -> Conflict:
     label = rules_of(table).label or table.name
     if later is None:
         return refusal("changed", row.id, f"a later step changed the same {label}", later_audit_id=None)
     return refusal(
         "changed",
         row.id,
-        f"a later step still in effect ({later[1]}, {later[0]}) touched the same {label}; undo that one first",
+        f"a later step still in effect ({title_of(later[1])}, {later[0]}) touched the same {label}; undo that one first",
         later_audit_id=later[0],
     )
 
 
 def check_references(
-    raw: sqlite3.Connection, schema: Schema, table: Table, row: Row, where: tuple[int, int]
+    raw: sqlite3.Connection,
+    schema: Schema,
+    table: Table,
+    row: Row,
+    where: tuple[int, int],
+    title_of: Callable[[str], str],
 ) -> None:
     """Refuse when a row that a later step inserted would be left without the row it refers to."""
     history = quote_name(history_name(table))
@@ -151,4 +163,4 @@ def check_references(
                 "ORDER BY h.seq DESC LIMIT 1",
                 (*orphan, row.seq),
             ).fetchone()
-            raise _changed_conflict(row, child, later)
+            raise _changed_conflict(row, child, later, title_of)

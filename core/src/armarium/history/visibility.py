@@ -15,6 +15,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import orjson
@@ -123,9 +124,13 @@ class Visibility:
     _without: int = field(default=-1, init=False)
 
     def __post_init__(self) -> None:
+        self._readers = self.db.readers(lambda raw: self.rows.lay(raw))
+
+    @cached_property
+    def rows(self) -> VisibleRows:
+        """The views, worked out for the first caller who may not see everything: no owner pays for them."""
         parts = None if self.rights is None else self.rights.parts
-        self.rows = VisibleRows(self.schema, parts, [table for rule in self.along for table in rule.tables])
-        self._readers = self.db.readers(self.rows.lay)
+        return VisibleRows(self.schema, parts, [table for rule in self.along for table in rule.tables])
 
     def close(self) -> None:
         """Close its reading connections."""
@@ -167,8 +172,8 @@ class Visibility:
         withheld_rows = self.find_withheld(conn, principal)
         self.rows.fill(raw, who, withheld_rows.everything, withheld_rows.nodes, withheld_rows.parts)
         for rule in self.along:
-            given = (conn, f"temp.{NODES}", f"temp.{PARTS}")
-            self.rows.add(raw, rule.find_withheld(*given), rule.find_partial(*given))
+            arguments = (conn, f"temp.{NODES}", f"temp.{PARTS}")
+            self.rows.add(raw, rule.find_withheld(*arguments), rule.find_partial(*arguments))
 
     def find_withheld(self, conn: Connection, principal: Principal) -> WithheldRows:
         """Return what the records withhold from *principal*."""
@@ -178,11 +183,15 @@ class Visibility:
 
     def find_hidden(self, principal: Principal, ids: Iterable[str]) -> set[str]:
         """Return those of *ids* that are ids of rows which *principal* may not see."""
-        wanted = [one for one in dict.fromkeys(ids) if one and len(one) <= LONGEST_ID and "\0" not in one]
-        if not wanted or not self.limits(principal):
+        valid_ids = [
+            row_id
+            for row_id in dict.fromkeys(ids)
+            if row_id and len(row_id) <= LONGEST_ID and "\0" not in row_id
+        ]
+        if not valid_ids or not self.limits(principal):
             return set()
         with self.read(principal) as conn:
-            return self.rows.find_hidden(raw_of(conn), wanted)
+            return self.rows.find_hidden(raw_of(conn), valid_ids)
 
     def refuse(self, principal: Principal, ids: Iterable[str]) -> None:
         """Raise 403 rights_restricted where one of *ids* is the id of a row that *principal* may not see."""
@@ -197,29 +206,36 @@ class Visibility:
 
     def names_elsewhere(self, ids: Iterable[object]) -> bool:
         """Return whether one of *ids* is that of a row that lies on no document."""
-        wanted = [one for one in ids if isinstance(one, str) and len(one) <= LONGEST_ID and "\0" not in one]
-        if not wanted:
+        valid_ids = [
+            row_id
+            for row_id in ids
+            if isinstance(row_id, str) and len(row_id) <= LONGEST_ID and "\0" not in row_id
+        ]
+        if not valid_ids:
             return False
         with self.db.read_all() as conn:
-            return self.rows.names_elsewhere(raw_of(conn), wanted)
+            return self.rows.names_elsewhere(raw_of(conn), valid_ids)
 
     def shows_part(self, principal: Principal, ids: Iterable[str]) -> bool:
         """Return whether one of *ids* names a page, or a part of one, of which *principal* sees only a part."""
-        wanted = [one for one in ids if "\0" not in one]
-        if not wanted or not self.limits(principal):
+        valid_ids = [row_id for row_id in ids if "\0" not in row_id]
+        if not valid_ids or not self.limits(principal):
             return False
         with self.read(principal) as conn:
-            return self.rows.is_partial(raw_of(conn), wanted)
+            return self.rows.is_partial(raw_of(conn), valid_ids)
 
     def shows_part_itself(self, principal: Principal, ids: Iterable[str]) -> bool:
         """As `shows_part`, of pages that are themselves laid out in parts: not of the folders above one."""
-        wanted = [one for one in ids if "\0" not in one]
+        valid_ids = [row_id for row_id in ids if "\0" not in row_id]
         parts = self.rows.parts
-        if not wanted or parts is None or not self.limits(principal):
+        if not valid_ids or parts is None or not self.limits(principal):
             return False
         with self.read(principal) as conn:
             raw = raw_of(conn)
-            return any(holds_parts(raw, parts, one) and self.rows.is_partial(raw, [one]) for one in wanted)
+            return any(
+                holds_parts(raw, parts, page_id) and self.rows.is_partial(raw, [page_id])
+                for page_id in valid_ids
+            )
 
     def refuse_step(self, raw: sqlite3.Connection, audit_seq: int, principal: Principal) -> None:
         """Refuse the step *audit_seq*, open or past, where it touched what *principal* may not see."""
@@ -256,14 +272,14 @@ class Visibility:
 
     def _ids_touched(self, raw: sqlite3.Connection, audit_seq: int) -> set[str]:
         """Return the ids of the rows that the step touched, and of the nodes they belong to."""
-        found = self._nodes(raw, audit_seq)
+        ids = self._nodes(raw, audit_seq)
         for table, where in spans(raw, self.rows.tracked, audit_seq).items():
             key = quote_name(identity(table) or "")
             statement = (
                 f"SELECT DISTINCT {key} FROM {quote_name(history_name(table))} WHERE seq BETWEEN ? AND ?"
             )
-            found |= {row[0] for row in raw.execute(statement, where)}
-        return found
+            ids |= {row[0] for row in raw.execute(statement, where)}
+        return ids
 
     def reasons(self, principal: Principal, ids: Iterable[str], use: Use) -> dict[str, str]:
         """Return the reasons of this project, see `Rights.reasons`."""
@@ -271,7 +287,7 @@ class Visibility:
             why = "Its rights cannot be read: the plugin that keeps them does not work in this project."
             return {} if principal.may("owner") and use == "show" else dict.fromkeys(ids, why)
         ids = list(ids)
-        found = (
+        reasons_by_id = (
             dict.fromkeys(self.find_hidden(principal, ids), rights_restricted(()).detail)
             if use != "export"
             else {}
@@ -279,31 +295,33 @@ class Visibility:
         if use != "show":
             with self.db.read_all() as conn:
                 if self.rights.has_any(raw_of(conn)):
-                    found |= self.rights.reasons(conn, [one for one in ids if one not in found], use)
-        return found
+                    reasons_by_id |= self.rights.reasons(
+                        conn, [row_id for row_id in ids if row_id not in reasons_by_id], use
+                    )
+        return reasons_by_id
 
 
 def holds_parts(raw: sqlite3.Connection, parts: Table, node: str) -> bool:
     """Return whether there are rows of *parts* on the page *node*, whoever may see them."""
     page, name = quote_name(rules_of(parts).document or ""), quote_name(parts.name)
-    found = raw.execute(f"SELECT 1 FROM main.{name} WHERE {page} = ? LIMIT 1", (node,)).fetchone()
-    return found is not None
+    row = raw.execute(f"SELECT 1 FROM main.{name} WHERE {page} = ? LIMIT 1", (node,)).fetchone()
+    return row is not None
 
 
 def texts_in(value: Any) -> Iterator[str]:
     """Yield every text within *value* that may be an id, at any depth; of one with colons, the parts between them too."""
     waiting = [value]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, str):
-            if one and len(one) <= LONGEST_ID:
-                yield one
-                if ":" in one:
-                    yield from filter(None, one.split(":"))
-        elif isinstance(one, Mapping):
-            waiting += one.values()
-        elif isinstance(one, list | tuple | set | frozenset):
-            waiting += one
+        item = waiting.pop()
+        if isinstance(item, str):
+            if item and len(item) <= LONGEST_ID:
+                yield item
+                if ":" in item:
+                    yield from filter(None, item.split(":"))
+        elif isinstance(item, Mapping):
+            waiting += item.values()
+        elif isinstance(item, list | tuple | set | frozenset):
+            waiting += item
 
 
 def find_withheld(library: Library, principal: Principal, ids: Iterable[str], use: Use) -> dict[str, str]:
@@ -319,9 +337,11 @@ def find_withheld(library: Library, principal: Principal, ids: Iterable[str], us
 
 def refuse_withheld(library: Library, principal: Principal, ids: Iterable[str], use: Use) -> None:
     """Raise 403 rights_restricted, with the reason, for what `find_withheld` returns."""
-    found = find_withheld(library, principal, ids, use)
-    if found:
-        raise Forbidden(next(iter(found.values())), code="rights_restricted", restricted_ids=sorted(found))
+    reasons = find_withheld(library, principal, ids, use)
+    if reasons:
+        raise Forbidden(
+            next(iter(reasons.values())), code="rights_restricted", restricted_ids=sorted(reasons)
+        )
 
 
 def withheld_nodes(conn: Connection) -> frozenset[str]:
@@ -329,8 +349,8 @@ def withheld_nodes(conn: Connection) -> frozenset[str]:
     elsewhere.
     """
     raw = raw_of(conn)
-    there = raw.execute("SELECT 1 FROM sqlite_temp_schema WHERE name = ?", (NODES,)).fetchone()
-    if there is None:
+    table_row = raw.execute("SELECT 1 FROM sqlite_temp_schema WHERE name = ?", (NODES,)).fetchone()
+    if table_row is None:
         return frozenset()
     return frozenset(row[0] for row in raw.execute(f"SELECT id FROM temp.{NODES}"))
 
@@ -342,8 +362,8 @@ def withheld_pages(conn: Connection) -> frozenset[str] | None:
     For code that keeps texts of whole pages: the visible part of such a page must be read again.
     """
     raw = raw_of(conn)
-    there = raw.execute("SELECT 1 FROM sqlite_temp_schema WHERE name = ?", (PAGES,)).fetchone()
-    if there is None:
+    table_row = raw.execute("SELECT 1 FROM sqlite_temp_schema WHERE name = ?", (PAGES,)).fetchone()
+    if table_row is None:
         return None
     return frozenset(row[0] for row in raw.execute(f"SELECT id FROM temp.{PAGES}"))
 

@@ -112,7 +112,7 @@ class VisibleRows:
             if everything:
                 raw.execute(f"INSERT INTO temp.{NODES} SELECT {key} FROM main.{tree}")
             else:
-                joined = " OR ".join(f"{one} = down.id" for one in (f"t.{parent}", *stands_for))
+                joined = " OR ".join(f"{column} = down.id" for column in (f"t.{parent}", *stands_for))
                 raw.execute(
                     "WITH RECURSIVE down(id) AS (SELECT value FROM json_each(?)"
                     f" UNION SELECT t.{key} FROM down JOIN main.{tree} t ON {joined})"
@@ -131,9 +131,9 @@ class VisibleRows:
         a whole.
         """
         raw.execute("PRAGMA query_only=OFF")
-        for name, found in ((PARTS, ids), (PAGES, partial)):
+        for name, listed in ((PARTS, ids), (PAGES, partial)):
             raw.execute(
-                f"INSERT OR IGNORE INTO temp.{name} SELECT value FROM json_each(?)", (_id_list(found),)
+                f"INSERT OR IGNORE INTO temp.{name} SELECT value FROM json_each(?)", (_id_list(listed),)
             )
         raw.execute("PRAGMA query_only=ON")
 
@@ -164,8 +164,8 @@ class VisibleRows:
     def are_places(self, raw: sqlite3.Connection, ids: set[str]) -> bool:
         """Return whether every one of *ids* is that of a document or of a part of a page."""
         tables = [table for table in (self.tree, self.parts) if table is not None]
-        found = {one for table in tables for one in _find_known(raw, table, ids)}
-        return found == ids
+        known = {row_id for table in tables for row_id in _find_known(raw, table, ids)}
+        return known == ids
 
     def names_elsewhere(self, raw: sqlite3.Connection, ids: Collection[str]) -> bool:
         """Return whether one of *ids* is that of a row that lies on no document."""
@@ -204,33 +204,41 @@ class VisibleRows:
                 continue
             self._covered[table.name] = table
             self.conditions[table.name] = [*conditions, *_whole_rows(table, rules.whole)]
-            yield _view(table, table.name, self.conditions[table.name], rules.whole)
+            yield _view(table, self.conditions[table.name], rules.whole)
             if rules.kind == "tracked":
                 yield _history_view(table, rules.whole)
         yield f"CREATE TEMP VIEW {IDS} AS {' UNION ALL '.join(self._withheld_ids()) or 'SELECT NULL AS id WHERE 0'}"
         # The log names rows only by their ids: a step that names a withheld one is left out.
         for table in (audit.audit_target, audit.audit):
             self._covered[table.name] = table
-            yield _view(table, table.name, list(_log_conditions(table, self._shows_jobs)), None)
+            yield _view(table, _log_conditions(table, self._shows_jobs), None)
 
     def _withheld_ids(self) -> Iterator[str]:
         """Select the ids of withheld rows of each tracked table, by the index of their documents where there is one."""
+        beyond: dict[str, list[str]] = {}
         for table in self._covered.values():
             rules, key = rules_of(table), identity(table)
             if rules.kind != "tracked" or key is None or table is self.tree or table.name in self.along:
                 continue
-            hidden = f"NOT ({' AND '.join(self._conditions(table))})"
-            if rules.document is not None:
-                parts = [
-                    reference.parent.name
-                    for reference in table.foreign_keys
-                    if self.parts is not None and reference.column.table.name == self.parts.name
-                ]
-                places = [(rules.document, NODES), *((part, PARTS) for part in parts)]
-                hidden = " OR ".join(
-                    f"{quote_name(one)} IN (SELECT id FROM temp.{among})" for one, among in places
-                )
-            yield f"SELECT {quote_name(key)} AS id FROM main.{quote_name(table.name)} m WHERE {hidden}"
+            rows = f"SELECT m.{quote_name(key)} AS id FROM main.{quote_name(table.name)} m WHERE"
+            if rules.document is None:
+                beyond[table.name] = [f"{rows} NOT ({' AND '.join(self._conditions(table))})"]
+                yield from beyond[table.name]
+                continue
+            places = [(rules.document, NODES)] + [
+                (reference.parent.name, PARTS)
+                for reference in table.foreign_keys
+                if self.parts is not None and reference.column.table.name == self.parts.name
+            ]
+            among = (f"{quote_name(column)} IN (SELECT id FROM temp.{name})" for column, name in places)
+            yield f"{rows} {' OR '.join(among)}"
+            # A page that is shown may have rows of what is withheld elsewhere: a sign of which the picture is on another.
+            beyond[table.name] = [
+                f"{rows} m.{quote_name(reference.parent.name)} IN ({of_another})"
+                for reference in table.foreign_keys
+                for of_another in beyond.get(reference.column.table.name, ())
+            ]
+            yield from beyond[table.name]
 
     def _conditions(self, table: Table) -> Iterator[str]:
         """Return the SQL conditions under which a row of *table*, called `m`, is visible."""
@@ -284,12 +292,12 @@ class VisibleRows:
             yield _not_in(column, NODES)
         elif self.parts is not None and named == self.parts.name:
             yield _not_in(column, PARTS)
-        seen = self._covered.get(named)
+        covered = self._covered.get(named)
         # Tables come parents before children; references back are skipped, or the views would be circular.
-        if seen is not None and seen is not self.tree and seen is not table:
+        if covered is not None and covered is not self.tree and covered is not table:
             empty = f"m.{quote_name(column.name)} IS NULL OR " if column.nullable else ""
             yield (
-                f"({empty}EXISTS (SELECT 1 FROM temp.{quote_name(seen.name)} v"
+                f"({empty}EXISTS (SELECT 1 FROM temp.{quote_name(covered.name)} v"
                 f" WHERE v.{quote_name(target.name)} = m.{quote_name(column.name)}))"
             )
 
@@ -306,28 +314,25 @@ def identity(table: Table) -> str | None:
 def _find_known(raw: sqlite3.Connection, table: Table, ids: Iterable[str]) -> list[str]:
     """Return those of *ids* that are ids of rows of *table*, whoever may see them."""
     name, key = quote_name(table.name), quote_name(identity(table) or "")
-    asked = f"SELECT {key} FROM main.{name} WHERE {key} IN (SELECT value FROM json_each(?))"
-    return [row[0] for row in raw.execute(asked, (_id_list(ids),))]
+    query = f"SELECT {key} FROM main.{name} WHERE {key} IN (SELECT value FROM json_each(?))"
+    return [row[0] for row in raw.execute(query, (_id_list(ids),))]
 
 
 def _weak(table: Table) -> list[Column[object]]:
     """Return the columns that hold an id without a foreign key."""
-    return [
-        column
-        for column in table.columns
-        if column.name.endswith("_id") and isinstance(column.type, Text) and not column.foreign_keys
-    ]
+    texts = (column for column in table.columns if isinstance(column.type, Text))
+    return [column for column in texts if column.name.endswith("_id") and not column.foreign_keys]
 
 
 def _not_in(column: Column[object], withheld: str) -> str:
     name = f"m.{quote_name(column.name)}"
-    asked = f"{name} NOT IN (SELECT id FROM temp.{withheld})"
-    return f"({name} IS NULL OR {asked})" if column.nullable else asked
+    condition = f"{name} NOT IN (SELECT id FROM temp.{withheld})"
+    return f"({name} IS NULL OR {condition})" if column.nullable else condition
 
 
 def _names_none(column: Column[object], among: Iterable[str] = (NODES, PARTS), *, jobs: bool = False) -> str:
     """SQL: the JSON of *column* names nothing that is withheld; of *jobs*, none that is about such things alone."""
-    named = " OR ".join(f"j.value IN (SELECT id FROM temp.{one})" for one in among)
+    named = " OR ".join(f"j.value IN (SELECT id FROM temp.{name})" for name in among)
     if jobs:
         job = quote_name(_OF_MANY[0])
         named += (
@@ -337,13 +342,10 @@ def _names_none(column: Column[object], among: Iterable[str] = (NODES, PARTS), *
     return f"NOT EXISTS (SELECT 1 FROM json_tree(m.{quote_name(column.name)}) j WHERE j.type = 'text' AND ({named}))"
 
 
-def _log_conditions(table: Table, jobs: bool) -> Iterator[str]:
+def _log_conditions(table: Table, jobs: bool) -> list[str]:
     if "target_id" in table.c:
-        yield from (_not_in(table.c.target_id, one) for one in EVERYTHING)
-        return
-    yield from (
-        _names_none(table.c[name], EVERYTHING, jobs=jobs) for name in ("target_ids", "params", "changed")
-    )
+        return [_not_in(table.c.target_id, name) for name in EVERYTHING]
+    return [_names_none(table.c[name], EVERYTHING, jobs=jobs) for name in ("target_ids", "params", "changed")]
 
 
 def _whole_rows(table: Table, whole: Whole | None) -> Iterator[str]:
@@ -352,8 +354,8 @@ def _whole_rows(table: Table, whole: Whole | None) -> Iterator[str]:
         return
     owner = rules_of(table).document
     assert owner is not None
-    seen = f"m.{quote_name(owner)} NOT IN (SELECT id FROM temp.{PAGES})"
-    yield seen if whole.unless is None else f"(m.{quote_name(whole.unless)} IS NOT NULL OR {seen})"
+    condition = f"m.{quote_name(owner)} NOT IN (SELECT id FROM temp.{PAGES})"
+    yield condition if whole.unless is None else f"(m.{quote_name(whole.unless)} IS NOT NULL OR {condition})"
 
 
 def _view_columns(table: Table, whole: Whole | None) -> str:
@@ -361,23 +363,19 @@ def _view_columns(table: Table, whole: Whole | None) -> str:
     hidden = whole.columns if whole is not None else ()
     key = rules_of(table).document
     rowid = [] if table.dialect_options["sqlite"]["with_rowid"] is False else ["m.rowid AS rowid"]
-    return ", ".join(
-        [
-            *rowid,
-            *(
-                f"CASE WHEN m.{quote_name(str(key))} IN (SELECT id FROM temp.{PAGES}) THEN NULL"
-                f" ELSE m.{quote_name(column.name)} END AS {quote_name(column.name)}"
-                if column.name in hidden
-                else f"m.{quote_name(column.name)}"
-                for column in table.columns
-            ),
-        ]
+    columns = (
+        f"CASE WHEN m.{quote_name(str(key))} IN (SELECT id FROM temp.{PAGES}) THEN NULL"
+        f" ELSE m.{quote_name(column.name)} END AS {quote_name(column.name)}"
+        if column.name in hidden
+        else f"m.{quote_name(column.name)}"
+        for column in table.columns
     )
+    return ", ".join([*rowid, *columns])
 
 
-def _view(table: Table, name: str, conditions: list[str], whole: Whole | None) -> str:
+def _view(table: Table, conditions: list[str], whole: Whole | None) -> str:
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    return f"CREATE TEMP VIEW {quote_name(name)} AS SELECT {_view_columns(table, whole)} FROM main.{quote_name(table.name)} m{where}"
+    return f"CREATE TEMP VIEW {quote_name(table.name)} AS SELECT {_view_columns(table, whole)} FROM main.{quote_name(table.name)} m{where}"
 
 
 def _history_view(table: Table, whole: Whole | None) -> str:

@@ -159,7 +159,6 @@ def _example_failed(ex: Example) -> dict[str, Any]:
 
 @action(
     name="job.pause",
-    params=PauseJob,
     result=JobState,
     summary="Pause a job, or resume it; a running job finishes the item in progress first",
     words=lambda p: "Paused a job" if p.get("paused", True) else "Resumed a job",
@@ -191,8 +190,8 @@ def _hold(ctx: ActionContext, view: QueueView, row: JobRow, paused: bool) -> boo
     if view.state(row) in FINISHED:
         return False
     raw = raw_of(ctx.conn)
-    found = raw.execute("SELECT paused FROM job_hold WHERE job_id = ?", (row.id,)).fetchone()
-    if bool(found and found[0]) == paused:
+    hold = raw.execute("SELECT paused FROM job_hold WHERE job_id = ?", (row.id,)).fetchone()
+    if bool(hold and hold[0]) == paused:
         return False
     raw.execute(
         "INSERT INTO job_hold (job_id, paused, cleared_at) VALUES (?, ?, NULL) "
@@ -215,7 +214,6 @@ def _tell_kinds(
 
 @action(
     name="job.cancel",
-    params=JobNamed,
     result=JobState,
     summary="Cancel a job and all beneath it; a running job finishes the item in progress first",
     words="Cancelled a job",
@@ -234,8 +232,8 @@ def cancel_job(ctx: ActionContext, p: JobNamed) -> dict[str, Any]:
         _refuse_of_run(view, rows[0], "stop")
     reached: list[JobRow] = []
     for row in rows:
-        under = [view.row(one) for one in decisions.subtree(view.raw, row.id)]
-        reached += [one for one in under if one is not None and view.state(one) not in FINISHED]
+        under = [view.row(job_id) for job_id in decisions.subtree(view.raw, row.id)]
+        reached += [job for job in under if job is not None and view.state(job) not in FINISHED]
         decisions.cancel(ctx.conn, row.id)
     _note_jobs(ctx, [row.id for row in reached])
     _tell_kinds(ctx, view, reached, lambda kind: kind.on_cancel)
@@ -248,7 +246,6 @@ def cancel_job(ctx: ActionContext, p: JobNamed) -> dict[str, Any]:
 
 @action(
     name="job.retry",
-    params=JobNamed,
     result=JobState,
     summary="Put a failed or cancelled job back in the queue; it resumes from its checkpoint",
     words="Put a job back in the queue",
@@ -271,14 +268,17 @@ def retry_job(ctx: ActionContext, p: JobNamed) -> dict[str, Any]:
     if state == "waiting":
         raise Conflict(f"{row.title} waits already; there is nothing to retry.", code="already_waiting")
     if state in ("failed", "cancelled"):
-        if ctx.action_name == "job.retry":
+        asked_for = ctx.action_name == "job.retry"
+        if asked_for:
             _refuse_retry_of_run(view, row)
         _refuse_retry(view, row)
         again = decisions.retry(ctx.conn, row.id)
         decisions.lend_rights(ctx.conn, again, ctx.principal)
         view.raw.executemany(
-            "UPDATE job_hold SET cleared_at = NULL WHERE job_id = ? AND cleared_at IS NOT NULL",
-            [(one,) for one in again],
+            # Paused before it ended: whoever retries it wants it to go on; an undo, to have it as it was.
+            "UPDATE job_hold SET cleared_at = NULL, paused = paused AND NOT ?1 WHERE job_id = ?2 "
+            "AND (cleared_at IS NOT NULL OR paused AND ?1)",
+            [(asked_for, job_id) for job_id in again],
         )
         _note_jobs(ctx, again)
     after = _view(ctx)
@@ -315,7 +315,6 @@ def _refuse_retry(view: QueueView, row: JobRow) -> None:
 
 @action(
     name="job.clear_failed",
-    params=NoParams,
     result=Cleared,
     summary="Take the failed jobs out of the list; they are kept, and a retry lists one again",
     words="Took failed jobs off the list",
@@ -336,7 +335,7 @@ def clear_failed_jobs(ctx: ActionContext, p: NoParams) -> dict[str, Any]:
     raw.executemany(
         "INSERT INTO job_hold (job_id, paused, cleared_at) VALUES (?, 0, ?) "
         "ON CONFLICT (job_id) DO UPDATE SET cleared_at = excluded.cleared_at",
-        [(one, ctx.now) for one in ids],
+        [(job_id, ctx.now) for job_id in ids],
     )
     if ids:
         _note_jobs(ctx, ids)
@@ -369,7 +368,6 @@ def _change_mode(ctx: ActionContext, mode: str) -> dict[str, Any]:
 
 @action(
     name="background.pause",
-    params=PauseBackground,
     result=BackgroundMode,
     summary="Pause all background work, or resume it; running items are finished first",
     route=Route("PUT", "/api/activity/jobs/paused", refusals=(), name="pause_all"),
@@ -387,7 +385,6 @@ def pause_background(ctx: ActionContext, p: PauseBackground) -> dict[str, Any]:
 
 @action(
     name="background.mode",
-    params=SetMode,
     result=BackgroundMode,
     summary="Set whether waiting work starts by itself, starts in any case, or does not start",
     route=Route("PUT", "/api/activity/jobs/mode", refusals=()),

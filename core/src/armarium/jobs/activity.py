@@ -162,9 +162,9 @@ def read_activity(
             (*values, limit, offset),
         )
     ]
-    shown, limited = data_shown(conn), bool(withheld_nodes(conn))
+    show, limited = data_shown(conn), bool(withheld_nodes(conn))
     for item in items:
-        item["metadata"] = shown(orjson.loads(item["metadata"]))
+        item["metadata"] = show(orjson.loads(item["metadata"]))
         if limited and item["error"]:
             item["message"] = item["message"].replace(item["error"], WITHHELD_WHY)
             item["error"] = WITHHELD_WHY

@@ -149,7 +149,11 @@ def _following(
         watched=watched,
         any_holds=any_holds(raw),
     )
-    return [one for one in claims if one.seq != claim.seq and not one.interruptions and not one.body_done]
+    return [
+        candidate
+        for candidate in claims
+        if candidate.seq != claim.seq and not candidate.interruptions and not candidate.body_done
+    ]
 
 
 def _take(

@@ -13,9 +13,7 @@ from datetime import timedelta
 from armarium.ids import now, parse_timestamp, timestamp
 from armarium.jobs.decisions import HELD
 from armarium.jobs.kinds import JobKind
-
-LONGEST_WAIT = 3600
-"""Seconds by which `RetryLater` may postpone a job. A row postponed for longer (the clock jumped) counts as due."""
+from armarium.network.limits import LONGEST_WAIT
 
 PATIENCE = 32
 """How often in a row the oldest job of a lane may be passed over; then it is its turn, whatever is preferred."""
@@ -131,5 +129,5 @@ def next_due(raw: sqlite3.Connection) -> float | None:
     ).fetchone()
     if first is None:
         return None
-    left = (parse_timestamp(first) - parse_timestamp(now())).total_seconds()
-    return min(max(left, 0.0), LONGEST_WAIT)
+    seconds = (parse_timestamp(first) - parse_timestamp(now())).total_seconds()
+    return min(max(seconds, 0.0), LONGEST_WAIT)

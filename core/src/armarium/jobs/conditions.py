@@ -66,13 +66,13 @@ class ThisMachine:
             sensors = read()
         except OSError:
             return None
-        left = [
+        margins = [
             (entry.critical - 5 if entry.critical else entry.high or HOT_DEGREES) - entry.current
             for entries in sensors.values()
             for entry in entries
             if entry.current and entry.current > 0
         ]
-        return min(left) if left else None
+        return min(margins) if margins else None
 
     def on_battery(self) -> bool | None:
         """See `Machine`."""
@@ -196,12 +196,12 @@ class Conditions:
 
     def _measure(self) -> Standing:
         free = self.machine.memory_free()
-        left = self.machine.degrees_below_limit()
+        degrees = self.machine.degrees_below_limit()
         idle = self.machine.seconds_since_input()
         return Standing(
             memory=free is not None and free < MEMORY_TIGHT,
             memory_low=free is not None and free < MEMORY_LOW,
-            heat=left is not None and left <= 0,
+            heat=degrees is not None and degrees <= 0,
             battery=bool(self.machine.on_battery()),
             in_use=idle is not None and idle < IN_USE_SECONDS,
         )

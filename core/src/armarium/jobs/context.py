@@ -6,18 +6,20 @@ import hashlib
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 from sqlalchemy import Connection
 
-from armarium.jobs.claims import LONGEST_WAIT, Claim
+from armarium.jobs.claims import Claim
 from armarium.jobs.kinds import JobKind
 from armarium.jobs.log import Level, write_lines
-from armarium.jobs.models import FINISHED
+from armarium.jobs.models import JobRow
 from armarium.jobs.queue import NewJob, enqueue_many, loads, move_on
 from armarium.jobs.spending import JobSpending
+from armarium.names import AS_STORED
+from armarium.network.limits import LONGEST_WAIT
 from armarium.principals import Principal
 from armarium.store.database import raw_of
 from armarium.store.tables import json_text
@@ -63,21 +65,7 @@ class AfterChildren(Exception):
     """
 
 
-@dataclass(frozen=True, slots=True)
-class Child:
-    """A child job, as its row stands."""
-
-    seq: int
-    id: str
-    key: str | None
-    state: str
-    reason: str | None
-    result: Any
-
-    @property
-    def is_finished(self) -> bool:
-        """Whether it is done, failed or cancelled."""
-        return self.state in FINISHED
+_CHILD = ", ".join("NULL" if name in ("args", "checkpoint") else name for name in JobRow._fields)
 
 
 class JobContext:
@@ -118,7 +106,7 @@ class JobContext:
         """The arguments: the kind's pydantic model, or the plain object for a kind without one."""
         if self._args is None:
             stored = loads(self._claim.args)
-            args = self.kind.parse(stored) if self.kind.args is not None else stored
+            args = self.kind.parse(stored, AS_STORED) if self.kind.args is not None else stored
             # What its starter may reach counts now, not when the job was queued.
             self.engine.paths.check(args, self.principal)
             self._args = args
@@ -300,25 +288,29 @@ class JobContext:
         self._runner.wake(self._store.library)
         return ids
 
-    def child(self, key: str) -> Child | None:
-        """Return the child that was queued with this key, as it stands now."""
+    def child(self, key: str) -> JobRow | None:
+        """Return the child that was queued with this key as it stands now, with its result."""
         children = self._children("key = ?", (key,), 1)
         return children[0] if children else None
 
-    def children(self, after: int = 0, limit: int = 500) -> list[Child]:
+    def ended_child(self, key: str) -> JobRow | None:
+        """As `child`, once it has ended: raises AfterChildren until then."""
+        child = self.child(key)
+        if child is not None and child.is_going:
+            raise AfterChildren
+        return child
+
+    def children(self, after: int = 0, limit: int = 500) -> list[JobRow]:
         """Return its children in the order in which they were queued, from the one after row number *after* on."""
         return self._children("seq > ?", (after,), limit)
 
-    def _children(self, where: str, values: tuple[object, ...], limit: int) -> list[Child]:
+    def _children(self, where: str, values: tuple[object, ...], limit: int) -> list[JobRow]:
         with self._store.db.read() as conn:
             rows = raw_of(conn).execute(
-                f"SELECT seq, id, key, state, reason, result FROM job WHERE parent_id = ? AND {where} ORDER BY seq LIMIT ?",
+                f"SELECT {_CHILD} FROM job WHERE parent_id = ? AND {where} ORDER BY seq LIMIT ?",
                 (self.job_id, *values, limit),
             )
-            return [
-                Child(seq, job_id, key, state, reason, loads(result))
-                for seq, job_id, key, state, reason, result in rows
-            ]
+            return [JobRow._make(values)._replace(result=loads(values[-1])) for values in rows]
 
     def call_worker(
         self,
@@ -340,10 +332,10 @@ class JobContext:
             # The page in progress is finished; only the engine's end, or a job that makes room, interrupts a call.
             return self.stop == "shutdown" or (self.stop is not None and self.kind.steps_aside)
 
-        def note(told: dict[str, Any]) -> None:
-            self.item = told
+        def note(progress: dict[str, Any]) -> None:
+            self.item = progress
             if on_progress is not None:
-                on_progress(told)
+                on_progress(progress)
 
         try:
             return self.engine.workers.call(

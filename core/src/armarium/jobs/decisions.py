@@ -52,22 +52,22 @@ def cancel(conn: Connection, job_id: str) -> list[str]:
     ids = subtree(raw, job_id)
     flagged: list[str] = []
     parents: dict[str, None] = {}
-    for one in ids:
+    for row_id in ids:
         state, body_done, parent_id = raw.execute(
-            "SELECT state, body_done, parent_id FROM job WHERE id = ?", (one,)
+            "SELECT state, body_done, parent_id FROM job WHERE id = ?", (row_id,)
         ).fetchone()
         if state in FINISHED:
             continue
         if state == "running":
-            raw.execute("UPDATE job SET stop = 'cancel' WHERE id = ?", (one,))
+            raw.execute("UPDATE job SET stop = 'cancel' WHERE id = ?", (row_id,))
             if body_done:
-                parents[one] = None
+                parents[row_id] = None
             else:
-                flagged.append(one)
+                flagged.append(row_id)
         else:
             raw.execute(
                 "UPDATE job SET state = ?, reason = ?, reason_code = ?, finished_at = ?, not_before = NULL WHERE id = ?",
-                (*CANCELLED, now(), one),
+                (*CANCELLED, now(), row_id),
             )
         if parent_id is not None:
             parents[parent_id] = None
@@ -83,16 +83,16 @@ def retry(conn: Connection, job_id: str) -> list[str]:
     raw = raw_of(conn)
     again: list[str] = []
     parents: dict[str, None] = {}
-    for one in subtree(raw, job_id):
-        state, parent_id = raw.execute("SELECT state, parent_id FROM job WHERE id = ?", (one,)).fetchone()
+    for row_id in subtree(raw, job_id):
+        state, parent_id = raw.execute("SELECT state, parent_id FROM job WHERE id = ?", (row_id,)).fetchone()
         if state not in ("failed", "cancelled"):
             continue
         raw.execute(
             "UPDATE job SET state = 'waiting', attempts = 0, interruptions = 0, reason = NULL, reason_code = NULL, "
             "stop = NULL, not_before = NULL, started_at = NULL, finished_at = NULL WHERE id = ?",
-            (one,),
+            (row_id,),
         )
-        again.append(one)
+        again.append(row_id)
         if parent_id is not None:
             parents[parent_id] = None
     _reopen_parents(raw, list(parents))
@@ -191,8 +191,8 @@ def purge(conn: Connection) -> int:
             (before, before),
         )
     ]
-    raw.executemany("DELETE FROM job_log WHERE row_id = ?", [(one,) for one in gone])
-    raw.executemany("DELETE FROM job WHERE id = ?", [(one,) for one in gone])
+    raw.executemany("DELETE FROM job_log WHERE row_id = ?", [(row_id,) for row_id in gone])
+    raw.executemany("DELETE FROM job WHERE id = ?", [(row_id,) for row_id in gone])
     return len(gone)
 
 

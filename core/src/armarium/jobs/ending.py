@@ -172,7 +172,7 @@ def _count_finished(raw: sqlite3.Connection, ended: Sequence[Ending]) -> dict[st
     """Return parent id to [children finished, of them failed, pages that they count as done]."""
     parents: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     done = [e.seq for e in ended if e.state == "done"]
-    left = dict(
+    remaining = dict(
         raw.execute(
             "SELECT seq, own_total - own_done FROM job WHERE seq IN (SELECT value FROM json_each(?))",
             (json_text(done),),
@@ -185,15 +185,15 @@ def _count_finished(raw: sqlite3.Connection, ended: Sequence[Ending]) -> dict[st
         if e.state == "failed":
             counts[1] += 1
         elif e.state == "done":
-            counts[2] += left[e.seq]
+            counts[2] += remaining[e.seq]
     return parents
 
 
 def _with_children(raw: sqlite3.Connection, seqs: list[int]) -> set[int]:
-    found: set[int] = set()
+    parents: set[int] = set()
     for start in range(0, len(seqs), 500):
         part = seqs[start : start + 500]
-        found.update(
+        parents.update(
             seq
             for (seq,) in raw.execute(
                 f"SELECT seq FROM job WHERE seq IN ({', '.join('?' * len(part))}) "
@@ -201,7 +201,7 @@ def _with_children(raw: sqlite3.Connection, seqs: list[int]) -> set[int]:
                 part,
             )
         )
-    return found
+    return parents
 
 
 def _close_children(

@@ -40,11 +40,11 @@ def derivatives(view: QueueView) -> dict[str, Any]:
 
 def derivatives_of(runner: JobRunner, libraries: Iterable[Library | None]) -> dict[str, Any]:
     """Return `GET /api/activity/jobs/derivatives` over *libraries*, with their stages added up."""
-    found: list[dict[str, Any]] = []
+    imports: list[dict[str, Any]] = []
     for library in libraries:
         with open_view(runner, library) as view:
-            found.append(derivatives(view))
-    return merged_import(found)
+            imports.append(derivatives(view))
+    return merged_import(imports)
 
 
 def _import_began(view: QueueView) -> int | None:
@@ -183,12 +183,12 @@ def _import_row(stages: list[dict[str, Any]], path: str | None) -> dict[str, Any
     return {**_add_up(stages, DERIVATIVES, "Import", path), "children": stages, "stages": stages}
 
 
-def merged_import(found: list[dict[str, Any]]) -> dict[str, Any]:
+def merged_import(imports: list[dict[str, Any]]) -> dict[str, Any]:
     """Merge the import rows of several projects, stage by stage."""
-    if len(found) == 1:
-        return found[0]
+    if len(imports) == 1:
+        return imports[0]
     stages = [
         _add_up(group, group[0]["id"], group[0]["title"], None, group[0]["lane"], DERIVATIVES)
-        for group in zip(*(row["stages"] for row in found), strict=True)
+        for group in zip(*(row["stages"] for row in imports), strict=True)
     ]
     return _import_row(stages, None)

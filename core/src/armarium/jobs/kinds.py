@@ -126,11 +126,12 @@ class JobKind:
             return plain
         return self.parse(plain).model_dump(mode="json")
 
-    def parse(self, stored: Mapping[str, Any]) -> BaseModel:
-        """Return the kind's model of *stored* arguments; raises Invalid when they do not fit it."""
+    def parse(self, given: Mapping[str, Any], context: Any = None) -> BaseModel:
+        """Return the kind's model of *given* arguments; raises Invalid when they do not fit it. *context* `AS_STORED`: those of
+        a job row."""
         assert self.args is not None
         try:
-            return self.args.model_validate(stored)
+            return self.args.model_validate(given, context=context)
         except ValidationError as error:
             places = ", ".join(".".join(map(str, e["loc"])) or "(whole)" for e in error.errors())
             raise Invalid(

@@ -70,9 +70,9 @@ class LaneThreads:
         """Run one thread of a lane: pick up, run, write the end with the next pick; sleep when there is nothing."""
         work_in_background()
         while True:
-            found = self._next(lane)
-            if found is not None:
-                self._run(lane, *found)
+            picked = self._next(lane)
+            if picked is not None:
+                self._run(lane, *picked)
                 continue
             with self._lock:
                 if not self.runner.is_started:
@@ -106,12 +106,12 @@ class LaneThreads:
         if self.runner.mode == "paused":
             self.put_back_late(lane, lane.late_at)
         with self._lock:
-            found = lane.ahead.popleft() if lane.ahead else None
-            ended = lane.take_ended() if found is None or time.monotonic() >= lane.write_at else []
-        if found is None:
+            picked = lane.ahead.popleft() if lane.ahead else None
+            ended = lane.take_ended() if picked is None or time.monotonic() >= lane.write_at else []
+        if picked is None:
             return self._turn(lane, ended)
         self._write_all(ended)
-        return found
+        return picked
 
     def _turn(
         self, lane: Lane, ended: list[tuple[JobStore, Ending, ClaimedJob]]
@@ -136,8 +136,8 @@ class LaneThreads:
 
     def _write_all(self, ended: list[tuple[JobStore, Ending, ClaimedJob]]) -> None:
         """Write how jobs ended, project by project."""
-        for store in {id(one): one for one, _, _ in ended}.values():
-            self.write_ends(store, [(how, picked) for one, how, picked in ended if one is store])
+        for store in {id(owner): owner for owner, _, _ in ended}.values():
+            self.write_ends(store, [(how, picked) for owner, how, picked in ended if owner is store])
 
     def put_back_late(self, lane: Lane, at: float) -> None:
         """Put jobs that were picked up ahead and did not begin in time back in the queue; write pending ends."""
@@ -188,7 +188,7 @@ class LaneThreads:
         changes = Changes()
         if store.closed:
             # Abandoned at its release: the row counts as interrupted, and the next holder of the package owns it.
-            store.put_down(one for _, one in ended)
+            store.put_down(claimed for _, claimed in ended)
             return []
         try:
             with store.db.write() as conn:
@@ -219,7 +219,7 @@ class LaneThreads:
         except Exception:
             # The project was closed the moment its last job ended; nobody is left to notify.
             log.warning("a change of jobs of %s could not be published", store.path or "the engine")
-        store.put_down(one for _, one in ended)
+        store.put_down(claimed for _, claimed in ended)
         if changes.states:
             if store.dependents or changes.wait_again or any(how.state == "waiting" for how, _ in ended):
                 self.runner.look_again(store)

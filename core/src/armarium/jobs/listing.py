@@ -36,18 +36,18 @@ class ListParts:
 
 def list_jobs(runner: JobRunner, libraries: Iterable[Library | None]) -> dict[str, Any]:
     """Return `GET /api/activity/jobs` over *libraries* (None stands for the engine's own jobs)."""
-    shown = ListParts()
+    parts = ListParts()
     imports: list[dict[str, Any]] = []
     for library in libraries:
         with open_view(runner, library) as view:
-            _collect(view, shown)
+            _collect(view, parts)
             if import_goes_on(view):
                 imports.append(derivatives(view))
     items = [merged_import(imports)] if imports else []
     for node in items:
         node.pop("children", None)
         node.pop("stages", None)
-    items += [*shown.running, *_merge_rows(shown.waiting), *_merge_rows(shown.paused), *shown.failed]
+    items += [*parts.running, *_merge_rows(parts.waiting), *_merge_rows(parts.paused), *parts.failed]
     running = runner.counts()
     standing = runner.conditions.now()
     return {
@@ -56,28 +56,28 @@ def list_jobs(runner: JobRunner, libraries: Iterable[Library | None]) -> dict[st
         "paused": runner.mode == "paused",
         "mode": runner.mode,
         "lanes": [
-            {"lane": lane, "width": width, "running": running[lane], "waiting": shown.lanes_waiting[lane]}
+            {"lane": lane, "width": width, "running": running[lane], "waiting": parts.lanes_waiting[lane]}
             for lane, width in LANES.items()
         ],
         "conditions": standing.as_answer(),
     }
 
 
-def _collect(view: QueueView, shown: ListParts) -> None:
-    for one in view.rows("state = 'running'"):
-        node = view.node(one)
-        (shown.paused if node["state"] == "paused" else shown.running).append(node)
+def _collect(view: QueueView, parts: ListParts) -> None:
+    for job in view.rows("state = 'running'"):
+        node = view.node(job)
+        (parts.paused if node["state"] == "paused" else parts.running).append(node)
     for (kind, lane, paused), (count, first) in _waiting_counts(view).items():
         if count <= 0:
             continue
         row = view.rows("seq = ?", (first,))[0]
         state = "paused" if paused else "waiting"
         if not paused:
-            shown.lanes_waiting[view.runner.kinds.lane_of(kind, lane)] += count
+            parts.lanes_waiting[view.runner.kinds.lane_of(kind, lane)] += count
         node = view.summary_row(row, count, state) if count > 1 else view.node(row)
-        (shown.paused if paused else shown.waiting).append(node)
+        (parts.paused if paused else parts.waiting).append(node)
     since = timestamp(parse_timestamp(now()) - timedelta(days=FAILED_SHOWN_DAYS))
-    shown.failed += [
+    parts.failed += [
         view.node(row)
         for row in reversed(
             view.rows(
@@ -91,28 +91,28 @@ def _collect(view: QueueView, shown: ListParts) -> None:
 
 def _waiting_counts(view: QueueView) -> dict[tuple[str, str | None, bool], tuple[int, int]]:
     """Return (kind, lane, paused) to (how many wait, the oldest row)."""
-    found: dict[tuple[str, str | None, bool], tuple[int, int]] = {}
+    counts: dict[tuple[str, str | None, bool], tuple[int, int]] = {}
     for kind, lane, count, first in view.raw.execute(
         "SELECT kind, lane, count(*), min(seq) FROM job WHERE state = 'waiting' GROUP BY kind, lane"
     ):
-        found[kind, lane, False] = (count, first)
+        counts[kind, lane, False] = (count, first)
     if not view.held:
-        return found
+        return counts
     held_rows = [row for job_id in view.held if (row := view.row(job_id)) and row.state == "waiting"]
     for row in held_rows:
-        count, first = found.get((row.kind, row.lane, True), (0, row.seq))
-        found[row.kind, row.lane, True] = (count + 1, min(first, row.seq))
-        count, first = found[row.kind, row.lane, False]
-        found[row.kind, row.lane, False] = (count - 1, first)
-    for (kind, lane, paused), (count, first) in list(found.items()):
+        count, first = counts.get((row.kind, row.lane, True), (0, row.seq))
+        counts[row.kind, row.lane, True] = (count + 1, min(first, row.seq))
+        count, first = counts[row.kind, row.lane, False]
+        counts[row.kind, row.lane, False] = (count - 1, first)
+    for (kind, lane, paused), (count, first) in list(counts.items()):
         if not paused and count > 0 and any(row.seq == first for row in held_rows):
             free = next(
                 row.seq
                 for row in view.rows("state = 'waiting' AND kind = ? AND lane IS ?", (kind, lane))
                 if row.id not in view.held
             )
-            found[kind, lane, False] = (count, free)
-    return found
+            counts[kind, lane, False] = (count, free)
+    return counts
 
 
 def _merge_rows(nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -80,22 +80,22 @@ def read_lines(
     The last *limit* lines, or with *after* the first *limit* after that number, so that a reader can continue. A run's
     rows are its own (`<run>`), its steps (`<run>:<step>`) and its jobs.
     """
-    raw, shown = raw_of(conn), data_shown(conn)
+    raw, show = raw_of(conn), data_shown(conn)
     roots = list(dict.fromkeys(row_ids))
-    found: list[tuple[Any, ...]] = []
+    lines: list[tuple[Any, ...]] = []
     for start in range(0, len(roots), 400):
         part = roots[start : start + 400]
         values = ", ".join("(?)" for _ in part)
         order = "ASC" if after is not None else "DESC"
-        found += raw.execute(
+        lines += raw.execute(
             f"WITH RECURSIVE tree (id) AS (VALUES {values} UNION "
             "SELECT job.id FROM job JOIN tree ON job.parent_id = tree.id) "
             "SELECT seq, at, source, row_id, level, message, data FROM job_log "
             f"WHERE row_id IN (SELECT id FROM tree) AND seq > ? ORDER BY seq {order} LIMIT ?",
             (*part, after or 0, limit),
         ).fetchall()
-    found.sort(key=lambda row: row[0])
-    kept = found[:limit] if after is not None else found[-limit:]
+    lines.sort(key=lambda row: row[0])
+    page = lines[:limit] if after is not None else lines[-limit:]
     return [
         {
             "seq": seq,
@@ -104,7 +104,7 @@ def read_lines(
             "row_id": row_id,
             "level": level,
             "message": message,
-            "data": shown(orjson.loads(data)),
+            "data": show(orjson.loads(data)),
         }
-        for seq, at, source, row_id, level, message, data in kept
+        for seq, at, source, row_id, level, message, data in page
     ]

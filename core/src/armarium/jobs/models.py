@@ -139,6 +139,11 @@ class JobRow(NamedTuple):
         return self.state not in FINISHED
 
     @property
+    def why_not_done(self) -> str | None:
+        """Why it ended without being done; None for one that is done."""
+        return None if self.state == "done" else self.reason or f"It was {self.state}."
+
+    @property
     def state_begun(self) -> str:
         """Its state, `running` also while it waits again after having begun: for what is beneath it, say."""
         return "running" if self.state == "waiting" and self.started_at is not None else self.state

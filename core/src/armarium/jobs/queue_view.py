@@ -18,6 +18,7 @@ from armarium.jobs.models import FINISHED, JobRow
 from armarium.jobs.partly_seen import WITHHELD_WHY, hundredths
 from armarium.jobs.queue import loads
 from armarium.jobs.store import path_of
+from armarium.principals import caller
 from armarium.store.database import raw_of
 from armarium.store.tables import json_text
 
@@ -67,13 +68,13 @@ class QueueView:
 
     def row(self, job_id: str) -> JobRow | None:
         """Return the row of *job_id*, or None."""
-        found = self.raw.execute(f"SELECT {COLUMNS} FROM job WHERE id = ?", (job_id,)).fetchone()
-        return JobRow(*found) if found else None
+        values = self.raw.execute(f"SELECT {COLUMNS} FROM job WHERE id = ?", (job_id,)).fetchone()
+        return JobRow(*values) if values else None
 
     def rows(self, where: str, values: Iterable[object] = ()) -> list[JobRow]:
         """Return rows under an SQL condition, oldest first."""
-        found = self.raw.execute(f"SELECT {COLUMNS} FROM job WHERE {where} ORDER BY seq", tuple(values))
-        return [JobRow(*row) for row in found]
+        cursor = self.raw.execute(f"SELECT {COLUMNS} FROM job WHERE {where} ORDER BY seq", tuple(values))
+        return [JobRow(*row) for row in cursor]
 
     def waiting(self, kinds: list[str]) -> list[JobRow]:
         """Return the rows of *kinds* that have not started, paused ones too, oldest first."""
@@ -92,12 +93,12 @@ class QueueView:
         """Return what an event says of each of the jobs *ids*; *with_relatives*, also of those above and below, else of
         those above that rest with them under a pause.
         """
-        wanted = set(ids)
+        job_ids = set(ids)
         if with_relatives:
-            wanted = self._around(wanted, most_below=MOST_TOLD)
+            job_ids = self._around(job_ids, most_below=MOST_TOLD)
         elif self.held:
-            wanted |= self._around(wanted) & self.held
-        rows = self.rows("id IN (SELECT value FROM json_each(?))", (json_text(list(wanted)),))
+            job_ids |= self._around(job_ids) & self.held
+        rows = self.rows("id IN (SELECT value FROM json_each(?))", (json_text(list(job_ids)),))
         return [
             {
                 "id": row.id,
@@ -120,10 +121,10 @@ class QueueView:
 
     def _under_run(self, job_id: str | None) -> bool:
         if job_id not in self._runs:
-            found = self.raw.execute("SELECT kind, parent_id FROM job WHERE id = ?", (job_id,)).fetchone()
-            kind = self.runner.kinds.get(found[0]) if found else None
+            row = self.raw.execute("SELECT kind, parent_id FROM job WHERE id = ?", (job_id,)).fetchone()
+            kind = self.runner.kinds.get(row[0]) if row else None
             self._runs[job_id] = bool(kind is not None and kind.is_run) or (
-                self._under_run(found[1]) if found else False
+                self._under_run(row[1]) if row else False
             )
         return self._runs[job_id]
 
@@ -166,8 +167,8 @@ class QueueView:
 
     def _item(self, row: JobRow) -> dict[str, Any] | None:
         picked = self.store.picked.get(row.seq) if self.store is not None and not self.is_limited else None
-        told = picked.context.item if picked is not None and row.state == "running" else None
-        return told and {name: told.get(name) for name in ("done", "total", "unit")}
+        progress = picked.context.item if picked is not None and row.state == "running" else None
+        return progress and {name: progress.get(name) for name in ("done", "total", "unit")}
 
     def progress(self, row: JobRow) -> tuple[int, int]:
         """Return the progress of *row*: done and total; in hundredths for a caller from whom documents are withheld,
@@ -188,9 +189,15 @@ class QueueView:
         return {**self.node(row), "children": [self.tree(child) for child in children]}
 
     def result(self, row: JobRow) -> Any:
-        """Return the result of *row*'s body; None before it ended."""
-        found = self.raw.execute("SELECT result FROM job WHERE id = ?", (row.id,)).fetchone()
-        return None if found is None or found[0] is None else loads(found[0])
+        """Return the result of *row*'s body; None before it ended, and for a caller from whom documents are withheld if somebody
+        else started it, since it counts those too.
+        """
+        query = "SELECT result, json_extract(principal, '$.token_id') FROM job WHERE id = ?"
+        result, started_with = self.raw.execute(query, (row.id,)).fetchone()
+        asking = caller()
+        if self.is_limited and asking is not None and started_with not in asking.principal.reader_ids:
+            return None
+        return None if result is None else loads(result)
 
     def reason(self, row: JobRow, state: str) -> tuple[str | None, str | None]:
         """Return (sentence, reason code) to be shown for *row*."""
@@ -221,8 +228,8 @@ class QueueView:
             if words is not None:
                 return words, "dependency"
         if row.not_before is not None and row.not_before > now():
-            left = (parse_timestamp(row.not_before) - parse_timestamp(now())).total_seconds()
-            return f"{row.reason or 'It was postponed.'} Tried again in {left:.0f} seconds.", "retry-later"
+            seconds = (parse_timestamp(row.not_before) - parse_timestamp(now())).total_seconds()
+            return f"{row.reason or 'It was postponed.'} Tried again in {seconds:.0f} seconds.", "retry-later"
         if kind.needs_network and self.runner.offline:
             return "Waits for the network: the engine is held offline (SERVICE_LOCAL_ONLY).", "offline"
         if kind.heavy_in(self.runner.kinds.lane_of(row.kind, row.lane)):

@@ -1,21 +1,21 @@
 """Recipe jobs: pieces of work that a plugin declares once, so that workflows, recipes, the CLI and agents can run them.
 
-Their declaration, and the loop over pages that most of them need. They are run by the job queue.
+Only their declaration: they are run by the job queue, and most work page by page (`armarium.jobs.pages`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from pydantic import BaseModel, Field, create_model
+from pydantic import BaseModel
 
 from armarium.actions.context import Example
 from armarium.actions.definition import Params
-from armarium.errors import Invalid, NotFound, ServiceError
+from armarium.errors import Invalid, NotFound
 from armarium.jobs.kinds import JobKind, LaneName
+from armarium.jobs.pages import PageWork, page_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -75,9 +75,6 @@ Material = Literal[
 LAYERS: tuple[str, ...] = get_args(Layer)
 MATERIALS: tuple[str, ...] = get_args(Material)
 
-MAX_FAILED = 1000
-"""How many failed pages a job's result names; all of them are in its log."""
-
 
 @dataclass(frozen=True, slots=True)
 class Placement:
@@ -85,28 +82,6 @@ class Placement:
 
     model: str | None = None
     lane: LaneName | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PageWork:
-    """The result for a page: the action that writes it, in one step with the job's checkpoint.
-
-    `output` is passed on in a workflow, together with the fields of the action's result named in `answers`.
-    """
-
-    action: str
-    params: Mapping[str, Any]
-    output: Mapping[str, Any] = field(default_factory=dict)
-    answers: tuple[str, ...] = ()
-
-
-class PageSkipped(Exception):
-    """Raised, with the reason, for a page on which there is nothing to do."""
-
-
-class PageWithheld(PageSkipped):
-    """Raised, with the reason, for a page whose rights keep it from the work: it is passed over, a workflow says that it was
-    not done, and the work on it is still to be done."""
 
 
 @dataclass(frozen=True)
@@ -177,7 +152,7 @@ class RecipeJob:
     def entry(self) -> dict[str, Any]:
         """Return its entry in lists: id, name, description, layer, takes, gives, compare, settings, since, topic."""
         schema = self.settings.model_json_schema()
-        asked = schema.get("properties", {})
+        properties = schema.get("properties", {})
         return {
             "id": self.id,
             "name": self.name,
@@ -193,7 +168,7 @@ class RecipeJob:
                     "default": schema.get("default"),
                     "help": schema.get("description", ""),
                 }
-                for key, schema in asked.items()
+                for key, schema in properties.items()
             ],
             "since": self.since,
             "topic": self.topic or self.id,
@@ -203,7 +178,7 @@ class RecipeJob:
 def _type_of(schema: Mapping[str, Any]) -> str:
     if "type" in schema:
         return str(schema["type"])
-    kinds = [_type_of(one) for one in schema.get("anyOf", ()) if one.get("type") != "null"]
+    kinds = [_type_of(option) for option in schema.get("anyOf", ()) if option.get("type") != "null"]
     return kinds[0] if kinds else "string"
 
 
@@ -233,43 +208,6 @@ class RecipeJobs(Mapping[str, RecipeJob]):
         return len(self._jobs)
 
 
-@cache
-def page_arguments(settings: type[Params]) -> type[Params]:
-    """Return the arguments model of a job kind that works page by page with *settings*: those, and `page_ids`."""
-    return create_model(
-        f"{settings.__name__}OnPages",
-        __base__=settings,
-        __module__=settings.__module__,
-        __doc__="Which pages, and the settings.",
-        page_ids=(list[str], Field(max_length=100_000)),
-    )
-
-
-def page_kind(
-    name: str,
-    work: Callable[[JobContext, str], PageWork | None],
-    settings: type[Params],
-    *,
-    summary: str,
-    lane: LaneName = "cpu",
-    **more: Any,
-) -> JobKind:
-    """Return a job kind whose body calls *work* with its context and the id of one page after the other.
-
-    *work* reads what it needs and returns what is to be written, without writing itself; None or `PageSkipped` where
-    there is nothing to write. A page that is refused is named and the others continue. `job.args` has the settings.
-    *more* is passed to `JobKind` (`heavy`, `also_lanes` and so on).
-    """
-    return JobKind(
-        name=name,
-        lane=lane,
-        summary=summary,
-        run=lambda job: _each_page(job, work),
-        args=page_arguments(settings),
-        **more,
-    )
-
-
 def page_job(
     job_id: str,
     work: Callable[[JobContext, str], PageWork | None],
@@ -283,72 +221,6 @@ def page_job(
     """Return a recipe job whose kind works page by page (`page_kind`); *declared* are the other fields of `RecipeJob`."""
     kind = page_kind(job_id, work, settings, summary=summary, lane=lane, also_lanes=also_lanes)
     return RecipeJob(kind=kind, settings=settings, **declared)
-
-
-def _each_page(job: JobContext, work: Callable[[JobContext, str], PageWork | None]) -> dict[str, Any]:
-    """Work page by page, each one step with the checkpoint; killed at any instant it loses nothing and repeats nothing."""
-    pages: list[str] = job.args.page_ids
-    kept: dict[str, Any] = {"next": 0, "pages": 0, "skipped": 0, "failed": [], **job.checkpoint}
-    for page_id in pages[kept["next"] :]:
-        job.check()
-        kept = {**kept, "next": kept["next"] + 1, "failed": list(kept["failed"])}
-        counts = {"done": kept["next"], "total": len(pages)}
-        try:
-            found = work(job, page_id)
-            if found is not None:
-                keep = _with_output({**kept, "pages": kept["pages"] + 1}, found, len(pages))
-                outcome = job.act(found.action, found.params, checkpoint=keep, **counts)
-                kept = keep(outcome.result or {})
-                continue
-            kept["skipped"] += 1
-        except PageSkipped as skipped:
-            kept = {"why": str(skipped), **kept, "skipped": kept["skipped"] + 1}
-            if isinstance(skipped, PageWithheld):
-                kept.setdefault("withheld", str(skipped))
-            job.log("info", str(skipped), document_id=page_id)
-        except ServiceError as refusal:
-            if len(kept["failed"]) < MAX_FAILED:
-                kept["failed"].append({"document_id": page_id, "why": refusal.detail})
-            job.log("warning", refusal.detail, document_id=page_id)
-        job.save(kept, **counts)
-    if kept["failed"] and not kept["pages"] and not kept["skipped"]:
-        # Nothing was written: whoever retries it when the cause is mended wants all of its pages done.
-        job.save({})
-        why = kept["failed"][0]["why"]
-        raise Invalid(
-            why if len(pages) == 1 else f"No page could be done. The first: {why}", code="all_failed"
-        )
-    job.remark = nothing_done(kept, len(pages))
-    shown = ("pages", "skipped", "failed", "withheld", "counts", "output")
-    return {key: kept[key] for key in shown if key in kept}
-
-
-def nothing_done(kept: Mapping[str, Any], pages: int) -> str | None:
-    """Return what to say of a job that wrote nothing for any of its *pages*, from its counts and `why`, the reason of the
-    first that was passed over; None where it wrote something."""
-    if kept["pages"]:
-        return None
-    if not pages:
-        return "Nothing was done: there are no pages."
-    why = kept.get("why", "There was nothing to do on any page.")
-    return (
-        f"Nothing was done. {why}" if pages == 1 else f"Nothing was done on {pages} pages. The first: {why}"
-    )
-
-
-def _with_output(
-    kept: Mapping[str, Any], found: PageWork, pages: int
-) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    numbers = {name: n for name, n in found.output.items() if isinstance(n, int) and not isinstance(n, bool)}
-    before = kept.get("counts", {})
-    kept = {**kept, "counts": {**before, **{name: before.get(name, 0) + n for name, n in numbers.items()}}}
-
-    def checkpoint(answer: dict[str, Any]) -> dict[str, Any]:
-        if pages != 1:
-            return dict(kept)
-        return {**kept, "output": {**found.output, **{name: answer.get(name) for name in found.answers}}}
-
-    return checkpoint
 
 
 def faults_of_recipe_job(job: Any) -> Iterator[str]:

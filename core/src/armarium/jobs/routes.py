@@ -78,8 +78,8 @@ def _homes(views: list[QueueView], job_id: str) -> list[QueueView]:
     if is_counted(job_id):
         # The import row is shown while one of its jobs runs, even if none waits: decisions about it must work all the
         # same.
-        shown = [job_id == DERIVATIVES and import_goes_on(view) for view in views]
-        queue_views = [view for view, on in zip(views, shown, strict=True) if on or targets(view, job_id)]
+        goes_on = [job_id == DERIVATIVES and import_goes_on(view) for view in views]
+        queue_views = [view for view, on in zip(views, goes_on, strict=True) if on or targets(view, job_id)]
     else:
         queue_views = [view for view in views if view.row(job_id) is not None][:1]
     if not queue_views:
@@ -131,10 +131,10 @@ def list_activity(
     """Newest first, of the named project or of every open one, and of the engine itself."""
     items: list[dict[str, Any]] = []
     total = 0
-    began, ended = moment("since", since), moment("until", until)
+    began, ended = moment("since", since), moment("until", until, last=True)
     for place in _places(engine, principal, library):
         with _database(engine, place).read() as conn:
-            found, count = read_activity(
+            entries, count = read_activity(
                 conn,
                 types=types or (),
                 levels=levels or (),
@@ -146,7 +146,7 @@ def list_activity(
                 search=search,
                 limit=limit + offset,
             )
-        items += found
+        items += entries
         total += count
     items.sort(key=lambda item: (item["timestamp"], item["id"]), reverse=True)
     page = items[offset : offset + limit]
@@ -284,8 +284,8 @@ def job_log(
     lines: list[dict[str, Any]] = []
     with _sights(engine, _places(engine, principal, library)) as views:
         for view in _log_homes(views, job_id):
-            found = read_lines(view.conn, _log_rows(view, job_id), limit=limit, after=after)
-            lines += [view.as_seen(line) for line in found]
+            rows = read_lines(view.conn, _log_rows(view, job_id), limit=limit, after=after)
+            lines += [view.as_seen(line) for line in rows]
     return json_response({"id": job_id, "lines": lines, "count": len(lines)})
 
 

@@ -321,8 +321,8 @@ class JobRunner:
         """Publish the state of jobs, as the rows have it now; *ended* are no longer at work."""
         with store.db.read_all() as conn:
             view = QueueView(self, store.library, conn, ended=ended)
-            told = view.event_rows(ids, with_relatives=with_relatives)
-        for data in told:
+            rows = view.event_rows(ids, with_relatives=with_relatives)
+        for data in rows:
             if data["state"] in FINISHED:
                 self._told.pop(data["id"], None)
             self.engine.events.publish("job", data, store.path)
@@ -371,9 +371,9 @@ class JobRunner:
         deadline = time.monotonic() + timeout
         self.wake(library)
         while True:
-            left = deadline - time.monotonic()
+            seconds = deadline - time.monotonic()
             # A job postponed beyond the deadline is not waited for: the result would be the same then.
-            if left <= 0 or not goes_on(self, store, within=left):
+            if seconds <= 0 or not goes_on(self, store, within=seconds):
                 return not goes_on(self, store)
             with self._lock:
                 self._ended.wait(min(0.25, max(0.0, deadline - time.monotonic())))

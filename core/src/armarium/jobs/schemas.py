@@ -62,7 +62,9 @@ class JobTree(JobNode):
 
     children: list[JobTree] = []
     result: dict[str, Any] | None = None
-    """The result of a finished job (only of the job that was requested): counts, what was refused and why."""
+    """The result of a finished job (only of the job that was requested): counts, what was refused and why; null for a caller
+    from whom documents are withheld, unless the caller started it.
+    """
     stages: list[JobNode | dict[str, Any]] | None = None
     """Of an import its stages, as jobs; else the parts of the work, where its kind describes them (`JobKind.describe`).
     """

@@ -77,7 +77,7 @@ class JobStore:
     def list_watched(self) -> list[str]:
         """Return the ids a person looks at now."""
         at = time.monotonic()
-        for job_id in [one for one, until in self._watched.items() if until < at]:
+        for job_id in [watched_id for watched_id, until in self._watched.items() if until < at]:
             self._watched.pop(job_id, None)
         return list(self._watched)
 
@@ -111,7 +111,7 @@ class JobStore:
         self.recheck_at = None
         with self.db.read_all() as conn:
             raw = raw_of(conn)
-            found = kinds_waiting(raw, [kind.name for kind in kinds])
+            names = kinds_waiting(raw, [kind.name for kind in kinds])
             self.dependents = (
                 raw.execute(
                     "SELECT 1 FROM job WHERE after_id IS NOT NULL AND state = 'waiting' LIMIT 1"
@@ -119,6 +119,6 @@ class JobStore:
                 is not None
             )
         # All at once: a lane that looks meanwhile must not see a heavy kind and miss the first ones it waits for.
-        there = {(kind.name, lane) for kind in kinds if kind.name in found for lane in kind.lanes}
-        self.maybe.update(there)
-        return {lane for _, lane in there}
+        pairs = {(kind.name, lane) for kind in kinds if kind.name in names for lane in kind.lanes}
+        self.maybe.update(pairs)
+        return {lane for _, lane in pairs}

@@ -39,8 +39,8 @@ MIB = 1024 * 1024
 
 def resolve(host: str, port: int) -> list[str]:
     """Return the addresses of *host*, from the system's resolver."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
 @dataclass
@@ -236,16 +236,16 @@ class Egress:
     def addresses(self, host: str, port: int, reach: Reach) -> list[str]:
         """Return the addresses of *host*, all within reach; one that is not refuses the host (a rebinding name)."""
         try:
-            found = self._resolve(host, port)
+            texts = self._resolve(host, port)
         except OSError as error:
             raise Unavailable(
                 f"The name {host} cannot be found: {error.strerror or error}.", code="unreachable"
             ) from error
-        for text in found:
+        for text in texts:
             address = plain_address(text)
             if address is None or not may_reach(address, reach):
                 raise _out_of_reach(host)
-        return found
+        return texts
 
     def leads_here(self, url: str) -> bool:
         """Return whether *url* leads to this machine and nowhere else. Resolves a name, unless the engine is held
@@ -264,12 +264,12 @@ class Egress:
         if self.local_only:
             return False
         try:
-            found = [plain_address(text) for text in self._resolve(host, parts.port or 443)]
+            addresses = [plain_address(text) for text in self._resolve(host, parts.port or 443)]
         except OSError as error:
             raise Unavailable(
                 f"The name {host} cannot be found; try again later.", code="unreachable"
             ) from error
-        return bool(found) and all(one is not None and one.is_loopback for one in found)
+        return bool(addresses) and all(address is not None and address.is_loopback for address in addresses)
 
     def _transport(self, reach: Reach, limits: Limits | None) -> GuardedTransport:
         # Imported late: the engine starts without httpx.
@@ -280,9 +280,9 @@ class Egress:
 
 def forget_partial(path: Path) -> None:
     """Remove what a download that ended early left for the next one."""
-    for one in (path, _card_path(path)):
+    for file in (path, _card_path(path)):
         with suppress(OSError):
-            one.unlink()
+            file.unlink()
 
 
 def _card_path(partial: Path) -> Path:

@@ -162,8 +162,8 @@ class _Backend(httpcore.NetworkBackend):
         last: Exception | None = None
         for address in self._egress.addresses(host, port, self._reach):
             try:
-                left = _remaining(timeout)
-                return _Stream(self._plain.connect_tcp(address, port, left, local_address, socket_options))
+                seconds = _remaining(timeout)
+                return _Stream(self._plain.connect_tcp(address, port, seconds, local_address, socket_options))
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 last = error
         raise last or httpcore.ConnectError(f"{host} has no address")
@@ -190,11 +190,11 @@ class _Stream(httpcore.NetworkStream):
         silent_until = time.monotonic() + _remaining(timeout)
         while True:
             check()
-            left = silent_until - time.monotonic()
+            seconds = silent_until - time.monotonic()
             try:
-                return self._stream.read(max_bytes, _remaining(max(0.001, min(left, CHECK_EVERY))))
+                return self._stream.read(max_bytes, _remaining(max(0.001, min(seconds, CHECK_EVERY))))
             except httpcore.ReadTimeout:
-                if left <= CHECK_EVERY:
+                if seconds <= CHECK_EVERY:
                     raise
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
@@ -214,15 +214,15 @@ class _Stream(httpcore.NetworkStream):
 
 def seconds_left(deadline: float) -> float:
     """Return the seconds until *deadline*; raises Unavailable when it has passed."""
-    left = deadline - time.monotonic()
-    if left <= 0:
+    seconds = deadline - time.monotonic()
+    if seconds <= 0:
         raise Unavailable("The answer took too long; try again later.", code="unreachable")
-    return left
+    return seconds
 
 
 def _remaining(timeout: float | None) -> float:
-    left = seconds_left(_DEADLINE.get())
-    return left if timeout is None else min(left, timeout)
+    seconds = seconds_left(_DEADLINE.get())
+    return seconds if timeout is None else min(seconds, timeout)
 
 
 @contextmanager

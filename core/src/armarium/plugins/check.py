@@ -62,37 +62,37 @@ def _check_added(added: Sequence[str], name: str | None, seconds: float) -> Chec
                 "Nothing there is offered to the engine: no entry point of a group such as armarium.plugins is named.",
                 code="no_plugin",
             )
-        wanted = offered[0]
+        target = offered[0]
     else:
-        found = {offer.key: offer for offer in find_offers()}
-        if normalise_name(name) not in found:
-            some = ", ".join(offer.name for offer in found.values()) or "none"
+        offers_by_key = {offer.key: offer for offer in find_offers()}
+        if normalise_name(name) not in offers_by_key:
+            some = ", ".join(offer.name for offer in offers_by_key.values()) or "none"
             raise NotFound(
                 f"There is no folder or wheel {name}, and no installed distribution of that name provides a plugin. "
                 f"Installed: {some}.",
                 code="no_plugin",
             )
-        wanted = found[normalise_name(name)]
-    checked = CheckResult(wanted.name, [f"{entry.group}:{entry.name}" for entry in wanted.entries])
-    if wanted.fault is not None:
-        checked.faults.append({"name": wanted.name, "why": wanted.fault})
+        target = offers_by_key[normalise_name(name)]
+    checked = CheckResult(target.name, [f"{entry.group}:{entry.name}" for entry in target.entries])
+    if target.fault is not None:
+        checked.faults.append({"name": target.name, "why": target.fault})
         return checked
-    beside = [offer for offer in find_offers() if offer.key != wanted.key and offer.fault is None]
+    beside = [offer for offer in find_offers() if offer.key != target.key and offer.fault is None]
     try:
-        examined = examine_offer(wanted, beside, seconds, path)
+        examined = examine_offer(target, beside, seconds, path)
     except CannotTry as error:
         raise ServiceError(f"The trial cannot be made here: {error}.", code="no_trial") from error
-    checked.faults = _faults(wanted, examined)
+    checked.faults = _faults(target, examined)
     return checked
 
 
-def _faults(wanted: Offer, examined: Examination) -> list[dict[str, str]]:
-    found = [{"name": name, "why": why} for name, why in examined.refused]
-    found += [
-        {"name": unit.partition(":")[2], "why": why} for unit, why in examined.failed[wanted.key].items()
+def _faults(target: Offer, examined: Examination) -> list[dict[str, str]]:
+    faults = [{"name": name, "why": why} for name, why in examined.refused]
+    faults += [
+        {"name": unit.partition(":")[2], "why": why} for unit, why in examined.failed[target.key].items()
     ]
-    found += [{"name": name, "why": why} for name, why in examined.others]
-    return [one for number, one in enumerate(found) if one not in found[:number]]
+    faults += [{"name": name, "why": why} for name, why in examined.others]
+    return [fault for number, fault in enumerate(faults) if fault not in faults[:number]]
 
 
 def _laid_out(place: Path, folder: Path) -> list[str]:
@@ -114,7 +114,7 @@ def _laid_out(place: Path, folder: Path) -> list[str]:
             for group, entries in groups.items()
             for line in (f"[{group}]", *(f"{key} = {value}" for key, value in entries.items()))
         ]
-        needs = [f"Requires-Dist: {one}" for one in project.get("dependencies", ())]
+        needs = [f"Requires-Dist: {need}" for need in project.get("dependencies", ())]
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadRequest(
             f"The pyproject.toml of {place.name} cannot be used ({type(error).__name__}: {error}). It needs a table "

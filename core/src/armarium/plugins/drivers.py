@@ -69,13 +69,13 @@ class Drivers:
 
     def is_first_party(self, group: str, name: str) -> bool:
         """Return whether the driver *name* comes with Armarium and not from a third party."""
-        found = self._entries(group).get(name)
-        return found is not None and found[0].first_party
+        choice = self._entries(group).get(name)
+        return choice is not None and choice[0].first_party
 
     def distribution_of(self, group: str, name: str) -> str | None:
         """Return the distribution that provides the driver *name*; None where it was registered directly."""
-        found = self._entries(group).get(name)
-        return found[0].name if found is not None else None
+        choice = self._entries(group).get(name)
+        return choice[0].name if choice is not None else None
 
     def load(self, group: str, name: str) -> Any:
         """Return the driver class *name* of *group*; NotFound lists the existing ones."""
@@ -108,11 +108,11 @@ class Drivers:
 
     def usable(self, group: str) -> list[Any]:
         """Return every driver class of *group* that loads, by name."""
-        found = []
+        classes = []
         for name in self.names(group):
             with suppress(NotFound):
-                found.append(self.load(group, name))
-        return found
+                classes.append(self.load(group, name))
+        return classes
 
     def refuse(self, group: str, name: str, why: str, distribution: str | None = None) -> None:
         """Record that the driver *name* cannot be used."""
@@ -127,7 +127,8 @@ class Drivers:
         """Return the drivers of *group* that are installed and cannot be used, as far as that is known."""
         self._entries(group)
         return sorted(
-            self._refused.get(group, {}).values(), key=lambda one: (one.name, one.distribution or "")
+            self._refused.get(group, {}).values(),
+            key=lambda refusal: (refusal.name, refusal.distribution or ""),
         )
 
     def list_refused(self, group: str) -> dict[str, str]:
@@ -166,28 +167,28 @@ class Drivers:
                 bringing.setdefault(entry.name, []).append((rank, offer, entry))
         chosen: dict[str, tuple[Offer, EntryPoint]] = {}
         for name, several in bringing.items():
-            several.sort(key=lambda one: one[0])
+            several.sort(key=lambda candidate: candidate[0])
             rank, offer, entry = several[0]
             others = several[1:]
             if others and rank == others[0][0]:
-                names = ", ".join(one.name for _, one, _ in several)
-                for _, one, _ in several:
+                names = ", ".join(provider.name for _, provider, _ in several)
+                for _, rival, _ in several:
                     self.refuse(
                         group,
                         name,
                         f"Several provide a {_noun(group)} of this name ({names}), and none takes it from another. "
                         "Remove all but one.",
-                        one.name,
+                        rival.name,
                     )
                 continue
             chosen[name] = offer, entry
-            for _, one, _ in others:
+            for _, rival, _ in others:
                 self.refuse(
                     group,
                     name,
                     f"A {_noun(group)} of this name comes with {offer.name}; names are never overwritten. Its maker must "
                     "give it another name.",
-                    one.name,
+                    rival.name,
                 )
         return chosen
 

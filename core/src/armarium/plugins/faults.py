@@ -79,13 +79,13 @@ def _fields(plugin: Plugin) -> Iterator[str]:
         "panels": (Panel, "Panel values"),
     }
     for name, (kind, words) in expected.items():
-        given = getattr(plugin, name)
-        if not isinstance(given, tuple | list):
-            yield f"Its {name} are {_kind(given)}; give a tuple of {words}."
+        value = getattr(plugin, name)
+        if not isinstance(value, tuple | list):
+            yield f"Its {name} are {_kind(value)}; give a tuple of {words}."
             continue
-        for one in given:
-            if not isinstance(one, kind):
-                yield f"Its {name} hold {_kind(one)}; give {words}."
+        for item in value:
+            if not isinstance(item, kind):
+                yield f"Its {name} hold {_kind(item)}; give {words}."
     for name in ("version", "engine_version"):
         if not isinstance(getattr(plugin, name), int) or getattr(plugin, name) < 1:
             yield f"Its {name} is {getattr(plugin, name)!r}; count from 1."
@@ -97,8 +97,8 @@ def _fields(plugin: Plugin) -> Iterator[str]:
 
 def _functions(plugin: Plugin) -> Iterator[str]:
     for name, arguments in _ARGUMENTS.items():
-        given = getattr(plugin, name)
-        for function in given if isinstance(given, tuple | list) else (given,):
+        value = getattr(plugin, name)
+        for function in value if isinstance(value, tuple | list) else (value,):
             if function is not None:
                 yield from _call(name, function, *arguments)
     for what, version, migrations in (
@@ -117,16 +117,16 @@ def _functions(plugin: Plugin) -> Iterator[str]:
 
 def _tables(plugin: Plugin) -> Iterator[str]:
     for metadata in (plugin.metadata, plugin.engine_metadata):
-        seen: set[str] = set()
+        names: set[str] = set()
         for table in metadata.tables.values() if metadata is not None else ():
             rules = table.info.get("rules")
             if isinstance(rules, TableRules) and rules.kind == "foreign":
                 continue
             # SQLite's names are case-insensitive.
             name = table.name.lower()
-            if name in seen:
+            if name in names:
                 yield f"Its table {table.name} is there twice but for upper and lower case; rename one."
-            seen.add(name)
+            names.add(name)
             if name in _RESERVED or name in audit.metadata.tables or name.endswith("__history"):
                 yield f"Its table {table.name} has a name that the engine keeps for itself; rename it."
             if not isinstance(rules, TableRules) or rules.kind not in get_args(TableKind):
@@ -150,15 +150,15 @@ def _table(table: Table, rules: TableRules, metadata: MetaData | None) -> Iterat
         for column in table.columns:
             if column.computed is not None:
                 yield f"Its tracked table {table.name} has a computed column {column.name}, which no undo could put back."
-    stated = [(f"document={rules.document}", rules.document)] if rules.document is not None else []
-    stated += [(f"monotonic {name}", name) for name in sorted(rules.monotonic)]
-    stated += [(f"large {name}", name) for name in sorted(rules.large)]
+    claims = [(f"document={rules.document}", rules.document)] if rules.document is not None else []
+    claims += [(f"monotonic {name}", name) for name in sorted(rules.monotonic)]
+    claims += [(f"large {name}", name) for name in sorted(rules.large)]
     if rules.tree is not None:
         tree = {"parent": rules.tree.parent, "locked": rules.tree.locked, "name": rules.tree.name}
         if rules.tree.order is not None:
             tree["order"] = rules.tree.order
-        stated += [(f"{part}={name} of its tree", name) for part, name in tree.items()]
-    for words, name in stated:
+        claims += [(f"{part}={name} of its tree", name) for part, name in tree.items()]
+    for words, name in claims:
         if name not in columns:
             yield f"Its table {table.name} says {words}, and has no such column."
     follows = rules.follows
@@ -195,35 +195,35 @@ def _table(table: Table, rules: TableRules, metadata: MetaData | None) -> Iterat
                     )
 
 
-def _action(found: Action[Any]) -> Iterator[str]:
-    what = f"Its action {found.name}"
-    if not isinstance(found.name, str) or _ACTION_NAME.fullmatch(found.name) is None:
+def _action(action: Action[Any]) -> Iterator[str]:
+    what = f"Its action {action.name}"
+    if not isinstance(action.name, str) or _ACTION_NAME.fullmatch(action.name) is None:
         yield f"{what} is not named family.verb, in lower-case letters."
-    if not (isinstance(found.params, type) and issubclass(found.params, Params)):
-        yield f"{what} takes {_kind(found.params)}; derive its parameters from Params."
-    if found.result is not None and not (
-        isinstance(found.result, type) and issubclass(found.result, BaseModel)
+    if not (isinstance(action.params, type) and issubclass(action.params, Params)):
+        yield f"{what} takes {_kind(action.params)}; derive its parameters from Params."
+    if action.result is not None and not (
+        isinstance(action.result, type) and issubclass(action.result, BaseModel)
     ):
-        yield f"{what} answers {_kind(found.result)}; name a model of pydantic, or none."
-    if found.role not in get_args(Role):
-        yield f"{what} asks for the role {found.role!r}; roles are {', '.join(get_args(Role))}."
-    if found.scope not in ("library", "engine", "either"):
-        yield f"{what} has the scope {found.scope!r}; scopes are library, engine, either."
-    if not isinstance(found.rules, tuple | list) or not all(
-        isinstance(rule, RowRule) for rule in found.rules
+        yield f"{what} answers {_kind(action.result)}; name a model of pydantic, or none."
+    if action.role not in get_args(Role):
+        yield f"{what} asks for the role {action.role!r}; roles are {', '.join(get_args(Role))}."
+    if action.scope not in ("library", "engine", "either"):
+        yield f"{what} has the scope {action.scope!r}; scopes are library, engine, either."
+    if not isinstance(action.rules, tuple | list) or not all(
+        isinstance(rule, RowRule) for rule in action.rules
     ):
         yield f"{what} has rules that are no RowRule values."
-    if not isinstance(found.route, Route | None):
-        yield f"{what} has the route {_kind(found.route)}; give a Route."
-    elif found.route is not None:
-        for name, place in found.route.path_fields.items():
-            if place not in found.params.model_fields:
+    if not isinstance(action.route, Route | None):
+        yield f"{what} has the route {_kind(action.route)}; give a Route."
+    elif action.route is not None:
+        for name, place in action.route.path_fields.items():
+            if place not in action.params.model_fields:
                 yield f"{what} takes no {place}, for which {{{name}}} stands in the path of its route."
-    if not isinstance(found.laws, tuple | list) or not all(isinstance(law, RowLaw) for law in found.laws):
+    if not isinstance(action.laws, tuple | list) or not all(isinstance(law, RowLaw) for law in action.laws):
         yield f"{what} has laws that are no RowLaw values."
-    if callable(found.person_only):
-        yield from _call(f"person_only of the action {found.name}", found.person_only)
-    yield from _call(f"action {found.name}", found.perform, "ctx", "params")
+    if callable(action.person_only):
+        yield from _call(f"person_only of the action {action.name}", action.person_only)
+    yield from _call(f"action {action.name}", action.perform, "ctx", "params")
     for name, arguments in (
         ("example", ("example",)),
         ("after_undo", ("undone",)),
@@ -231,9 +231,9 @@ def _action(found: Action[Any]) -> Iterator[str]:
         ("conduct", ("conductor", "params")),
         ("partner", ("engine", "library", "audit_id")),
     ):
-        function = getattr(found, name)
+        function = getattr(action, name)
         if function is not None:
-            yield from _call(f"{name} of the action {found.name}", function, *arguments)
+            yield from _call(f"{name} of the action {action.name}", function, *arguments)
 
 
 def _job(kind: JobKind) -> Iterator[str]:
@@ -272,7 +272,7 @@ def _panel(panel: Panel) -> Iterator[str]:
 
 
 def _routes(plugin: Plugin) -> Iterator[str]:
-    seen: set[tuple[str, str]] = set()
+    known: set[tuple[str, str]] = set()
     for router in plugin.routers:
         for path, route in _flatten_routes(router.routes):
             if not isinstance(route, APIRoute):
@@ -285,9 +285,9 @@ def _routes(plugin: Plugin) -> Iterator[str]:
     for function in plugin.queries:
         yield from _query(function)
     for method, path in routes_of_plugin(plugin):
-        if (method, path) in seen:
+        if (method, path) in known:
             yield f"Its route {method} {path} is there twice; one of them would never be reached."
-        seen.add((method, path))
+        known.add((method, path))
 
 
 def _query(function: Any) -> Iterator[str]:
@@ -297,11 +297,11 @@ def _query(function: Any) -> Iterator[str]:
         return
     if not declared.path.startswith("/api/"):
         yield f"The route {declared.path} of its query {declared.name} does not begin with /api/."
-    taken = [*inspect.signature(function).parameters]
+    parameters = [*inspect.signature(function).parameters]
     for name in re.findall(r"\{(\w+)", declared.path):
-        if name not in taken[1:]:
+        if name not in parameters[1:]:
             yield f"Its query {declared.name} takes no {name}, for which {{{name}}} stands in the path of its route."
-    if not taken:
+    if not parameters:
         yield f"Its query {declared.name} takes no connection; let that be its first parameter."
 
 
@@ -312,7 +312,9 @@ def routes_of_plugin(plugin: Plugin) -> list[tuple[str, str]]:
         for action in plugin.actions
         if isinstance(action.route, Route)
     ]
-    declared += [(query.method, query.path) for one in plugin.queries if (query := query_of(one)) is not None]
+    declared += [
+        (query.method, query.path) for function in plugin.queries if (query := query_of(function)) is not None
+    ]
     return [
         *(route for router in plugin.routers for route in routes_of(router)),
         *((method, _any_name(path)) for method, path in declared),
@@ -351,8 +353,8 @@ def _call(what: str, function: Any, *arguments: str) -> Iterable[str]:
     if inspect.iscoroutinefunction(function):
         return [f"Its {what} is an async function; it is called from a thread and must be a plain one."]
     if not _fits(function, len(arguments)):
-        given = ", ".join(arguments)
-        return [f"Its {what} cannot be called as the engine calls it, with ({given}); change what it takes."]
+        words = ", ".join(arguments)
+        return [f"Its {what} cannot be called as the engine calls it, with ({words}); change what it takes."]
     return []
 
 

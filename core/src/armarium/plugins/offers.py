@@ -55,10 +55,10 @@ class Offer:
         """Return a text that changes whenever the distribution may behave differently: another version, another file,
         an edit in place.
         """
-        seen = [self.name, *self.stamp, *(f"{e.group} {e.name} {e.value}" for e in self.entries)]
+        stamps = [self.name, *self.stamp, *(f"{e.group} {e.name} {e.value}" for e in self.entries)]
         for package in sorted({entry.module.partition(".")[0] for entry in self.entries}):
-            seen += package_stamp(package)
-        return hashlib.sha256("\n".join(seen).encode("utf-8", "surrogatepass")).hexdigest()
+            stamps += package_stamp(package)
+        return hashlib.sha256("\n".join(stamps).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def normalise_name(requirement: str) -> str:
@@ -77,12 +77,12 @@ def find_offers(path: Sequence[str] | None = None) -> list[Offer]:
     In this order, nobody can take a name from us by being found earlier.
     """
     ours = _first_party()
-    found: dict[str, Offer] = {}
+    offers_by_key: dict[str, Offer] = {}
     for distribution in distributions.distributions(path=list(sys.path if path is None else path)):
         offer = _offer(distribution, ours)
         if offer is not None:
-            found.setdefault(offer.key, offer)
-    return sorted(found.values(), key=lambda offer: (not offer.first_party, offer.key))
+            offers_by_key.setdefault(offer.key, offer)
+    return sorted(offers_by_key.values(), key=lambda offer: (not offer.first_party, offer.key))
 
 
 def _first_party() -> dict[str, str]:
@@ -143,22 +143,22 @@ def package_stamp(package: str) -> list[str]:
         return [package]
     if spec is None:
         return [package]
-    found: list[str] = []
+    stamps: list[str] = []
     for place in spec.submodule_search_locations or ():
         for folder, folders, files in os.walk(place):
             folders[:] = sorted(name for name in folders if name != "__pycache__")
-            found += [_stat(os.path.join(folder, name)) for name in sorted(files)]
+            stamps += [_stat(os.path.join(folder, name)) for name in sorted(files)]
     if not spec.submodule_search_locations and spec.origin:
-        found.append(_stat(spec.origin))
-    return found
+        stamps.append(_stat(spec.origin))
+    return stamps
 
 
 def _stat(path: str) -> str:
     try:
-        seen = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return path
-    return f"{path} {seen.st_size} {seen.st_mtime_ns}"
+    return f"{path} {status.st_size} {status.st_mtime_ns}"
 
 
 _importing = threading.RLock()
@@ -178,6 +178,6 @@ def quietly() -> Iterator[None]:
             sys.stdin = before
 
 
-def commands_of(found: Any) -> Any:
+def commands_of(loaded: Any) -> Any:
     """Return the commands that an entry point names: a Typer, or what a function builds."""
-    return found if hasattr(found, "registered_commands") else found()
+    return loaded if hasattr(loaded, "registered_commands") else loaded()

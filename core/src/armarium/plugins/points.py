@@ -110,15 +110,15 @@ class ExtensionPoints:
         self._loaded = loaded
         self._callers.clear()
 
-    def ask(self, point: Callable[P, T], *given: P.args, **named: P.kwargs) -> list[T]:
+    def ask(self, point: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> list[T]:
         """Return what each plugin answers to *point*, in the order in which they are loaded. Exceptions are the caller's;
         an answer of another type than the point states is left out and recorded as the plugin's fault.
         """
-        return list(self._answers(point, given, named))
+        return list(self._answers(point, arguments, named))
 
-    def ask_first(self, point: Callable[P, T | None], *given: P.args, **named: P.kwargs) -> T | None:
+    def ask_first(self, point: Callable[P, T | None], *arguments: P.args, **named: P.kwargs) -> T | None:
         """As `ask`, until a plugin answers something; None if none does."""
-        return next(self._answers(point, given, named), None)
+        return next(self._answers(point, arguments, named), None)
 
     def collect(self, point: Callable[[], Iterable[T]]) -> list[T]:
         """Return all that the plugins state at a point without arguments, one list."""
@@ -135,11 +135,13 @@ class ExtensionPoints:
         name = point.__name__
         if name not in self._callers:
             hook = self.manager.hook.__dict__.get(name)
-            there = {} if hook is None else {impl.plugin_name: impl.plugin for impl in hook.get_hookimpls()}
+            answering = (
+                {} if hook is None else {impl.plugin_name: impl.plugin for impl in hook.get_hookimpls()}
+            )
             self._callers[name] = [
-                (plugin, self._only(name, there[plugin.name]))
+                (plugin, self._only(name, answering[plugin.name]))
                 for plugin in self._loaded
-                if plugin.name in there
+                if plugin.name in answering
             ]
         return self._callers[name]
 
@@ -164,10 +166,10 @@ class ExtensionPoints:
         ]
 
     def _answers(
-        self, point: Callable[..., Any], given: tuple[Any, ...], named: Mapping[str, Any]
+        self, point: Callable[..., Any], arguments: tuple[Any, ...], named: Mapping[str, Any]
     ) -> Iterator[Any]:
         name = point.__name__
-        named = {**dict(zip(point.__code__.co_varnames, given, strict=False)), **named}
+        named = {**dict(zip(point.__code__.co_varnames, arguments, strict=False)), **named}
         for plugin, call in self.callers(point):
             if (name, plugin.name) in self._stated:
                 yield self._stated[name, plugin.name]
@@ -227,8 +229,8 @@ def hooks_of(plugin: Plugin) -> object | None:
 
 def answer_type(point: Callable[..., Any]) -> Any:
     """Return the type that a point says is answered."""
-    stated = SimpleNamespace(__annotations__={"return": point.__annotations__["return"]})
-    return get_type_hints(stated, point.__globals__)["return"]
+    holder = SimpleNamespace(__annotations__={"return": point.__annotations__["return"]})
+    return get_type_hints(holder, point.__globals__)["return"]
 
 
 def fits(value: Any, kind: Any, deep: bool = True) -> bool:
@@ -239,7 +241,7 @@ def fits(value: Any, kind: Any, deep: bool = True) -> bool:
     if kind is None or kind is type(None):
         return value is None
     if origin in (Union, UnionType):
-        return any(fits(value, one, deep) for one in inner)
+        return any(fits(value, option, deep) for option in inner)
     if not isinstance(value, origin or kind) or (origin is not None and isinstance(value, str | bytes)):
         return False
     if isinstance(value, type) and getattr(kind, "_is_protocol", False):

@@ -209,16 +209,16 @@ class PluginRegistry:
         """
         home = self._homes()
         stood_on = {name for p in self.loaded for name in plugins_under(p, home) - {p.name}}
-        taken: dict[tuple[str, str], str] = {}
+        owners: dict[tuple[str, str], str] = {}
         for plugin in sorted(
             self.loaded, key=lambda p: (p.name not in OF_THE_ENGINE, p.name not in stood_on)
         ):
             own = routes_of_plugin(plugin)
-            clash = next((route for route in own if route in taken), None)
+            clash = next((route for route in own if route in owners), None)
             if clash is not None:
-                self._drop(plugin, f"Its route {clash[0]} {clash[1]} belongs to {taken[clash]}.")
+                self._drop(plugin, f"Its route {clash[0]} {clash[1]} belongs to {owners[clash]}.")
                 continue
-            taken |= dict.fromkeys(
+            owners |= dict.fromkeys(
                 own, "the engine itself" if plugin.name in OF_THE_ENGINE else f"the plugin {plugin.name}"
             )
 
@@ -235,9 +235,9 @@ class PluginRegistry:
         own = self.distributions.get(plugin.name)
         if own is None or not out:
             return None
-        wanted = {normalise_name(line) for line in distributions.requires(own) or ()}
+        required = {normalise_name(line) for line in distributions.requires(own) or ()}
         for distribution, name in out.items():
-            if normalise_name(distribution) in wanted and distribution != own:
+            if normalise_name(distribution) in required and distribution != own:
                 return f"It depends on the plugin {name}, which was refused."
         return None
 
@@ -286,17 +286,19 @@ def core_plugins() -> list[ModuleType]:
     return [importlib.import_module(f"armarium.{name}") for name in CORE_PLUGINS]
 
 
-def find_plugins(trials: Trials | None, given: Sequence[Plugin | ModuleType] | None = None) -> PluginRegistry:
-    """Return a registry with the engine's own plugins and those *given*; None: all that are installed, except what did not
+def find_plugins(
+    trials: Trials | None, plugins: Sequence[Plugin | ModuleType] | None = None
+) -> PluginRegistry:
+    """Return a registry with the engine's own plugins and *plugins*; None: all that are installed, except what did not
     pass its trial.
     """
     registry = PluginRegistry()
     for module in core_plugins():
         registry.add_module(module.__name__, module)
-    if given is None:
+    if plugins is None:
         registry.find(trials)
         return registry
-    for plugin in given:
+    for plugin in plugins:
         if isinstance(plugin, Plugin):
             registry.add(plugin)
         else:

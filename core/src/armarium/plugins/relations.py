@@ -30,12 +30,12 @@ def lack_of(plugin: Plugin, home: dict[str, str]) -> str | None:
     return None
 
 
-def first_clash(kind: str, names: Sequence[str], taken: set[str]) -> str | None:
-    seen: set[str] = set()
+def first_clash(kind: str, names: Sequence[str], existing: set[str]) -> str | None:
+    earlier: set[str] = set()
     for name in names:
-        if name in taken or name in seen:
+        if name in existing or name in earlier:
             return f"Its {kind} {name} exists already; names are never overwritten."
-        seen.add(name)
+        earlier.add(name)
     return None
 
 
@@ -46,11 +46,11 @@ def trees_of(plugin: Plugin) -> list[str]:
 
 
 def tables_of(plugin: Plugin) -> list[str]:
-    found: list[str] = []
+    names: list[str] = []
     for metadata in (plugin.metadata, plugin.engine_metadata):
         if metadata is not None:
-            found += [t.name for t in metadata.tables.values() if rules_of(t).kind != "foreign"]
-    return list(dict.fromkeys(found))
+            names += [t.name for t in metadata.tables.values() if rules_of(t).kind != "foreign"]
+    return list(dict.fromkeys(names))
 
 
 def targets_of(plugin: Plugin) -> set[str]:

@@ -61,25 +61,25 @@ class Examination:
 
 
 def try_out(
-    wanted: Sequence[Offer],
+    offers: Sequence[Offer],
     beside: Sequence[Offer],
     known: dict[str, dict[str, str]],
     seconds: float = TRIAL_SECONDS,
     path: Sequence[str] | None = None,
 ) -> dict[str, dict[str, str]]:
-    """Return for each of *wanted* what of it failed and why; *beside* are loaded with them, except what failed
+    """Return for each of *offers* what of it failed and why; *beside* are loaded with them, except what failed
     according to *known*.
 
     All are tried in one process. If one breaks it, each is tried alone beside those that came through before it, since
     another may be to blame.
     """
     skip = {(key, unit): why for key, failed in known.items() for unit, why in failed.items()}
-    together = _run(wanted, beside, skip, seconds, path)
+    together = _run(offers, beside, skip, seconds, path)
     if together.done:
-        return {offer.key: together.failed.get(offer.key, {}) for offer in wanted}
-    for number, offer in enumerate(wanted):
-        examine_offer(offer, [*beside, *wanted[:number]], seconds, path, skip)
-    return {offer.key: _reasons_of(skip, offer.key) for offer in wanted}
+        return {offer.key: together.failed.get(offer.key, {}) for offer in offers}
+    for number, offer in enumerate(offers):
+        examine_offer(offer, [*beside, *offers[:number]], seconds, path, skip)
+    return {offer.key: _reasons_of(skip, offer.key) for offer in offers}
 
 
 def examine_offer(
@@ -113,7 +113,7 @@ def _reasons_of(skip: Failed, key: str) -> dict[str, str]:
 
 
 def _run(
-    wanted: Sequence[Offer],
+    offers: Sequence[Offer],
     beside: Sequence[Offer],
     skip: Failed,
     seconds: float,
@@ -121,16 +121,16 @@ def _run(
 ) -> Examination:
     """Run one process; return what it reported, and how it ended."""
     places = [place for place in (path or sys.path) if place]
-    asked = {
+    request = {
         "path": places,
-        "wanted": [offer.key for offer in wanted],
+        "wanted": [offer.key for offer in offers],
         "beside": [offer.key for offer in beside],
-        "skip": [list(one) for one in skip],
+        "skip": [list(pair) for pair in skip],
     }
     end = Examination()
     started = False
     with tempfile.TemporaryDirectory(prefix="armarium-trial-", ignore_cleanup_errors=True) as folder:
-        with _process({**asked, "folder": folder}, folder) as (process, events):
+        with _process({**request, "folder": folder}, folder) as (process, events):
             effort = Effort(process.pid)
             used_before = 0.0
             while True:

@@ -39,9 +39,9 @@ class Trials:
     @classmethod
     def of_environment(cls) -> Trials:
         """Return those of this user's engine, without loading its settings, which takes time (`Settings.verdicts`)."""
-        given = asked_for(os.environ)
-        named = given.get("PLUGIN_TRIALS")
-        seconds = given.get("PLUGIN_TRIAL_SECONDS", "")
+        settings = asked_for(os.environ)
+        named = settings.get("PLUGIN_TRIALS")
+        seconds = settings.get("PLUGIN_TRIAL_SECONDS", "")
         # An invalid number is refused by the code that reads the settings.
         return cls(
             Path(named) if named else state_folder(os.environ) / VERDICTS,
@@ -53,22 +53,24 @@ class Trials:
         sound = [offer for offer in offers if offer.fault is None]
         strangers = [offer for offer in sound if not offer.first_party]
         keys = _Keys(sound)
-        kept = self._read_stored() if strangers else {}
-        wanted = [offer for offer in strangers if not keys.fits(offer, kept.get(offer.key))]
-        verdicts = {offer.key: dict(kept[offer.key]["failed"]) for offer in strangers if offer not in wanted}
-        if wanted:
-            log.info("trying %s", ", ".join(offer.key for offer in wanted))
+        stored = self._read_stored() if strangers else {}
+        untried = [offer for offer in strangers if not keys.fits(offer, stored.get(offer.key))]
+        verdicts = {
+            offer.key: dict(stored[offer.key]["failed"]) for offer in strangers if offer not in untried
+        }
+        if untried:
+            log.info("trying %s", ", ".join(offer.key for offer in untried))
             try:
-                tried = try_out(wanted, [o for o in sound if o not in wanted], verdicts, self.seconds)
-                for offer in wanted:
+                tried = try_out(untried, [o for o in sound if o not in untried], verdicts, self.seconds)
+                for offer in untried:
                     failed = tried[offer.key]
                     self._fresh[offer.key] = {"key": keys.key_of(offer, failed), "failed": failed}
             except CannotTry as error:
                 log.warning("plugins cannot be tried here: %s", error)
                 why = f"It could not be tried before loading, and is left out: {error}"
-                tried = {offer.key: dict.fromkeys(map(unit_of, offer.entries), why) for offer in wanted}
+                tried = {offer.key: dict.fromkeys(map(unit_of, offer.entries), why) for offer in untried}
             verdicts |= tried
-        return {(key, unit): why for key, found in verdicts.items() for unit, why in found.items()}
+        return {(key, unit): why for key, failures in verdicts.items() for unit, why in failures.items()}
 
     def save(self) -> None:
         """Write the verdicts if the folder exists; without a file they are tried again."""
@@ -89,15 +91,15 @@ class Trials:
         if self.file is None:
             return {}
         try:
-            kept = json.loads(self.file.read_text(encoding="utf-8"))
-            if kept["format"] != FORMAT:
+            stored = json.loads(self.file.read_text(encoding="utf-8"))
+            if stored["format"] != FORMAT:
                 return {}
             return {
                 str(name): {
-                    "key": str(one["key"]),
-                    "failed": {str(k): str(v) for k, v in one["failed"].items()},
+                    "key": str(verdict["key"]),
+                    "failed": {str(k): str(v) for k, v in verdict["failed"].items()},
                 }
-                for name, one in kept["verdicts"].items()
+                for name, verdict in stored["verdicts"].items()
             }
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return {}
@@ -114,7 +116,11 @@ class _Keys:
     @cached_property
     def _engine(self) -> str:
         return "\n".join(
-            [str(FORMAT), sys.version, *package_stamp("armarium"), *package_stamp("armarium_worker")]
+            [
+                *(str(FORMAT), sys.version, *package_stamp("armarium"), *package_stamp("armarium_worker")),
+                # What commands import: without it, none can be tried.
+                *package_stamp("armarium_cli"),
+            ]
         )
 
     @cached_property
@@ -122,13 +128,13 @@ class _Keys:
         """Return what else is installed, according to the folders on the path: installing something there may cure a
         fault.
         """
-        seen = []
+        stamps = []
         for place in sys.path:
             with contextlib.suppress(OSError):
                 # Not the folder the program was started in, where anything may change at any time.
                 if place and os.path.isdir(place) and place != os.getcwd():
-                    seen.append(f"{place} {os.stat(place).st_mtime_ns}")
-        return "\n".join(seen)
+                    stamps.append(f"{place} {os.stat(place).st_mtime_ns}")
+        return "\n".join(stamps)
 
     def key_of(self, offer: Offer, failed: dict[str, str]) -> str:
         """Return the key of a verdict on *offer*."""
@@ -138,13 +144,13 @@ class _Keys:
             parts.append(self._surroundings)
         return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
-    def _list_needed(self, offer: Offer, seen: set[str]) -> set[str]:
-        seen.add(offer.key)
+    def _list_needed(self, offer: Offer, keys: set[str]) -> set[str]:
+        keys.add(offer.key)
         for key in offer.requires:
-            if key in self._offers and key not in seen:
-                self._list_needed(self._offers[key], seen)
-        return seen
+            if key in self._offers and key not in keys:
+                self._list_needed(self._offers[key], keys)
+        return keys
 
-    def fits(self, offer: Offer, kept: dict[str, Any] | None) -> bool:
+    def fits(self, offer: Offer, stored: dict[str, Any] | None) -> bool:
         """Return whether a stored verdict still applies to what is installed now."""
-        return kept is not None and kept["key"] == self.key_of(offer, kept["failed"])
+        return stored is not None and stored["key"] == self.key_of(offer, stored["failed"])

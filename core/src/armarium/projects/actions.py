@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, field_validator
 from sqlalchemy import Column, MetaData, Table, Text, delete, select
 
-from armarium.actions import ActionContext, Example, Params, Route, action, authorise
+from armarium.actions import ActionContext, Params, Route, action, authorise
 from armarium.errors import Conflict, Invalid, NotFound
 from armarium.guard.named_paths import MaterialPath, PackagePath
 from armarium.history.undo_checks import refusal
@@ -25,6 +25,12 @@ if TYPE_CHECKING:
     from armarium.actions.undo import UndoContext
     from armarium.projects.libraries import Library
 
+OF_THE_PACKAGE = (
+    *("name", "snapshot_interval_seconds"),
+    *("snapshot_retention_count", "snapshot_offsite_path"),
+)
+"""Settings of a package and not of its material: those of a branch are not merged."""
+
 library_metadata = MetaData()
 
 library_setting = Table(
@@ -33,7 +39,7 @@ library_setting = Table(
     Column("key", Text, primary_key=True),
     Column("value", Json, nullable=False),
     Column("updated_at", Text, nullable=False),
-    info=tracked(label="setting", monotonic=("updated_at",)),
+    info=tracked(label="setting", monotonic=("updated_at",), own_keys=OF_THE_PACKAGE),
 )
 
 
@@ -120,7 +126,6 @@ def _registration_undone(undone: UndoContext) -> None:
 
 @action(
     "library.create",
-    params=CreateLibraryParams,
     result=CreateLibraryResult,
     summary="Create a new project package and open it; its undo unregisters it and leaves the package",
     route=Route("POST", "/api/library"),
@@ -128,7 +133,6 @@ def _registration_undone(undone: UndoContext) -> None:
     scope="engine",
     bound=True,
     after_undo=_registration_undone,
-    example=lambda ex: {"path": str(ex.folder / "example.library"), "name": "Example"},
 )
 def create_library(ctx: ActionContext, p: CreateLibraryParams) -> dict[str, Any]:
     """Create the package under a temporary name, seed it, rename it, register it."""
@@ -145,7 +149,6 @@ def create_library(ctx: ActionContext, p: CreateLibraryParams) -> dict[str, Any]
 
 @action(
     "library.open",
-    params=LibraryPath,
     result=KnownLibrary,
     summary="Open and register an existing project package",
     route=Route("POST", "/api/library/open"),
@@ -153,7 +156,6 @@ def create_library(ctx: ActionContext, p: CreateLibraryParams) -> dict[str, Any]
     bound=True,
     role="viewer",
     after_undo=_registration_undone,
-    example=lambda ex: {"path": _example_project(ex)},
 )
 def open_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
     """Open the package (409 when another engine holds it) and register it."""
@@ -164,14 +166,12 @@ def open_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
 
 @action(
     "library.release",
-    params=LibraryPath,
     result=ReleaseLibraryResult,
     summary="Close a project and stop its background work; it stays registered",
     route=Route("POST", "/api/registry/release"),
     scope="engine",
     bound=True,
     undoable=False,
-    example=lambda ex: {"path": _example_project(ex)},
 )
 def release_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
     """Refused (409) while a workflow run or batch waits or runs in it, and for the engine's global library."""
@@ -233,12 +233,10 @@ def _converting(library: Library) -> bool:
 
 @action(
     "library.unregister",
-    params=LibraryPath,
     result=UnregisterResult,
     summary="Unregister a project; its package stays on disk",
     scope="engine",
     bound=True,
-    example=lambda ex: {"path": _example_project(ex)},
 )
 def unregister_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
     """An open project is released first, under release's refusals. Its package stays, so this needs no owner."""
@@ -258,7 +256,7 @@ class ScriptRow(Sent):
     """A script the project works with: its ISO 15924 code, or a private one declared with a name."""
 
     code: str = Field(pattern=r"^[A-Z][a-z]{3}$")
-    name: str = Field(min_length=1, max_length=200)
+    name: ProperName
     encoding: Literal["full", "part", "none", "not-established"] | None = None
     declared: bool = False
 
@@ -284,7 +282,7 @@ class LibrarySettings(Params):
     @field_validator("entity_types", "scripts")
     @classmethod
     def _each_once(cls, named: list[Any] | None) -> list[Any] | None:
-        names = [one.code if isinstance(one, ScriptRow) else one for one in named or ()]
+        names = [name.code if isinstance(name, ScriptRow) else name for name in named or ()]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise ValueError(f"{twice} is listed twice; name it once")
@@ -319,14 +317,12 @@ def _settings_undone(undone: UndoContext) -> None:
 
 @action(
     "library.set",
-    params=LibrarySettings,
     result=LibrarySettings,
     summary="Change the settings of a project",
     route=Route("PATCH", "/api/library/settings"),
     words="Changed the settings of the project",
     role="owner",
     after_undo=_settings_undone,
-    example=lambda ex: {"name": "Renamed", "reading_rule": "relaxed"},
 )
 def set_library(ctx: ActionContext, p: LibrarySettings) -> dict[str, Any]:
     """Each setting is a row, so each change can be undone."""
@@ -351,9 +347,3 @@ def set_library(ctx: ActionContext, p: LibrarySettings) -> dict[str, Any]:
         r.key: r.value for r in ctx.conn.execute(select(library_setting.c.key, library_setting.c.value))
     }
     return {**SETTING_DEFAULTS, **{k: v for k, v in stored.items() if k in SETTING_DEFAULTS}}
-
-
-def _example_project(ex: Example) -> str:
-    path = str(ex.folder / "other.library")
-    ex.run("library.create", {"path": path})
-    return path

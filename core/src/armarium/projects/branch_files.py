@@ -24,8 +24,10 @@ from armarium.history.net_differences import live_rows, touched_since
 from armarium.ids import new_id
 from armarium.projects.branches import (
     BranchCard,
+    card_text,
     folder_of,
     link_or_copy,
+    note_card,
     of_another_project,
     refuse_tampered,
 )
@@ -47,8 +49,11 @@ MOST_FILES = 10_000_000
 _CHUNK = 1 << 20
 
 
-def pack(branch: Library, card: BranchCard, target: Path, pictures: Pictures) -> int:
-    """Write the branch as one file to *target*, which must not exist; return its bytes. Raises Unavailable (503)."""
+def pack(branch: Library, card: BranchCard, target: Path, pictures: Pictures, owner_name: str | None) -> int:
+    """Write the branch as one file to *target*, which must not exist; return its bytes. Raises Unavailable (503).
+
+    Whoever works in it on a machine of their own is called *owner_name* in its log.
+    """
     beside = target.with_name(f".{new_id()[-12:]}.new")
     copy = beside.with_suffix(".sqlite")
     inside = branch.path.name
@@ -61,7 +66,7 @@ def pack(branch: Library, card: BranchCard, target: Path, pictures: Pictures) ->
         finally:
             raw.close()
         with zipfile.ZipFile(beside, "x", zipfile.ZIP_DEFLATED) as archive:
-            archive.write(branch.path / CARD, f"{inside}/{CARD}")
+            archive.writestr(f"{inside}/{CARD}", card_text(branch.path, card, owner_name))
             archive.write(copy, f"{inside}/{DATABASE}")
             here = set(branch.objects.digests())
             whole = here if pictures == "all" else added_files(branch, card)
@@ -100,22 +105,24 @@ def _reduce_picture(path: Path) -> bytes | None:
     except Invalid:
         return None
     upright.thumbnail(side)
-    made = io.BytesIO()
-    upright.save(made, "JPEG", quality=80)
-    return made.getvalue()
+    buffer = io.BytesIO()
+    upright.save(buffer, "JPEG", quality=80)
+    return buffer.getvalue()
 
 
 def added_files(branch: Library, card: BranchCard) -> set[str]:
     """Return the files that rows of the branch name which it made or changed."""
-    found: set[str] = set()
+    digests: set[str] = set()
     with branch.db.read_all() as conn:
         raw = raw_of(conn)
         for table in branch.schema.tracked:
             at = [number for number, column in enumerate(table.columns) if column.info.get("object")]
             if at:
                 rows = live_rows(raw, table, touched_since(raw, table, card.begun_seq).keys())
-                found |= {row[one] for row in rows.values() for one in at if row[one] is not None}
-    return {digest for digest in found if branch.objects.has(digest)}
+                digests |= {
+                    row[position] for row in rows.values() for position in at if row[position] is not None
+                }
+    return {digest for digest in digests if branch.objects.has(digest)}
 
 
 @contextmanager
@@ -144,7 +151,7 @@ def unpack_branch(engine: Engine, project: Library, source: Path) -> Iterator[tu
 
 
 def _unpack(source: Path, target: Path, engine: Engine) -> None:
-    found: set[str] = set()
+    names: set[str] = set()
     with open_plain(source, engine.paths.is_closed) as file:
         members = check_archive(source, max_bytes=MOST_BYTES, max_members=MOST_FILES)
         with zipfile.ZipFile(file) as archive:
@@ -155,10 +162,10 @@ def _unpack(source: Path, target: Path, engine: Engine) -> None:
                 inner = parts[1:]
                 if inner in ([CARD], [DATABASE]):
                     _write(archive, member, target / inner[0])
-                    found.add(inner[0])
+                    names.add(inner[0])
                 elif len(inner) == 3 and inner[0] == "objects":
                     _take_object(archive, member, target, inner[1], inner[2])
-    if found != {CARD, DATABASE}:
+    if names != {CARD, DATABASE}:
         raise no_branch(source.name)
 
 
@@ -180,12 +187,12 @@ def _take_object(
 
 def _write(archive: zipfile.ZipFile, member: zipfile.ZipInfo, place: Path) -> str:
     """Unpack one member, never more than its header states; return its digest."""
-    digest, left = hashlib.sha256(), member.file_size
+    digest, remaining = hashlib.sha256(), member.file_size
     try:
         with archive.open(member) as source, place.open("wb") as target:
             while chunk := source.read(_CHUNK):
-                left -= len(chunk)
-                if left < 0:
+                remaining -= len(chunk)
+                if remaining < 0:
                     raise Invalid(f"{member.filename!r} is longer than it says.", code="archive_bomb")
                 digest.update(chunk)
                 target.write(chunk)
@@ -205,35 +212,36 @@ def _complete(source: Path, target: Path) -> None:
 
 
 def _check(engine: Engine, project: Library, source: Path, place: Path) -> BranchCard:
-    stated = read_card(place)
-    if not stated["branch"]:
+    fields = read_card(place)
+    if not fields["branch"]:
         raise no_branch(source.name)
     try:
-        card = BranchCard(**stated["branch"])
+        card = BranchCard(**fields["branch"])
     except TypeError as error:
         raise no_branch(source.name) from error
     if card.project_uuid != project.uuid:
         raise of_another_project(source.name, project.name)
-    db = open_database(place, stated)
+    note_card(place, card)
+    db = open_database(place, fields)
     try:
         objects = ObjectStore(place / "objects", rules=engine.paths)
-        copy = Library(place, stated["library_uuid"], db, objects, no_lock(), project.schema, True)
+        copy = Library(place, fields["library_uuid"], db, objects, no_lock(), project.schema, True)
         refuse_tampered(copy, card)
     finally:
         db.close()
     return card
 
 
-def refuse_diverged(here: Library, taken: Path) -> None:
-    """Raise Conflict where the branch *here* holds steps that the one at *taken* does not."""
+def refuse_diverged(here: Library, received: Path) -> None:
+    """Raise Conflict where the branch *here* holds steps that the one at *received* does not."""
     with here.db.read_all() as conn:
         end = audit.head(raw_of(conn))
-    raw = sqlite3.connect(taken / DATABASE)
+    raw = sqlite3.connect(received / DATABASE)
     try:
-        there = raw.execute("SELECT row_hash FROM audit WHERE seq = ?", (end.seq,)).fetchone()
+        row = raw.execute("SELECT row_hash FROM audit WHERE seq = ?", (end.seq,)).fetchone()
     finally:
         raw.close()
-    if end.seq and (there is None or there[0] != end.row_hash):
+    if end.seq and (row is None or row[0] != end.row_hash):
         raise Conflict(
             f"{here.name} was worked on here too since it was sent away, so taking the file would lose that work. Merge it "
             "first, and delete the branch here.",

@@ -52,9 +52,9 @@ class BranchCard:
 
 def card_of(library: Library) -> BranchCard | None:
     """Return what the card of *library* says of the branch that it is; None for a project."""
-    stated = read_card(library.path).get("branch")
+    fields = read_card(library.path).get("branch")
     try:
-        return None if stated is None else BranchCard(**stated)
+        return None if fields is None else BranchCard(**fields)
     except TypeError as error:
         raise Conflict(
             f"{library.path.name} is a branch, but its {CARD} does not say of which project. Make a new branch.",
@@ -85,12 +85,16 @@ def name_branch(raw: sqlite3.Connection, name: str, now: str) -> None:
 
 
 def note_card(place: Path, card: BranchCard) -> None:
-    """Write on the card of the package at *place* of which project it is a branch."""
-    stated = json.loads((place / CARD).read_text(encoding="utf-8"))
-    (place / CARD).write_text(
-        json.dumps({**stated, "branch": asdict(card)}, indent=2) + "\n", encoding="utf-8"
-    )
+    """Write on the card of the package at *place* of which project it is a branch, here."""
+    (place / CARD).write_text(card_text(place, card, None), encoding="utf-8")
     flush_path(place / CARD)
+
+
+def card_text(place: Path, card: BranchCard, owner_name: str | None) -> str:
+    """Return what the card of the package at *place* says of the branch, and of what whoever has it elsewhere is called."""
+    fields = json.loads((place / CARD).read_text(encoding="utf-8"))
+    fields |= {"branch": asdict(card), "owner_name": owner_name}
+    return json.dumps({key: value for key, value in fields.items() if value is not None}, indent=2) + "\n"
 
 
 def link_files(source: Path, target: Path) -> None:
@@ -182,31 +186,31 @@ def refuse_tampered(library: Library, card: BranchCard) -> None:
 
 def take_files(source: ObjectStore, target: ObjectStore, digests: set[str]) -> int:
     """Put the files *digests* that *target* lacks into it, each checked by its digest; return how many."""
-    taken = 0
+    count = 0
     for digest in sorted(digests):
         if target.has(digest):
             continue
         with source.hold_file(digest) as path:
-            found = target.put_file(path)
-        if found != digest:
+            digest_there = target.put_file(path)
+        if digest_there != digest:
             raise Conflict(
                 f"The file {digest[:12]}… of the branch no longer has the bytes it is named by. Nothing was merged.",
                 code="branch_damaged",
             )
-        taken += 1
-    return taken
+        count += 1
+    return count
 
 
 def entry_of(library: Library) -> dict[str, Any]:
     """Return a branch as the registry would show it: it is opened by its path, and not listed."""
     card = json.loads((library.path / CARD).read_text(encoding="utf-8"))
-    made = str(card.get("created_at") or "")
+    created_at = str(card.get("created_at") or "")
     return {
         "id": library.uuid,
         "library_uuid": library.uuid,
         "path": str(library.path),
         "name": library.setting("name"),
         "is_open": True,
-        "added_at": made,
-        "last_accessed": made,
+        "added_at": created_at,
+        "last_accessed": created_at,
     }

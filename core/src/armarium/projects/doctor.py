@@ -56,13 +56,13 @@ def examine(engine: Engine, path: str | Path, *, files: bool = True, rebuild: bo
             # Held by another engine, written by a newer one, outside the folders in use: that says nothing about its
             # health.
             raise
-        kept = snapshots.list_snapshots(Path(path)) if Path(path).is_dir() else []
-        advice = f" The newest snapshot is {kept[0]['path']}." if kept else ""
+        stored = snapshots.list_snapshots(Path(path)) if Path(path).is_dir() else []
+        advice = f" The newest snapshot is {stored[0]['path']}." if stored else ""
         return {
             "path": str(path),
             "healthy": False,
             "findings": [asdict(Finding("error", error.detail + advice))],
-            "counts": {"snapshots": len(kept)},
+            "counts": {"snapshots": len(stored)},
         }
     if rebuild:
         for plugin in engine.plugins.loaded:
@@ -142,8 +142,8 @@ def _base(library: Library) -> Iterator[Finding]:
     if card is None or card.partial or not card.base_seq:
         return
     with library.db.read_all() as conn:
-        found = digest_at(raw_of(conn), card.base_seq)
-    if found != card.base_digest:
+        digest = digest_at(raw_of(conn), card.base_seq)
+    if digest != card.base_digest:
         yield Finding(
             "error",
             f"It is a branch, and its log does not begin with step {card.base_seq} of its project: it cannot be merged. "
@@ -207,24 +207,26 @@ def _find_miscounts(raw: sqlite3.Connection, histories: list[str]) -> Iterator[F
         )
         for name in histories
     )
-    steps = groupby(merge(*counted), key=lambda one: one[0])
+    steps = groupby(merge(*counted), key=lambda row: row[0])
     step = next(steps, None)
     for seq, gone, told_text in raw.execute("SELECT seq, gone, images FROM audit ORDER BY seq"):
         while step is not None and step[0] < seq:
             step = next(steps, None)
-        found = {table: images for _, table, images in step[1]} if step is not None and step[0] == seq else {}
+        counts = (
+            {table: images for _, table, images in step[1]} if step is not None and step[0] == seq else {}
+        )
         try:
             recorded = dict(orjson.loads(told_text))
         except (ValueError, TypeError):
             continue  # the hash chain reports that
-        if found == recorded or any(f"{table}__history" not in histories for table in recorded):
+        if counts == recorded or any(f"{table}__history" not in histories for table in recorded):
             continue
-        for table in sorted(found.keys() | recorded.keys()):
-            there, left = found.get(table, 0), recorded.get(table, 0)
-            if there > left or (there < left and not gone):
+        for table in sorted(counts.keys() | recorded.keys()):
+            count, expected = counts.get(table, 0), recorded.get(table, 0)
+            if count > expected or (count < expected and not gone):
                 yield Finding(
                     "error",
-                    f"{table}__history holds {there} images of step {seq}, which left {left}: "
+                    f"{table}__history holds {count} images of step {seq}, which left {expected}: "
                     "something was changed outside an action. Restore a snapshot.",
                 )
                 return

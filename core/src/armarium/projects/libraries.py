@@ -77,6 +77,8 @@ class Library:
     """The tables it was opened with: without those of a plugin that does not work in it."""
     is_branch: bool = False
     """Whether it is a branch of a project (`armarium.projects.branches`), which the registry does not list."""
+    owner_name: str | None = None
+    """What the person at this machine is called in its log: in a branch sent to a colleague, the name of whom it is for."""
     held: dict[str, Any] = field(default_factory=dict)
     """What families keep of it in memory, under names that begin with theirs; dropped when it is closed."""
 
@@ -157,10 +159,10 @@ class Library:
 def _file_at(path: str) -> tuple[int, int] | None:
     """Return device and inode of the file at *path*, or None where there is none."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 class Libraries:
@@ -194,17 +196,17 @@ class Libraries:
 
     def open_only(self, path: str | Path) -> Library:
         """As `get`, without the registry: for actions that register the project themselves."""
-        wanted = self.check_path(path)
-        library = self.open_at(str(wanted))
+        place = self.check_path(path)
+        library = self.open_at(str(place))
         if library is not None:
             return library
         self._let_go_of_moved()
         with self._lock:
-            library = self._open.get(str(wanted))
+            library = self._open.get(str(place))
             if library is not None:
                 return library
-            library = self._open_package(wanted)
-            self._open[str(wanted)] = library
+            library = self._open_package(place)
+            self._open[str(place)] = library
             self._engine.library_opened(library)
         self._engine.tell_opened(library)
         return library
@@ -322,19 +324,19 @@ class Libraries:
             objects.clear_temporary()
             migrating = db
 
-            kept: list[dict[str, Any]] = []
+            cards: list[dict[str, Any]] = []
 
             def keep() -> None:
-                kept.append(snapshots.take(place, migrating, objects, "before a migration"))
+                cards.append(snapshots.take(place, migrating, objects, "before a migration"))
 
             schema = self._engine.library_schema.fit(db, before_change=keep)
-            for taken in kept:
+            for snapshot in cards:
                 with db.write() as conn:
                     record_activity(
                         conn,
                         "system_info",
                         "The tables were brought up to this version of the engine; a snapshot was taken before.",
-                        metadata={"snapshot_id": taken["id"]},
+                        metadata={"snapshot_id": snapshot["id"]},
                     )
             note_holder(place)
             db.queue.waits = self._engine.state.queue.waits
@@ -353,7 +355,8 @@ class Libraries:
             if refusal is not None:
                 raise refusal from error
             raise
-        return Library(place, card["library_uuid"], db, objects, lock, schema, card["branch"] is not None)
+        is_branch = card["branch"] is not None
+        return Library(place, card["library_uuid"], db, objects, lock, schema, is_branch, card["owner_name"])
 
     def release(self, path: str | Path) -> Library | None:
         """Close the project at *path* when it is open, and return it. Its jobs were detached before."""
@@ -372,13 +375,13 @@ class Libraries:
 
     def show(self, library: Library) -> None:
         """Update the registry's copy of the settings of *library*."""
-        shown = registry.shown_settings(library)
+        settings = registry.shown_settings(library)
         with self._engine.state.read() as conn:
             raw = raw_of(conn)
             known = raw.execute(
                 "SELECT settings FROM library_shown WHERE path = ?", (str(library.path),)
             ).fetchone()
-        if known is None or known[0] != shown:
+        if known is None or known[0] != settings:
             with self._engine.state.write() as conn:
                 registry.note_settings(raw_of(conn), library)
 

@@ -103,12 +103,12 @@ def _copy_file(source: ObjectStore, target: ObjectStore, digest: str) -> bool:
     try:
         with source.open(digest):
             pass
-        found = target.put_file(source.path(digest))
+        stored_digest = target.put_file(source.path(digest))
     except (NotFound, FileNotFoundError):
         return False
-    if found != digest:
+    if stored_digest != digest:
         # Its bytes have changed: a copy would be no better than the file.
-        target.remove(found)
+        target.remove(stored_digest)
         return False
     return True
 

@@ -63,7 +63,8 @@ def read_card(folder: Path) -> dict[str, Any]:
             "Update the engine to open it; nothing was changed.",
             code="library_too_new",
         )
-    return {"library_uuid": library_uuid, "format": written, "branch": card.get("branch")}
+    optional = {key: card.get(key) for key in ("branch", "owner_name")}
+    return {"library_uuid": library_uuid, "format": written, **optional}
 
 
 def open_database(place: Path, card: dict[str, Any]) -> Database:

@@ -52,7 +52,9 @@ class _WithinFolders(Visibility):
         unique = [
             quote_name(column.name) for index in tree.indexes if index.unique for column in index.columns
         ]
-        stays = "".join(f" UNION SELECT {key} FROM main.{name} WHERE {one} IS NOT NULL" for one in unique)
+        stays = "".join(
+            f" UNION SELECT {key} FROM main.{name} WHERE {column} IS NOT NULL" for column in unique
+        )
         outside = raw_of(conn).execute(
             "WITH RECURSIVE down(id) AS (SELECT value FROM json_each(?1)"
             f" UNION SELECT t.{key} FROM down JOIN main.{name} t ON t.{parent} = down.id),"
@@ -86,8 +88,8 @@ def copy_visible(
         schema = engine.library_schema.fit(db)
         objects = ObjectStore(place / "objects", rules=engine.paths)
         copy = Library(place, read_card(place)["library_uuid"], db, objects, no_lock(), schema)
-        with visibility.read(sees) as shown, db.write() as conn:
-            source, raw = raw_of(shown), raw_of(conn)
+        with visibility.read(sees) as visible, db.write() as conn:
+            source, raw = raw_of(visible), raw_of(conn)
             base = source.execute(
                 "SELECT seq, id, row_hash FROM main.audit ORDER BY seq DESC LIMIT 1"
             ).fetchone()
@@ -103,7 +105,7 @@ def copy_visible(
                 )
                 for row in source.execute(f"SELECT {columns} FROM {quote_name(table.name)}"):
                     raw.execute(insert, row)
-                    files |= {row[one] for one in at}
+                    files |= {row[position] for position in at}
             # A row that refers to one that is withheld would tell of it.
             while broken := raw.execute("PRAGMA foreign_key_check").fetchall():
                 for table_name, number, _, _ in broken:

@@ -117,30 +117,30 @@ def entries(raw: sqlite3.Connection, held: Collection[str], path: str | None = N
             "added_at": added_at,
             "last_accessed": last_accessed or added_at,
             **SHOWN,
-            **(json.loads(shown) if shown else {"name": name}),
+            **(json.loads(settings) if settings else {"name": name}),
         }
-        for identity, library_uuid, place, name, added_at, last_accessed, shown in rows
+        for identity, library_uuid, place, name, added_at, last_accessed, settings in rows
     ]
 
 
 def resolve(known: list[dict[str, Any]], name: str) -> dict[str, Any]:
     """Return the one of the *known* projects called *name*: by path first, then by shown name, ignoring case."""
-    wanted = unicodedata.normalize("NFC", name)
+    text = unicodedata.normalize("NFC", name)
     for entry in known:
-        if entry["path"] == wanted:
+        if entry["path"] == text:
             return entry
-    found = [entry for entry in known if shown_name(entry).casefold() == wanted.casefold()]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        paths = [entry["path"] for entry in found]
+    matches = [entry for entry in known if shown_name(entry).casefold() == text.casefold()]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        paths = [entry["path"] for entry in matches]
         raise Conflict(
-            f"{len(found)} projects are called {wanted}: {', '.join(paths)}. Name one by its path.",
+            f"{len(matches)} projects are called {text}: {', '.join(paths)}. Name one by its path.",
             paths=paths,
         )
     listed = [{"name": shown_name(entry), "path": entry["path"]} for entry in known]
     words = ", ".join(entry["name"] for entry in listed) or "none yet"
-    raise NotFound(f"No project is called {wanted[:120]}. Known projects: {words}.", known=listed)
+    raise NotFound(f"No project is called {text[:120]}. Known projects: {words}.", known=listed)
 
 
 def shown_name(entry: dict[str, Any]) -> str:

@@ -165,8 +165,8 @@ class OpenLibraryHandlesResponse(Message):
 @registry_router.get("", response_model=KnownLibraries, responses=REFUSALS(), summary="Known projects")
 def known(engine: CurrentEngine, principal: CurrentPrincipal) -> Response:
     """A token bound to projects sees only those."""
-    found = [entry for entry in engine.libraries.list_registered() if principal.reaches(entry["path"])]
-    return json_response({"libraries": found, "count": len(found)})
+    entries = [entry for entry in engine.libraries.list_registered() if principal.reaches(entry["path"])]
+    return json_response({"libraries": entries, "count": len(entries)})
 
 
 @registry_router.get(
@@ -193,15 +193,15 @@ def resolve(
 ) -> Response:
     """By registered path first, then by shown name, ignoring case; 409 when two share the name."""
     try:
-        found = engine.libraries.resolve(name)
+        entry = engine.libraries.resolve(name)
     except (NotFound, Conflict) as refusal:
         if principal.libraries is None:
             raise
         # A bound token must not learn the names of other projects.
         raise NotFound("No project of that name is within this token's reach.", known=[]) from refusal
-    if not principal.reaches(found["path"]):
-        raise ProjectOutOfReach(found["path"], required="read", role=principal.role)
-    return json_response(found)
+    if not principal.reaches(entry["path"]):
+        raise ProjectOutOfReach(entry["path"], required="read", role=principal.role)
+    return json_response(entry)
 
 
 @registry_router.delete(

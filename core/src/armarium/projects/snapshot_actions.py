@@ -64,7 +64,6 @@ class TakenSnapshot(Snapshot):
 
 @action(
     TAKE,
-    params=SnapshotParams,
     result=TakenSnapshot,
     summary="Take a snapshot of the project now",
     words="Took a snapshot",
@@ -135,14 +134,14 @@ def run_snapshot(ctx: JobContext) -> dict[str, Any]:
     if interval <= 0:
         plan_anew(library)
         return {"snapshot_id": None}
-    left = _seconds_left(library, interval)
-    if left > 0:
-        raise RetryLater("The next snapshot is not due yet.", seconds=left)
+    seconds = _seconds_left(library, interval)
+    if seconds > 0:
+        raise RetryLater("The next snapshot is not due yet.", seconds=seconds)
     # A change from here on may come too late for this one.
     library.held[TAKING] = ctx.job_id
     plan_anew(library)
     try:
-        taken = ctx.act(TAKE, {"reason": "by the interval set"}).result
+        snapshot = ctx.act(TAKE, {"reason": "by the interval set"}).result
     except BaseException as error:
         # It continues or is run again: then it is the planned one again. Otherwise it stays passed over until its row
         # has ended.
@@ -150,8 +149,8 @@ def run_snapshot(ctx: JobContext) -> dict[str, Any]:
         if isinstance(error, Unavailable):
             raise RetryLater(error.detail, seconds=min(float(interval), TRY_AGAIN)) from error
         raise
-    assert taken is not None
-    return {"snapshot_id": taken["id"], "copy_job_id": taken["copy_job_id"]}
+    assert snapshot is not None
+    return {"snapshot_id": snapshot["id"], "copy_job_id": snapshot["copy_job_id"]}
 
 
 def _seconds_left(library: Library, interval: int) -> float:
@@ -167,12 +166,12 @@ def run_copy(ctx: JobContext) -> dict[str, Any]:
     """Copy it with the files it needs; a snapshot that was removed meanwhile, or a folder no longer set, is no fault."""
     library = ctx.library
     place = library.setting("snapshot_offsite_path")
-    found = [
+    matches = [
         snapshot
         for snapshot in snapshots.list_snapshots(library.path)
         if snapshot["id"] == ctx.args.snapshot_id
     ]
-    if not place or not found:
+    if not place or not matches:
         return {"path": None, "files_copied": 0, "files_lost": 0}
 
     def on_file(done: int, total: int) -> None:
@@ -181,7 +180,7 @@ def run_copy(ctx: JobContext) -> dict[str, Any]:
 
     return offsite_copies.copy_away(
         library,
-        library.snapshots / found[0]["path"].rpartition("/")[2],
+        library.snapshots / matches[0]["path"].rpartition("/")[2],
         offsite_copies.checked_place(place, ctx.engine.paths),
         keep=int(library.setting("snapshot_retention_count", 10)),
         on_file=on_file,

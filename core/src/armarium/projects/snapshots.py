@@ -64,13 +64,13 @@ def told_to(principal: Principal, db: Database, entry: dict[str, Any]) -> dict[s
 
 def list_snapshots(package: Path) -> list[dict[str, Any]]:
     """Return the snapshots of a package, newest first."""
-    found = []
+    entries = []
     for card in (package / "snapshots").glob("*/snapshot.json"):
         try:
-            found.append({**json.loads(card.read_text(encoding="utf-8")), "path": str(card.parent)})
+            entries.append({**json.loads(card.read_text(encoding="utf-8")), "path": str(card.parent)})
         except (OSError, ValueError):
             continue
-    return sorted(found, key=lambda entry: str(entry["created_at"]), reverse=True)
+    return sorted(entries, key=lambda entry: str(entry["created_at"]), reverse=True)
 
 
 def remove_old(package: Path, keep: int) -> int:

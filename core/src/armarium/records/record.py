@@ -64,44 +64,46 @@ def record(
     The class becomes the model of the answers: every shown column is there, and the limits on what is sent are not. What
     the class itself states of a field stays as it is, and what it says is `Computed` has no column.
     """
-    columns = {one.name: one for one in given if isinstance(one, Column)}
+    columns = {column.name: column for column in given if isinstance(column, Column)}
     unknown = refusal or (None if hint is None else missing(info["rules"].label, hint))
 
-    def declare(stated: type[R]) -> type[R]:
+    def declare(declared: type[R]) -> type[R]:
         table = Table(
             name,
             metadata,
-            *_order_columns(stated, columns),
+            *_order_columns(declared, columns),
             *last,
-            *(one for one in given if isinstance(one, Index)),
+            *(index for index in given if isinstance(index, Index)),
             info=info,
         )
-        own = inspect.get_annotations(stated)
+        own = inspect.get_annotations(declared)
         kinds = {
             name: Union[*_kinds(field.annotation), *((None,) if table.c[name].nullable else ())]
-            for name, field in stated.model_fields.items()
+            for name, field in declared.model_fields.items()
             if name not in columns and not _is_computed(field)
         }
-        fields = {name: stated.model_fields[name] for name in own}
-        made = answer_model(stated, table, fields, kinds, Record)
-        made.table = table
-        made.rows = Rows(table, missing=unknown)
-        return made
+        fields = {name: declared.model_fields[name] for name in own}
+        record_type = answer_model(declared, table, fields, kinds, Record)
+        record_type.table = table
+        record_type.rows = Rows(table, missing=unknown)
+        return record_type
 
     return declare
 
 
-def _order_columns(stated: type[Record], given: Mapping[str, Column[Any]]) -> list[Column[Any]]:
-    """Return the columns in the order of the fields; each of *given* that is no field follows the one given before it."""
-    order, at = [name for name, field in stated.model_fields.items() if not _is_computed(field)], 0
-    for name in given:
+def _order_columns(declared: type[Record], columns_by_name: Mapping[str, Column[Any]]) -> list[Column[Any]]:
+    """Return the columns in the order of the fields; each of *columns_by_name* that is no field follows the one given before it."""
+    order, at = [name for name, field in declared.model_fields.items() if not _is_computed(field)], 0
+    for name in columns_by_name:
         if name in order:
             at = order.index(name)
         else:
             order.insert(at, name)
         at += 1
     columns = [
-        given[name] if name in given else _column(name, stated.model_fields[name].annotation)
+        columns_by_name[name]
+        if name in columns_by_name
+        else _column(name, declared.model_fields[name].annotation)
         for name in order
     ]
     if not any(column.primary_key for column in columns):

@@ -41,8 +41,8 @@ def is_waiting(conn: Asked, kind: str, *, states: Collection[str] = ("waiting",)
 
 def is_held(conn: Asked, job_id: str) -> bool:
     """Return whether a person has paused this job itself."""
-    asked = f"SELECT 1 FROM {job_holds} WHERE job_id = ? AND paused = 1"
-    return connection_of(conn).execute(asked, (job_id,)).fetchone() is not None
+    query = f"SELECT 1 FROM {job_holds} WHERE job_id = ? AND paused = 1"
+    return connection_of(conn).execute(query, (job_id,)).fetchone() is not None
 
 
 def list_jobs(
@@ -74,17 +74,17 @@ def list_jobs(
     parts = (
         [f"{what} 1{named}"] if states is None else [f"{what} state = '{state}'{named}" for state in states]
     )
-    asked = f"{' UNION ALL '.join(parts)} ORDER BY seq {'DESC' if newest else 'ASC'} LIMIT ?"
-    rows = connection_of(conn).execute(asked, (*values * len(parts), limit))
+    query = f"{' UNION ALL '.join(parts)} ORDER BY seq {'DESC' if newest else 'ASC'} LIMIT ?"
+    rows = connection_of(conn).execute(query, (*values * len(parts), limit))
     return [decode_json(JobRow._make(row), _STORED) for row in rows]
 
 
 def list_beneath(conn: Asked, job_id: str, *, limit: int = 50) -> list[JobRow]:
     """Return the job and all beneath it that wait or run and have nothing unfinished beneath them, oldest first."""
-    asked = (
+    query = (
         f"WITH RECURSIVE under(id) AS (SELECT ? UNION SELECT j.id FROM {jobs} j JOIN under u ON j.parent_id = u.id)"
         f" SELECT {select_columns(JobRow, (), _STORED)} FROM {jobs} WHERE id IN (SELECT id FROM under)"
         f" AND state IN {GOING} AND open_children = 0 ORDER BY seq LIMIT ?"
     )
-    rows = connection_of(conn).execute(asked, (job_id, limit))
+    rows = connection_of(conn).execute(query, (job_id, limit))
     return [decode_json(JobRow._make(row), _STORED) for row in rows]

@@ -95,10 +95,10 @@ def cpu_name() -> str:
 def _ask(*command: str) -> list[str]:
     """Return the lines that a program of the system answers; none without it."""
     try:
-        found = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
+        completed = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
     except (OSError, subprocess.SubprocessError):
         return []
-    return [line.strip() for line in found.stdout.splitlines() if line.strip()]
+    return [line.strip() for line in completed.stdout.splitlines() if line.strip()]
 
 
 def state_of(engine: Engine) -> ComputeSettings:
@@ -141,13 +141,11 @@ def _origin(environment: str | None, saved: str | None) -> Origin:
 
 @action(
     "compute.set",
-    params=ComputeParams,
     result=ComputeSettings,
     summary="Choose how much of this machine the engine may use, and on which device",
     route=Route("PUT", "/api/settings/compute", refusals=()),
     role="owner",
     scope="engine",
-    example=lambda ex: {"priority": "background", "device": "cpu"},
 )
 def set_compute(ctx: ActionContext, p: ComputeParams) -> dict[str, Any]:
     """A GPU is refused (422) where there is none. Null resets a field to its default."""

@@ -75,7 +75,7 @@ def _build(
     on_progress(0, total, "making the environment")
     make, pip_beside = _ways()
     run_command([*make, str(place)], "The environment could not be made", should_stop)
-    seen: set[str] = set()
+    fetched: set[str] = set()
     pip = [*pip_beside, str(interpreter(place))] if pip_beside else [str(interpreter(place)), "-m", "pip"]
     command = [
         *pip, "install", "--disable-pip-version-check", "--no-input",
@@ -84,9 +84,9 @@ def _build(
     for line in lines_of(command, f"The packages of {runtime.name} could not be installed", should_stop):
         match = _NAMED.match(line)
         name = canonical(match.group(1) or match.group(2)) if match else None
-        if name in names and name not in seen:
-            seen.add(name)
-            on_progress(1 + len(seen), total, f"getting {name}")
+        if name in names and name not in fetched:
+            fetched.add(name)
+            on_progress(1 + len(fetched), total, f"getting {name}")
         elif line.startswith("Installing collected packages"):
             on_progress(total - 2, total, "unpacking")
     if node_packages is not None:
@@ -144,12 +144,12 @@ def _ways() -> tuple[list[str], list[str]]:
 
 def pinned_versions(requirements: Path) -> dict[str, str]:
     """Return package to version of a requirements file of `name==version` lines."""
-    found: dict[str, str] = {}
+    versions: dict[str, str] = {}
     for line in requirements.read_text("utf-8").splitlines():
         name, equals, version = line.split("#")[0].split(";")[0].strip().partition("==")
         if equals:
-            found[canonical(name)] = version.strip()
-    return found
+            versions[canonical(name)] = version.strip()
+    return versions
 
 
 def pinned_names(requirements: Path) -> frozenset[str]:

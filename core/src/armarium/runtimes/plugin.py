@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from armarium.actions import ActionContext, Example, Params, Route, action
+from armarium.actions import ActionContext, Params, Route, action
 from armarium.errors import Conflict
 from armarium.jobs.kinds import JobKind
 from armarium.messages import Message
 from armarium.plugin import Plugin, hookimpl
 from armarium.runtimes.commands import CommandStopped
 from armarium.runtimes.compute import compute_metadata, set_compute
-from armarium.runtimes.places import MARKER
 from armarium.runtimes.routes import router, runtimes
 
 if TYPE_CHECKING:
@@ -42,28 +41,14 @@ class RemoveResult(Message):
     freed_bytes: int
 
 
-def _name_declared(ex: Example) -> dict[str, Any]:
-    return {"name": next(iter(ex.engine.runtimes.list_declared()))}
-
-
-def _name_installed(ex: Example) -> dict[str, Any]:
-    runtime = ex.engine.runtimes.get(_name_declared(ex)["name"])
-    place = ex.engine.runtimes.place_of(runtime)
-    place.mkdir(parents=True)
-    (place / MARKER).write_text("{}", encoding="utf-8")
-    return {"name": runtime.name}
-
-
 @action(
     "runtime.install",
-    params=RuntimeName,
     result=InstallResult,
     summary="Install a runtime, the isolated environment of a heavy engine.",
     route=Route("POST", "/api/runtimes/{name}/install", name="install_runtime", refusals=(404, 409)),
     role="owner",
     scope="engine",
     undoable=False,
-    example=_name_declared,
 )
 def install_runtime(ctx: ActionContext, params: RuntimeName) -> dict[str, Any]:
     """Queue the installation; nothing to do when the runtime is installed."""
@@ -84,14 +69,12 @@ def install_runtime(ctx: ActionContext, params: RuntimeName) -> dict[str, Any]:
 
 @action(
     "runtime.remove",
-    params=RuntimeName,
     result=RemoveResult,
     summary="Remove a runtime from this machine.",
     route=Route("DELETE", "/api/runtimes/{name}", name="remove_runtime", refusals=(404, 409)),
     role="owner",
     scope="engine",
     undoable=False,
-    example=_name_installed,
 )
 def remove_runtime(ctx: ActionContext, params: RuntimeName) -> dict[str, Any]:
     """Delete the environment; refused while one of its workers is busy."""

@@ -62,7 +62,7 @@ class Runtimes:
         A driver that does not load is left out. Drivers that share a runtime import its value from one place, so two
         values of one name are a mistake of the later one (by name), which is left out too.
         """
-        found: dict[str, tuple[Runtime, tuple[str, ...]]] = {}
+        declared: dict[str, tuple[Runtime, tuple[str, ...]]] = {}
         groups = {group for plugin in self._engine.plugins.loaded for group in plugin.driver_groups}
         for group in sorted(groups):
             for name in self._engine.drivers.names(group):
@@ -71,12 +71,12 @@ class Runtimes:
                 except ServiceError:
                     continue
                 if isinstance(runtime, Runtime):
-                    known, drivers = found.get(runtime.name, (runtime, ()))
+                    known, drivers = declared.get(runtime.name, (runtime, ()))
                     if known == runtime:
-                        found[runtime.name] = (known, (*drivers, name))
+                        declared[runtime.name] = (known, (*drivers, name))
                     else:
                         log.warning("driver %s asks for another runtime called %s", name, runtime.name)
-        return found
+        return declared
 
     def get(self, name: str) -> Runtime:
         """Return the runtime called *name*; NotFound lists the existing ones."""

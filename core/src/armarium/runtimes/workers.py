@@ -202,13 +202,13 @@ class WorkerPool:
         with self._lock:
             if self._closed.is_set():
                 raise _closing()
-            kept = next((warm for warm in self._warm if warm.key == key and not warm.busy), None)
-            if kept is not None:
-                kept.busy = True
-        if kept is not None:
-            if _answers(kept.process):
-                return kept
-            self._give_back(kept)
+            idle = next((warm for warm in self._warm if warm.key == key and not warm.busy), None)
+            if idle is not None:
+                idle.busy = True
+        if idle is not None:
+            if _answers(idle.process):
+                return idle
+            self._give_back(idle)
         warm = Warm(key, compute, self._start(runtime, worker, compute), busy=True)
         with self._lock:
             self._warm.append(warm)

@@ -78,11 +78,11 @@ class ObjectStore:
         """
         place = path
         if digest is None:
-            found = hashlib.sha256()
+            hasher = hashlib.sha256()
             with path.open("rb") as source:
                 while chunk := source.read(_CHUNK):
-                    found.update(chunk)
-            digest, place = found.hexdigest(), path.resolve()
+                    hasher.update(chunk)
+            digest, place = hasher.hexdigest(), path.resolve()
         if not self.holds(digest):
             temporary = self._temporary()
             try:
@@ -145,13 +145,13 @@ class ObjectStore:
         if not place.is_symlink():
             yield place
             return
-        copy, found = self._temporary(), hashlib.sha256()
+        copy, hasher = self._temporary(), hashlib.sha256()
         try:
             with self.open(digest) as file, copy.open("wb") as into:
                 while chunk := file.read(_CHUNK):
-                    found.update(chunk)
+                    hasher.update(chunk)
                     into.write(chunk)
-            if found.hexdigest() != digest:
+            if hasher.hexdigest() != digest:
                 raise Conflict(
                     f"The file {digest[:12]}… is kept as a link, and was changed where it lies. Put the one back that was "
                     "linked, or bring the new one in beside it.",
@@ -195,11 +195,11 @@ class ObjectStore:
 
     def intact(self, digest: str) -> bool:
         """Return whether the bytes still have the digest they are named by."""
-        found = hashlib.sha256()
+        hasher = hashlib.sha256()
         with self.open(digest) as file:
             while chunk := file.read(_CHUNK):
-                found.update(chunk)
-        return found.hexdigest() == digest
+                hasher.update(chunk)
+        return hasher.hexdigest() == digest
 
     def remove(self, digest: str) -> int:
         """Remove an unreferenced file; return the bytes freed. Only Empty Trash and collection call this.

@@ -96,11 +96,11 @@ class Rows:
         """As `require`, with every column of the table as an attribute, including those that no answer shows."""
         return self._require_row(conn.execute(self._select_all, {"identity": identity}).first(), identity)
 
-    def _require_row(self, found: F | None, identity: str) -> F:
-        if found is None:
+    def _require_row(self, row: F | None, identity: str) -> F:
+        if row is None:
             assert self._missing is not None
             raise self._missing(identity)
-        return found
+        return row
 
     def all(
         self, conn: Connection, *where: ColumnElement[bool], order: Iterable[Any] = ()
@@ -161,8 +161,8 @@ class Rows:
 def answer_of(table: Table) -> Callable[[type[M]], type[M]]:
     """Give the decorated model a field for each shown column of *table*; fields it states itself stay as they are."""
 
-    def complete(stated: type[M]) -> type[M]:
-        return answer_model(stated, table, stated.model_fields, {}, stated.__bases__)
+    def complete(declared: type[M]) -> type[M]:
+        return answer_model(declared, table, declared.model_fields, {}, declared.__bases__)
 
     return complete
 
@@ -177,10 +177,10 @@ def answer_model(
         column.name: (kinds.get(column.name, kind_of(column)), ...) for column in shown_columns(table)
     }
     fields |= {name: (field.annotation, field) for name, field in own.items()}
-    made: type[M] = create_model(
+    model: type[M] = create_model(
         stated.__name__, __base__=bases, __module__=stated.__module__, __doc__=stated.__doc__, **fields
     )
-    return made
+    return model
 
 
 def kind_of(column: Column[Any]) -> Any:

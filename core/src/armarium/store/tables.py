@@ -114,6 +114,8 @@ class TableRules:
     stays_here: bool = False
     """Whether rows are about this project alone (what runs in it, folders it keeps): a branch has none of them, and none are
     merged."""
+    own_keys: frozenset[str] = frozenset()
+    """Keys of single rows of which that holds, except that a branch begins with them."""
 
 
 def tracked(
@@ -131,6 +133,7 @@ def tracked(
     rivals: Iterable[str] = (),
     structure: Structure | None = None,
     stays_here: bool = False,
+    own_keys: Iterable[str] = (),
 ) -> dict[str, Any]:
     """Return `info` of a table that only actions write and that undo can restore.
 
@@ -153,6 +156,7 @@ def tracked(
         rivals=tuple(rivals),
         structure=structure,
         stays_here=stays_here,
+        own_keys=frozenset(own_keys),
     )
     return {"rules": rules}
 

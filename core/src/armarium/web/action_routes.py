@@ -36,22 +36,22 @@ from armarium.web.openapi import operation_id
 from armarium.web.past_answers import AskedAsOf, past_answer
 
 
-def body_of(found: Action[Any]) -> type[BaseModel] | None:
+def body_of(action: Action[Any]) -> type[BaseModel] | None:
     """Return the model of the body: the parameters that are not in the path; None where all of them are.
 
     Validators over several fields are not applied to the body, but when the action parses all its parameters.
     """
-    assert found.route is not None
-    placed = set(found.route.path_fields.values())
-    sent = {name: field for name, field in found.params.model_fields.items() if name not in placed}
+    assert action.route is not None
+    placed = set(action.route.path_fields.values())
+    sent = {name: field for name, field in action.params.model_fields.items() if name not in placed}
     if not sent or not placed:
-        return found.params if sent else None
+        return action.params if sent else None
     fields: dict[str, Any] = {name: (field.annotation, field) for name, field in sent.items()}
     return create_model(
-        f"{found.params.__name__.removesuffix('Params')}Body",
+        f"{action.params.__name__.removesuffix('Params')}Body",
         __base__=Params,
-        __module__=found.params.__module__,
-        __doc__=found.params.__doc__,
+        __module__=action.params.__module__,
+        __doc__=action.params.__doc__,
         **fields,
     )
 
@@ -107,15 +107,15 @@ def _describe_query(function: Callable[..., Any]) -> dict[str, Any]:
     }
 
 
-def _describe_action(found: Action[Any]) -> dict[str, Any]:
-    assert found.route is not None
+def _describe_action(action: Action[Any]) -> dict[str, Any]:
+    assert action.route is not None
     return {
-        "endpoint": _action_endpoint(found, body_of(found)),
-        "summary": found.summary.rstrip("."),
-        "description": inspect.getdoc(found.perform) or "",
-        "status_code": found.route.status,
-        "response_model": written(found.result, found.route.answer),
-        "responses": REFUSALS(*found.route.refusals),
+        "endpoint": _action_endpoint(action, body_of(action)),
+        "summary": action.summary.rstrip("."),
+        "description": inspect.getdoc(action.perform) or "",
+        "status_code": action.route.status,
+        "response_model": written(action.result, action.route.answer),
+        "responses": REFUSALS(*action.route.refusals),
     }
 
 
@@ -128,30 +128,33 @@ def _query_endpoint(function: Callable[..., Any]) -> Any:
     prepare = None if query is None else query.prepare
     prepared = () if prepare is None else tuple(inspect.signature(prepare).parameters)
     hints = get_type_hints(function, include_extras=True)
-    _, *taken = inspect.signature(function).parameters.values()
-    asked = {Library: CurrentLibrary, Engine: CurrentEngine, Principal: CurrentPrincipal}
-    own = {one.name for one in taken}
+    _, *own_parameters = inspect.signature(function).parameters.values()
+    injected_types = {Library: CurrentLibrary, Engine: CurrentEngine, Principal: CurrentPrincipal}
+    own = {parameter.name for parameter in own_parameters}
 
-    def endpoint(**given: Any) -> Response:
-        library = given["library"]
-        params = {name: value for name, value in given.items() if name in own}
+    def endpoint(**arguments: Any) -> Response:
+        library = arguments["library"]
+        params = {name: value for name, value in arguments.items() if name in own}
         if prepare is not None:
-            params |= prepare(**{name: given[name] for name in prepared}) or {}
-        asked = given.get("as_of")
-        if query is None or query.as_of is None or asked is None:
+            params |= prepare(**{name: arguments[name] for name in prepared}) or {}
+        as_of = arguments.get("as_of")
+        if query is None or query.as_of is None or as_of is None:
             with library.db.read() as conn:
                 return json_response(function(conn, **params))
-        with past_answer(library, asked, query.as_of, params) as headers, library.db.read() as conn:
+        with past_answer(library, as_of, query.as_of, params) as headers, library.db.read() as conn:
             return json_response(function(conn, **params), headers=headers)
 
     parameters = [
         Parameter(name, Parameter.KEYWORD_ONLY, annotation=INJECTED[name])
-        for name in dict.fromkeys(["library", *(one for one in prepared if one in INJECTED)])
+        for name in dict.fromkeys(["library", *(injected for injected in prepared if injected in INJECTED)])
         if name not in own
     ]
     parameters += [
-        one.replace(kind=Parameter.KEYWORD_ONLY, annotation=asked.get(hints[one.name], hints[one.name]))
-        for one in taken
+        parameter.replace(
+            kind=Parameter.KEYWORD_ONLY,
+            annotation=injected_types.get(hints[parameter.name], hints[parameter.name]),
+        )
+        for parameter in own_parameters
     ]
     if query is not None and query.as_of is not None:
         parameters.append(Parameter("as_of", Parameter.KEYWORD_ONLY, annotation=AskedAsOf, default=None))
@@ -160,30 +163,30 @@ def _query_endpoint(function: Callable[..., Any]) -> Any:
     return endpoint
 
 
-def _action_endpoint(found: Action[Any], body: type[BaseModel] | None) -> Any:
+def _action_endpoint(action: Action[Any], body: type[BaseModel] | None) -> Any:
     """Return a function that FastAPI treats like a handwritten endpoint."""
-    assert found.route is not None
-    name, status, placed = found.name, found.route.status, found.route.path_fields
+    assert action.route is not None
+    name, status, placed = action.name, action.route.status, action.route.path_fields
 
-    def endpoint(**given: Any) -> Response:
-        sent = given.get("body")
+    def endpoint(**arguments: Any) -> Response:
+        sent = arguments.get("body")
         params: Any = sent
         if placed or sent is None:
             # Only what was sent, so that an absent field keeps the value it has.
             params = {} if sent is None else sent.model_dump(exclude_unset=True)
-            params |= {field: given[place] for place, field in placed.items()}
-        return act(given["request"], name, params, status=status)
+            params |= {field: arguments[place] for place, field in placed.items()}
+        return act(arguments["request"], name, params, status=status)
 
     where: Any = OptionalLibrary
-    if found.scope == "library":
+    if action.scope == "library":
         where = CurrentLibrary
-    elif found.scope == "engine":
-        where = CurrentOwner if found.role == "owner" else CurrentPrincipal
+    elif action.scope == "engine":
+        where = CurrentOwner if action.role == "owner" else CurrentPrincipal
     kinds: dict[str, Any] = {"request": Request, "_": where, **dict.fromkeys(placed, str)}
     if body is not None:
         kinds["body"] = body
     endpoint.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [Parameter(one, Parameter.KEYWORD_ONLY, annotation=kind) for one, kind in kinds.items()]
+        [Parameter(field, Parameter.KEYWORD_ONLY, annotation=kind) for field, kind in kinds.items()]
     )
     endpoint.action = name  # type: ignore[attr-defined]
     return endpoint

@@ -38,11 +38,11 @@ def create_app(
     *plugins* replaces the installed ones (tests); *jobs* False leaves background work to the caller. *routes_of* names
     the plugins whose routes are wanted besides the core's (None: all), for trying one of many.
     """
-    made = engine or Engine(settings, plugins=plugins)
+    served = engine or Engine(settings, plugins=plugins)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        async with made.running(jobs=jobs):
+        async with served.running(jobs=jobs):
             yield
 
     app = FastAPI(
@@ -54,19 +54,19 @@ def create_app(
         separate_input_output_schemas=False,
         generate_unique_id_function=operation_id,
     )
-    app.state.engine = made
-    install(app, made)
-    app.include_router(site_router(made.plugins.site))
-    app.include_router(panel_files(made))
-    for plugin in made.plugins.loaded:
+    app.state.engine = served
+    install(app, served)
+    app.include_router(site_router(served.plugins.site))
+    app.include_router(panel_files(served))
+    for plugin in served.plugins.loaded:
         if routes_of is not None and plugin.name not in routes_of and plugin.name not in OF_THE_ENGINE:
             continue
         try:
             for router in routers_of(plugin):
                 app.include_router(router)
         except Exception as error:
-            made.plugins.note_fault(
-                plugin.name, f"Its routes could not be added: {made.plugins.words_for(error)}"
+            served.plugins.note_fault(
+                plugin.name, f"Its routes could not be added: {served.plugins.words_for(error)}"
             )
     check_named_paths(app.routes)
     count_withheld(app.routes)

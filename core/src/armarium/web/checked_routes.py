@@ -23,14 +23,14 @@ def check_named_paths(routes: Iterable[Any]) -> None:
     """Make each of *routes*, including those of included routers, check the named paths among its parameters."""
     for route in all_routes(routes):
         call, dependant = route.endpoint, route.dependant
-        given = (
+        parameters = (
             *dependant.body_params,
             *dependant.query_params,
             *dependant.path_params,
             *dependant.header_params,
             *dependant.cookie_params,
         )
-        names = [one.name for one in given if holds_paths(one.field_info.annotation)]
+        names = [parameter.name for parameter in parameters if holds_paths(parameter.field_info.annotation)]
         if not names or hasattr(call, _CHECKED):
             continue
         request_name = dependant.request_param_name or _REQUEST
@@ -39,10 +39,10 @@ def check_named_paths(routes: Iterable[Any]) -> None:
 
 
 def _checking(call: Callable[..., Any], names: list[str], request_name: str) -> Callable[..., Any]:
-    def check(given: dict[str, Any]) -> dict[str, Any]:
-        request = given[request_name] if request_name != _REQUEST else given.pop(request_name)
-        engine_of(request).paths.check([given[name] for name in names], principal_of(request))
-        return given
+    def check(arguments: dict[str, Any]) -> dict[str, Any]:
+        request = arguments[request_name] if request_name != _REQUEST else arguments.pop(request_name)
+        engine_of(request).paths.check([arguments[name] for name in names], principal_of(request))
+        return arguments
 
     @functools.wraps(call)
     async def checked_then_awaited(**given: Any) -> Any:
@@ -52,15 +52,15 @@ def _checking(call: Callable[..., Any], names: list[str], request_name: str) -> 
     def call_checked(**given: Any) -> Any:
         return call(**check(given))
 
-    found: Callable[..., Any] = checked_then_awaited if inspect.iscoroutinefunction(call) else call_checked
+    wrapper: Callable[..., Any] = checked_then_awaited if inspect.iscoroutinefunction(call) else call_checked
     signature = inspect.signature(call)
     if request_name == _REQUEST:
         # FastAPI passes the request to parameters of that type.
         more = inspect.Parameter(_REQUEST, inspect.Parameter.KEYWORD_ONLY, annotation=Request)
         signature = signature.replace(parameters=[*signature.parameters.values(), more])
-    setattr(found, "__signature__", signature)  # noqa: B010 (mypy knows no such attribute of a function)
-    setattr(found, _CHECKED, True)
-    return found
+    setattr(wrapper, "__signature__", signature)  # noqa: B010 (mypy knows no such attribute of a function)
+    setattr(wrapper, _CHECKED, True)
+    return wrapper
 
 
 def all_routes(routes: Iterable[Any]) -> Iterator[APIRoute]:

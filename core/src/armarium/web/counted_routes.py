@@ -65,7 +65,7 @@ def _counting(route: APIRoute, call: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(call)
     def call_counted(**given: Any) -> Any:
         answer, asks = call(**given), caller()
-        library = next((one for one in given.values() if isinstance(one, Library)), None)
+        library = next((value for value in given.values() if isinstance(value, Library)), None)
         if library is None or not _is_json(answer):
             return answer
         if asks is None or not asks.limited:
@@ -75,39 +75,39 @@ def _counting(route: APIRoute, call: Callable[..., Any]) -> Callable[..., Any]:
         visibility = library.db.visibility
         assert visibility is not None
         whole = _without_filters(route, given, visibility.are_places)
-        seen = orjson.loads(answer.body)
-        if not any(isinstance(value, list) for value in seen.values()):
+        body = orjson.loads(answer.body)
+        if not any(isinstance(value, list) for value in body.values()):
             return answer
-        seen.pop(WITHHELD, None)
-        named = [given[one.name] for one in route.dependant.path_params]
+        body.pop(WITHHELD, None)
+        named = [given[parameter.name] for parameter in route.dependant.path_params]
         if whole is not None and not visibility.names_elsewhere(named):
             with suppress(ServiceError):
                 ours = orjson.loads((answer if whole == given else call(**whole)).body)
                 with asking(None):
-                    there = orjson.loads(call(**whole).body)
-                left_out = max(ours.get(WITHHELD, 0), _left_out(ours, there))
+                    everything = orjson.loads(call(**whole).body)
+                left_out = max(ours.get(WITHHELD, 0), _left_out(ours, everything))
                 if left_out or is_list_itself:
-                    seen[WITHHELD] = left_out
-        return _with_body(answer, orjson.dumps(seen))
+                    body[WITHHELD] = left_out
+        return _with_body(answer, orjson.dumps(body))
 
     setattr(call_counted, _COUNTS, True)
     return call_counted
 
 
 def _without_filters(
-    route: APIRoute, given: Mapping[str, Any], are_places: Callable[[list[str]], bool]
+    route: APIRoute, arguments: Mapping[str, Any], are_places: Callable[[list[str]], bool]
 ) -> dict[str, Any] | None:
-    """Return *given* with nothing in its query but documents and parts of pages; None where it requires a filter."""
-    found = dict(given)
-    for one in route.dependant.query_params:
-        value = given[one.name]
+    """Return *arguments* with nothing in its query but documents and parts of pages; None where it requires a filter."""
+    unfiltered = dict(arguments)
+    for parameter in route.dependant.query_params:
+        value = arguments[parameter.name]
         named = value if isinstance(value, list) else [value]
         if value is None or (all(isinstance(each, str) for each in named) and are_places(named)):
             continue
-        if one.field_info.is_required():
+        if parameter.field_info.is_required():
             return None
-        found[one.name] = one.get_default()
-    return found
+        unfiltered[parameter.name] = parameter.get_default()
+    return unfiltered
 
 
 def _with_body(answer: Response, body: bytes) -> Response:
@@ -124,22 +124,24 @@ def _is_json(answer: Any) -> bool:
     )
 
 
-def _left_out(seen: Mapping[str, Any], there: Mapping[str, Any]) -> int:
+def _left_out(visible: Mapping[str, Any], everything: Mapping[str, Any]) -> int:
     """Return by how many items an answer is shorter; for a paged list, by how many in all."""
-    if isinstance(seen.get("total"), int) and isinstance(there.get("total"), int):
-        return max(0, int(there["total"]) - int(seen["total"]))
+    if isinstance(visible.get("total"), int) and isinstance(everything.get("total"), int):
+        return max(0, int(everything["total"]) - int(visible["total"]))
     lists = sum(
-        max(0, len(there[name]) - len(value))
-        for name, value in seen.items()
-        if isinstance(value, list) and isinstance(there.get(name), list)
+        max(0, len(everything[name]) - len(value))
+        for name, value in visible.items()
+        if isinstance(value, list) and isinstance(everything.get(name), list)
     )
     if lists:
         return lists
     # A file states how many segments are in it as a number.
     return sum(
-        max(0, there[name][inner] - number)
-        for name, value in seen.items()
-        if isinstance(value, dict) and isinstance(there.get(name), dict)
+        max(0, everything[name][inner] - number)
+        for name, value in visible.items()
+        if isinstance(value, dict) and isinstance(everything.get(name), dict)
         for inner, number in value.items()
-        if inner.endswith("_count") and isinstance(number, int) and isinstance(there[name].get(inner), int)
+        if inner.endswith("_count")
+        and isinstance(number, int)
+        and isinstance(everything[name].get(inner), int)
     )

@@ -108,6 +108,6 @@ def stop(
 ) -> Response:
     """For the owner. Jobs stop at their next checkpoint and continue when an engine opens their project again."""
     refuse_bound(principal, required="write")
-    left = engine.stay.ask_to_go(only_when_idle=body is not None and body.only_when_idle)
+    paths = engine.stay.ask_to_go(only_when_idle=body is not None and body.only_when_idle)
     in_hand = [title for queue in engine.stay.queues() for title in queue["in_hand"]]
-    return json_response({"stopping": True, "in_hand": in_hand, "carry_on": left})
+    return json_response({"stopping": True, "in_hand": in_hand, "carry_on": paths})

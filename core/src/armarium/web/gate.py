@@ -25,7 +25,7 @@ from armarium.errors import (
     refused_by_disk,
 )
 from armarium.principals import Principal, asking
-from armarium.web.addresses import principal_by_address
+from armarium.web.addresses import OPEN, principal_by_address, principal_without_token
 from armarium.web.early_answers import answer_preflight, refuse
 from armarium.web.panels import PANELS, panel_may_ask
 from armarium.web.request_counts import REFUSED, RequestCounts
@@ -102,6 +102,9 @@ class Gate:
         self.max_upload = engine.settings.max_upload_bytes
         self.endpoints = frozenset(path for plugin in engine.plugins.loaded for path in plugin.endpoints)
         self.linked = tuple(path for plugin in engine.plugins.loaded for path in plugin.linked)
+        self.open_project = engine.settings.open_project
+        # Nothing in these addresses is secret, so pages of other origins are checked as everywhere else.
+        self.open_paths = tuple(f"{path}{OPEN}/" for path in self.linked) if self.open_project else ()
         self._uploads = uploads
         self._hosts: dict[bytes, bool] = {}
 
@@ -142,7 +145,7 @@ class Gate:
             origin = headers.get(b"origin")
             method = scope["method"]
             linked = scope["path"].startswith(self.linked)
-            if linked and origin is not None:
+            if linked and origin is not None and not scope["path"].startswith(self.open_paths):
                 scope[FRAMED] = True
                 if method == "OPTIONS":
                     await answer_preflight(answer)
@@ -299,9 +302,13 @@ class Gate:
                 "proxied": scope[PROXIED],
                 "client": client,
             }
-            scope[PRINCIPAL], project = principal_by_address(
-                auth, path, self.linked, transport=transport, **sent
-            )
+            if self.open_project is not None and path.startswith(self.open_paths):
+                if origin == OPAQUE:
+                    raise origin_refused()
+                identified = principal_without_token(auth, self.open_project, transport=transport, **sent)
+            else:
+                identified = principal_by_address(auth, path, self.linked, transport=transport, **sent)
+            scope[PRINCIPAL], project = identified
             scope[LIBRARY] = quote(project).encode()
             return
         if is_open(path):

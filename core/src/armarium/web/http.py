@@ -101,19 +101,19 @@ def takes_upload(endpoint: F) -> F:
 
 def engine_of(request: Request) -> Engine:
     """Return the engine behind *request*."""
-    found = request.app.state.engine
-    assert isinstance(found, Engine)
-    return found
+    engine = request.app.state.engine
+    assert isinstance(engine, Engine)
+    return engine
 
 
 def principal_of(request: Request) -> Principal:
     """Return who is asking; raises Unauthorized where the gate let a request in without a token."""
-    found = request.scope.get(PRINCIPAL)
-    if not isinstance(found, Principal):
+    principal = request.scope.get(PRINCIPAL)
+    if not isinstance(principal, Principal):
         raise Unauthorized(
             "This route needs a token: send Authorization: Bearer <token>.", code="missing_token"
         )
-    return found
+    return principal
 
 
 def owner_of(request: Request) -> Principal:
@@ -345,7 +345,7 @@ async def _plain(request: Request, error: Exception) -> Response:
     known: int | str = kind if error.status_code == 400 and kind in _DETAILS else error.status_code
     body: dict[str, Any] = {"detail": _DETAILS.get(known) or str(error.detail)}
     if error.status_code == 404 and (refused := engine_of(request).plugins.refused):
-        missing = ", ".join(dict.fromkeys(one.name for one in refused))
+        missing = ", ".join(dict.fromkeys(refusal.name for refusal in refused))
         body["detail"] += f" Those of refused plugins are missing ({missing}); the list of plugins says why."
     if error.status_code in _CODES:
         body["code"] = request.scope[REFUSED] = _CODES[error.status_code]

@@ -47,7 +47,7 @@ _OLDEST = (
 def metrics(request: Request, engine: CurrentEngine, principal: CurrentOwner) -> Response:
     """For the owner: requests, refusals, jobs and queues of the open projects, waits for writers, workers, memory."""
     refuse_bound(principal, required="read")
-    blocks = (_block(*one) for one in _metrics(engine, request.app.state.counts))
+    blocks = (_block(*metric) for metric in _metrics(engine, request.app.state.counts))
     return Response("".join(blocks), media_type=TEXT, headers={"Cache-Control": "no-store"})
 
 

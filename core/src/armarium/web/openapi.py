@@ -133,7 +133,7 @@ def _tell_withheld(operation: dict[str, Any], document: dict[str, Any]) -> None:
     answer = operation["responses"].get("200", {}).get("content", {}).get("application/json", {})
     name = answer.get("schema", {}).get("$ref", "").rpartition("/")[2]
     properties = document["components"]["schemas"].get(name, {}).get("properties", {})
-    if any(one.get("type") == "array" for one in properties.values()):
+    if any(schema.get("type") == "array" for schema in properties.values()):
         properties.setdefault("withheld", WITHHELD)
 
 
@@ -141,8 +141,8 @@ def _drop_defaults(operation: dict[str, Any], document: dict[str, Any]) -> None:
     """Document that what a PATCH leaves out stays as it is: a client that filled defaults in would change it."""
     content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
     name = content.get("schema", {}).get("$ref", "").rpartition("/")[2]
-    for one in document["components"]["schemas"].get(name, {}).get("properties", {}).values():
-        one.pop("default", None)
+    for schema in document["components"]["schemas"].get(name, {}).get("properties", {}).values():
+        schema.pop("default", None)
 
 
 WITHHELD = {

@@ -23,13 +23,13 @@ def list_panels(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
     items = [
         {
             "plugin": plugin,
-            "name": one.name,
-            "title": one.title,
-            "place": one.place,
-            "address": f"{PANELS}{plugin}/{one.name}/",
-            "routes": list(one.routes),
+            "name": panel.name,
+            "title": panel.title,
+            "place": panel.place,
+            "address": f"{PANELS}{plugin}/{panel.name}/",
+            "routes": list(panel.routes),
         }
-        for (plugin, _name), one in panels_of(engine).items()
+        for (plugin, _name), panel in panels_of(engine).items()
     ]
     return json_response({"items": items, "count": len(items)})
 

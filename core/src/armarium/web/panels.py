@@ -63,13 +63,22 @@ class PanelToken(Message):
     routes: list[str]
 
 
-def panel_may_ask(principal: Principal, method: str, path: str) -> None:
-    """Refuse what a panel did not declare; every other token asks what its role permits."""
+def panel_may_ask(principal: Principal, method: str, path: str, chosen: str | None = None) -> None:
+    """Refuse what a panel did not declare; every other token asks what its role permits.
+
+    An address may fit a declared route and be another, more literal one's: once the route is *chosen*, it is what counts.
+    """
     if principal.routes is None:
         return
     verb = "GET" if method == "HEAD" else method
-    if not any(_pattern(route).fullmatch(f"{verb} {path}") for route in principal.routes):
+    declared = [route for route in principal.routes if _pattern(route).fullmatch(f"{verb} {path}")]
+    if not declared or (chosen is not None and f"{verb} {_bare(chosen)}" not in map(_bare, declared)):
         raise undeclared_route(panel=principal.name, method=method, path=path)
+
+
+def _bare(route: str) -> str:
+    """Return a route without the names of its parameters."""
+    return re.sub(r"\{[^}]*\}", "{}", route)
 
 
 @lru_cache(maxsize=512)

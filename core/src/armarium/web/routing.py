@@ -1,8 +1,8 @@
 """Chooses the route of a request by walking the words of its path instead of trying hundreds of patterns in turn.
 
 FastAPI tries its routes one after another, which with hundreds of them costs more than the rest of a request. The
-switch proposes the few that can match; the route itself still decides, and what the switch does not know (an unknown
-path, a mounted app) goes the usual way. Where two path templates match, the more literal one is meant (OpenAPI, Path
+switch proposes the few that can match; the route itself still decides, and only what the switch does not know (a mounted app)
+goes the usual way: FastAPI would make every deferred route to find that a path is unknown. Where two path templates match, the more literal one is meant (OpenAPI, Path
 Templating): a method that it does not accept is refused with those that it does. HEAD is answered wherever GET is, by
 the same route and without the body (RFC 9110, 9.3.2); the description names only GET.
 """
@@ -14,10 +14,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
+from starlette.datastructures import URL
 from starlette.exceptions import HTTPException
+from starlette.responses import RedirectResponse
 from starlette.routing import Match
+
+from armarium.principals import caller
+from armarium.web.panels import panel_may_ask
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -68,8 +73,8 @@ class _Template:
         )
 
     def wrong_method(self) -> HTTPException:
-        taken = self.methods | {"HEAD"} if "GET" in self.methods else self.methods
-        return HTTPException(405, headers={"Allow": ", ".join(sorted(taken))})
+        methods = self.methods | {"HEAD"} if "GET" in self.methods else self.methods
+        return HTTPException(405, headers={"Allow": ", ".join(sorted(methods))})
 
 
 class Switch:
@@ -78,6 +83,7 @@ class Switch:
     def __init__(self, app: FastAPI) -> None:
         self._router = app.router
         self._slow = app.router.middleware_stack
+        self._rest = APIRouter(default=self._answer_unknown)
         self._roots: dict[str, _Node] = {}
         self._templates: dict[str, _Template] = {}
         self._nearer: dict[str, list[_Template]] = {}
@@ -88,13 +94,15 @@ class Switch:
         if scope["type"] == "http" and not scope.get("root_path"):
             head = scope["method"] == "HEAD"
             method = "GET" if head else scope["method"]
-            asked = {**scope, "method": method} if head else scope
+            as_get = {**scope, "method": method} if head else scope
             for route in self.candidates(method, scope["path"]):
-                match, child_scope = route.matches(asked)
+                match, child_scope = route.matches(as_get)
                 if match == Match.FULL:
                     for nearer in self._nearer_than(route.path):
                         if method not in nearer.methods and nearer.matches(scope["path"]):
                             raise nearer.wrong_method()
+                    if (asked_by := caller()) is not None:
+                        panel_may_ask(asked_by.principal, method, scope["path"], route.path)
                     scope.setdefault("router", self._router)
                     scope.update(child_scope)
                     if head:
@@ -106,10 +114,23 @@ class Switch:
             for template in self._templates.values():
                 if method not in template.methods and template.matches(scope["path"]):
                     raise template.wrong_method()
-            if head:
-                await _headers_alone(self._slow, asked, receive, send)
-                return
+            as_get.setdefault("router", self._router)
+            await (
+                _headers_alone(self._rest, as_get, receive, send)
+                if head
+                else self._rest(as_get, receive, send)
+            )
+            return
         await self._slow(scope, receive, send)
+
+    async def _answer_unknown(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Lead to the same path with or without a slash at its end if there is one, else refuse."""
+        path = scope["path"]
+        other = {**scope, "path": path.rstrip("/") if path.endswith("/") else f"{path}/"}
+        if path != "/" and any(template.matches(other["path"]) for template in self._templates.values()):
+            await RedirectResponse(str(URL(scope=other)))(scope, receive, send)
+        else:
+            await self._router.not_found(scope, receive, send)
 
     def candidates(self, method: str, path: str) -> list[APIRoute]:
         """Return the routes that may match, the more literal path first, then in the order in which they were
@@ -120,12 +141,12 @@ class Switch:
         root = self._roots.get(method)
         if root is None:
             return []
-        found: list[tuple[_Place, APIRoute]] = []
+        entries: list[tuple[_Place, APIRoute]] = []
         places = [root]
         for word in path.split("/")[1:]:
             following: list[_Node] = []
             for place in places:
-                found += place.swallowing
+                entries += place.swallowing
                 known = place.words.get(word)
                 if known is not None:
                     following.append(known)
@@ -133,10 +154,10 @@ class Switch:
                     following.append(place.parameter)
             places = following
         for place in places:
-            found += place.ending
-        if len(found) > 1:
-            found.sort(key=lambda entry: entry[0])
-        return [route for _, route in found]
+            entries += place.ending
+        if len(entries) > 1:
+            entries.sort(key=lambda entry: entry[0])
+        return [route for _, route in entries]
 
     def _build(self) -> None:
         self._size = len(self._router.routes)
@@ -146,14 +167,17 @@ class Switch:
             templates.setdefault(route.path, _Template(route)).methods.update(route.methods or ())
             for method in route.methods or ():
                 self._place(self._roots.setdefault(method, _Node()), (_rank(route.path), order), route)
+        self._rest.routes = [route for route in self._router.routes if not _is_switched(route)]
         self._templates = dict(sorted(templates.items(), key=lambda entry: entry[1].rank))
         self._nearer = {}
 
     def _nearer_than(self, path: str) -> list[_Template]:
         # Worked out for the templates that are asked for: comparing each with each takes as long as ten requests.
         if path not in self._nearer:
-            asked = self._templates[path]
-            self._nearer[path] = [other for other in self._templates.values() if other.stands_before(asked)]
+            template = self._templates[path]
+            self._nearer[path] = [
+                other for other in self._templates.values() if other.stands_before(template)
+            ]
         return self._nearer[path]
 
     @staticmethod
@@ -199,9 +223,21 @@ def routes_of(routes: Iterable[Any]) -> Iterator[APIRoute]:
     for route in routes:
         if isinstance(route, APIRoute):
             yield route
-        elif hasattr(route, "original_router"):
-            # FastAPI keeps an included router as one entry; older versions copied its routes. Where including
-            # added a prefix or dependencies, its routes answer only through that entry.
-            context = getattr(route, "include_context", None)
-            if not getattr(context, "prefix", "") and not getattr(context, "dependencies", None):
-                yield from routes_of(route.original_router.routes)
+        elif _is_plainly_included(route):
+            yield from routes_of(route.original_router.routes)
+
+
+def _is_plainly_included(route: Any) -> bool:
+    # FastAPI keeps an included router as one entry; older versions copied its routes. Where including
+    # added a prefix or dependencies, its routes answer only through that entry.
+    context = getattr(route, "include_context", None)
+    return hasattr(route, "original_router") and not (
+        getattr(context, "prefix", "") or getattr(context, "dependencies", None)
+    )
+
+
+def _is_switched(route: Any) -> bool:
+    """Return whether `routes_of` gives everything that *route* stands for."""
+    return isinstance(route, APIRoute) or (
+        _is_plainly_included(route) and all(map(_is_switched, route.original_router.routes))
+    )

@@ -297,8 +297,8 @@ def _serve(
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             forget(used.state_dir, card)
-            for one in self.beside:
-                one.cancel()
+            for task in self.beside:
+                task.cancel()
             served.state.engine.events.close()
             await super().shutdown(sockets)
             # Uvicorn raises the signal that stopped it once more, so nothing after this may run.
@@ -361,10 +361,10 @@ def settle_files() -> None:
     import resource
 
     now_may, may_ask_for = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = FILES if may_ask_for == resource.RLIM_INFINITY else min(FILES, may_ask_for)
-    if resource.RLIM_INFINITY != now_may < wanted:
+    limit = FILES if may_ask_for == resource.RLIM_INFINITY else min(FILES, may_ask_for)
+    if resource.RLIM_INFINITY != now_may < limit:
         with suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, may_ask_for))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, may_ask_for))
 
 
 async def give_memory_back(engine: Engine, every: float = GIVE_BACK_EVERY) -> None:

@@ -50,9 +50,9 @@ class _BuiltFiles(StaticFiles):
         takes_packed = "gzip" in Headers(scope=scope).get("accept-encoding", "") and packed.is_file()
         if takes_packed:
             full_path, stat_result = packed, packed.stat()
-        found = super().file_response(full_path, stat_result, scope, status_code)
-        found.headers.update({**SAFE, **({"Content-Encoding": "gzip"} if takes_packed else {})})
-        return found
+        response = super().file_response(full_path, stat_result, scope, status_code)
+        response.headers.update({**SAFE, **({"Content-Encoding": "gzip"} if takes_packed else {})})
+        return response
 
 
 def site_router(site: Site | None) -> APIRouter:
@@ -63,16 +63,16 @@ def site_router(site: Site | None) -> APIRouter:
     @router.get("/", response_class=Response)
     async def page(request: Request) -> Response:
         if site is not None and site.is_built:
-            found = await files.get_response("index.html", request.scope)
-            found.headers["Cache-Control"] = "no-cache"
-            return found
+            response = await files.get_response("index.html", request.scope)
+            response.headers["Cache-Control"] = "no-cache"
+            return response
         more = "" if site is None else f"<p>{site.unbuilt}</p>\n"
         return Response(PAGE.format(more=more), media_type="text/html")
 
     async def asset(request: Request, name: str) -> Response:
-        found = await files.get_response(f"assets/{name}", request.scope)
-        found.headers["Cache-Control"] = "public, max-age=31536000, immutable"
-        return found
+        response = await files.get_response(f"assets/{name}", request.scope)
+        response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        return response
 
     if site is not None:
         router.add_api_route(ASSETS + "{name}", asset, methods=["GET"], response_class=Response)

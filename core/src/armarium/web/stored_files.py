@@ -47,13 +47,13 @@ def stored_file(
     headers = {"ETag": etag, "Cache-Control": "private, max-age=31536000, immutable"}
     known = request.headers.get("if-none-match")
     if known is not None and (
-        known.strip() == "*" or etag in [one.strip().removeprefix("W/") for one in known.split(",")]
+        known.strip() == "*" or etag in [tag.strip().removeprefix("W/") for tag in known.split(",")]
     ):
         return Response(status_code=304, headers=headers)
     if "range" in request.headers:
         size = os.stat(path).st_size
-        wanted = _parts(request, etag, size)
-        if wanted == []:
+        ranges = _parts(request, etag, size)
+        if ranges == []:
             return json_response(
                 {
                     "detail": f"The range asked for lies outside the file, which has {size:,} bytes.",
@@ -62,10 +62,10 @@ def stored_file(
                 416,
                 {**headers, "Content-Range": f"bytes */{size}"},
             )
-        kept = [pair for pair in request.scope["headers"] if pair[0] != b"range"]
-        if wanted is not None:
-            kept.append((b"range", f"bytes={','.join(wanted)}".encode()))
-        request.scope["headers"] = kept
+        request_headers = [pair for pair in request.scope["headers"] if pair[0] != b"range"]
+        if ranges is not None:
+            request_headers.append((b"range", f"bytes={','.join(ranges)}".encode()))
+        request.scope["headers"] = request_headers
     if path.is_symlink():
         # A linked file is opened once, along the checked path, and stays open while it is sent.
         try:
@@ -111,11 +111,11 @@ def _parts(request: Request, etag: str, size: int) -> list[str] | None:
     if match is None or request.headers.get("if-range", etag) != etag:
         return None
     parts = [part.strip() for part in match[1].split(",")]
-    wanted = []
+    ranges = []
     for part in parts:
         first, last = part.split("-")
         if (not first and not last) or (first and last and int(first) > int(last)):
             return None
         if int(first) < size if first else int(last) > 0 and size > 0:
-            wanted.append(part)
-    return wanted if len(parts) <= _MOST_RANGES else None
+            ranges.append(part)
+    return ranges if len(parts) <= _MOST_RANGES else None

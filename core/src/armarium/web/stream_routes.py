@@ -74,11 +74,13 @@ async def events(
             checked = now
             if not engine.is_started or not engine.auth.still_valid(principal):
                 return
-        seen = event
-        if seen is not None:
-            seen = await as_seen(engine, seen, principal) if concerns(seen, principal, path) else None
-        if seen is not None:
-            yield frame(seen)
+        visible = event
+        if visible is not None:
+            visible = (
+                await as_seen(engine, visible, principal) if concerns(visible, principal, path) else None
+            )
+        if visible is not None:
+            yield frame(visible)
             sent = now
         elif now - sent >= QUIET - 0.5:
             yield ALIVE
@@ -113,10 +115,10 @@ async def as_seen(engine: Engine, event: Event, principal: Principal) -> Event |
         return None
     if event.kind != "job" or not await run_in_threadpool(visibility.limits, principal):
         return event
-    told = event.data
-    done, total = hundredths(told["done"], told["total"])
-    why = WITHHELD_WHY if told["state"] == "failed" and told["total"] != 1 else told["reason"]
-    body = orjson.dumps({**told, "done": done, "total": total, "reason": why})
+    data = event.data
+    done, total = hundredths(data["done"], data["total"])
+    why = WITHHELD_WHY if data["state"] == "failed" and data["total"] != 1 else data["reason"]
+    body = orjson.dumps({**data, "done": done, "total": total, "reason": why})
     return Event(event.seq, event.kind, body, event.library_path)
 
 

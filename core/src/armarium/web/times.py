@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from armarium.errors import Invalid
-from armarium.ids import parse_timestamp, timestamp
+from armarium.ids import time_span
 
 
-def moment(name: str, text: str | None) -> str | None:
-    """Return the filter *name* in the log's own spelling; raises Invalid (422) for what is no time."""
+def moment(name: str, text: str | None, *, last: bool = False) -> str | None:
+    """Return the filter *name* in the log's own spelling, the first or *last* millisecond of what it states; Invalid (422)
+    for what is no time.
+    """
     if text is None:
         return None
     try:
         # In a query a plus sign arrives as a space.
-        return timestamp(
-            parse_timestamp(text.replace(" ", "+", 1) if text.count(" ") == 1 and "T" in text else text)
-        )
+        return time_span(text.replace(" ", "+", 1) if text.count(" ") == 1 and "T" in text else text)[last]
     except (ValueError, OverflowError):
         fault = {"loc": ["query", name], "msg": "is no timestamp", "type": "timestamp"}
         raise Invalid(

@@ -45,8 +45,8 @@ def explain_partial(request: Request, refusal: ServiceError) -> ServiceError:
 
 def _lists_of(route: Any) -> frozenset[str]:
     """Return the names of the query parameters of *route* that may be given several times."""
-    given = route.dependant.query_params if isinstance(route, APIRoute) else ()
-    return frozenset(one.alias for one in given if is_list(one.field_info.annotation))
+    parameters = route.dependant.query_params if isinstance(route, APIRoute) else ()
+    return frozenset(parameter.alias for parameter in parameters if is_list(parameter.field_info.annotation))
 
 
 def is_list(annotation: Any) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 from armarium.api import ActionContext, Example, Route, action
 from armarium_documents.api import require_live
 from armarium_reading_room.queries import VISITS
-from armarium_reading_room.schemas import NoteVisit, StrikeVisit, Visit
+from armarium_reading_room.schemas import NoteVisit, Visit
 
 
 def a_visit(ex: Example) -> dict[str, Any]:
@@ -20,7 +20,6 @@ def a_visit(ex: Example) -> dict[str, Any]:
     "reading_room.note_visit",
     summary="Note a visit to an original",
     words="Noted a visit to {document_id|a document}",
-    params=NoteVisit,
     result=Visit,
     route=Route("POST", "/api/documents/{document_id}/visits"),
     example=a_visit,
@@ -36,11 +35,10 @@ def note_visit(ctx: ActionContext, p: NoteVisit) -> dict[str, Any]:
 @action(
     "reading_room.strike_visit",
     summary="Strike a visit that was noted by mistake",
-    params=StrikeVisit,
     route=Route("DELETE", "/api/visits/{visit_id}", refusals=(404,)),
     example=lambda ex: {"visit_id": ex.run("reading_room.note_visit", a_visit(ex))["id"]},
 )
-def strike_visit(ctx: ActionContext, p: StrikeVisit) -> None:
+def strike_visit(ctx: ActionContext, visit_id: str) -> None:
     """Delete the row; undo restores it as it was."""
-    VISITS.delete(ctx.conn, p.visit_id)
-    ctx.target(p.visit_id)
+    VISITS.delete(ctx.conn, visit_id)
+    ctx.target(visit_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from armarium.commandline import Commands, Topic
+from armarium_cli.api import Commands, Topic
 from armarium_documents.commandline import DOCUMENT
 
 commands = Commands(Topic.pages)

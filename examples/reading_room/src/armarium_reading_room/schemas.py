@@ -19,12 +19,6 @@ class NoteVisit(Params):
     remark: SourceText | None = None
 
 
-class StrikeVisit(Params):
-    """A visit that was noted by mistake."""
-
-    visit_id: str
-
-
 class StrikeVisits(Params):
     """The document whose visits are struck."""
 

@@ -42,13 +42,12 @@ def _sources(ex: Example) -> list[str]:
 
 def _create_example(ex: Example) -> dict[str, Any]:
     page, _ = _sources(ex)
-    said = [{"role": "user", "content": "Who wrote this?"}]
-    return {"title": "The letters", "provider": "ollama", "messages": said, "scoped_document_ids": [page]}
+    messages = [{"role": "user", "content": "Who wrote this?"}]
+    return {"title": "The letters", "provider": "ollama", "messages": messages, "scoped_document_ids": [page]}
 
 
 @action(
     "workspace.create",
-    params=WorkspaceCreate,
     result=Workspace,
     summary="Create a workspace: what people and agents work on together.",
     route=Route("POST", "/api/chat/workspaces"),
@@ -119,7 +118,6 @@ def _workspace(ex: Example) -> str:
 
 @action(
     "workspace.update",
-    params=WorkspaceUpdate,
     result=Workspace,
     summary="Rename a workspace, or change its model, its conversation and the documents it is about.",
     route=Route("PATCH", "/api/chat/workspaces/{workspace_id}"),
@@ -131,7 +129,7 @@ def update(ctx: ActionContext, p: WorkspaceUpdate) -> dict[str, Any]:
     to be about.
     """
     require_workspace(ctx.conn, p.workspace_id)
-    if p.title is not None:
+    if "title" in p.model_fields_set:
         ctx.run("document.update", {"document_id": p.workspace_id, "name": p.title})
     values = _fields(ctx, p)
     for name in ("messages", "scoped_document_ids"):
@@ -143,8 +141,8 @@ def update(ctx: ActionContext, p: WorkspaceUpdate) -> dict[str, Any]:
 
 
 def _write(ctx: ActionContext, workspace_id: str, values: dict[str, Any]) -> None:
-    there = ctx.conn.execute(select(workspaces.c.id).where(workspaces.c.id == workspace_id)).first()
-    if there is None:
+    row = ctx.conn.execute(select(workspaces.c.id).where(workspaces.c.id == workspace_id)).first()
+    if row is None:
         empty: dict[str, Any] = {"messages": [], "scoped_document_ids": []}
         ctx.conn.execute(workspaces.insert().values(id=workspace_id, **empty, updated_at=ctx.now))
     ctx.conn.execute(
@@ -154,7 +152,6 @@ def _write(ctx: ActionContext, workspace_id: str, values: dict[str, Any]) -> Non
 
 @action(
     "workspace.delete",
-    params=WorkspaceId,
     result=WorkspaceDeleted,
     summary="Send a workspace to the Trash; what it refers to stays where it is.",
     route=Route("DELETE", "/api/chat/workspaces/{workspace_id}"),
@@ -181,7 +178,6 @@ def _members_example(ex: Example) -> dict[str, Any]:
 
 @action(
     "workspace.members",
-    params=MembersPatch,
     result=Workspace,
     summary="Add sources, entities, claims and notes to a workspace, and remove members.",
     route=Route("PATCH", "/api/chat/workspaces/{workspace_id}/members"),
@@ -198,15 +194,15 @@ def change_members(ctx: ActionContext, p: MembersPatch) -> dict[str, Any]:
             raise errors.unknown_member(member_id)
     ctx.conn.execute(members.delete().where(is_among(members.c.id, p.remove_ids)))
     own = members.c.workspace_id == p.workspace_id
-    there = {
+    existing = {
         (row[0], row[1]) for row in ctx.conn.execute(select(members.c.kind, members.c.target_id).where(own))
     }
     new: list[dict[str, Any]] = []
     for member in p.add:
         _check_target(ctx, member)
-        if (member.kind, member.target_id) in there:
+        if (member.kind, member.target_id) in existing:
             continue
-        there.add((member.kind, member.target_id))
+        existing.add((member.kind, member.target_id))
         sent = member.model_dump()
         new.append(
             {
@@ -228,16 +224,16 @@ def change_members(ctx: ActionContext, p: MembersPatch) -> dict[str, Any]:
     return _answer(ctx, p.workspace_id)
 
 
-def _check_target(ctx: ActionContext, one: NewMember) -> None:
-    if one.kind not in IN_TREE:
-        check_elsewhere(ctx.conn, ctx.engine, one.kind, one.target_id)
+def _check_target(ctx: ActionContext, member: NewMember) -> None:
+    if member.kind not in IN_TREE:
+        check_elsewhere(ctx.conn, ctx.engine, member.kind, member.target_id)
         return
-    node = find_node(ctx.conn, one.target_id)
+    node = find_node(ctx.conn, member.target_id)
     if node is None:
-        raise errors.unknown_target(one.kind, one.target_id)
-    require_live(ctx.conn, one.target_id)
+        raise errors.unknown_target(member.kind, member.target_id)
+    require_live(ctx.conn, member.target_id)
     if node.node_kind == NODE_KIND:
         raise errors.is_workspace(node.name)
     is_note = node.node_kind == "note"
-    if is_note != (one.kind == "note"):
-        raise errors.other_kind(one.target_id, node.name, is_note)
+    if is_note != (member.kind == "note"):
+        raise errors.other_kind(member.target_id, node.name, is_note)

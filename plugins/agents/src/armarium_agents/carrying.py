@@ -32,8 +32,5 @@ def _slots(conn: Connection, moved: Sequence[str]) -> list[tuple[str, str, str]]
     ]
 
 
-carrier = Carrier(
-    kinds={members.name: "workspace_members"},
-    ties=(Tie("workspace_slot", _slots, members),),
-)
+carrier = Carrier(kinds={members.name: "workspace_members"}, ties=(Tie("workspace_slot", _slots, members),))
 """How workspaces take part in a transfer: one that moves takes its members along through their own columns."""

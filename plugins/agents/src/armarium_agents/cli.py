@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Literal
 
-from armarium.commandline import Commands, Refused, Session, Topic, project_session
+from armarium_cli.api import Commands, Refused, Session, Topic, project_session
 
 commands = Commands(Topic.engine)
 
@@ -48,9 +48,9 @@ def _token(session: Session, library: str, name: str, role: str, model: str | No
             raise Refused(f"{TOKEN} holds no token: it has letters that no token has.")
         yield brought
         return
-    asked = {"name": name, "role": role, "libraries": [library], "model": model}
-    made = session.post("/api/tokens", {key: value for key, value in asked.items() if value is not None})
+    body = {"name": name, "role": role, "libraries": [library], "model": model}
+    token = session.post("/api/tokens", {key: value for key, value in body.items() if value is not None})
     try:
-        yield str(made["token"])
+        yield str(token["token"])
     finally:
-        session.delete(f"/api/tokens/{made['id']}")
+        session.delete(f"/api/tokens/{token['id']}")

@@ -87,19 +87,16 @@ def require_workspace(conn: Connection, workspace_id: str) -> None:
 
 
 def _answers(conn: Connection, engine: Engine, rows: Sequence[RowMapping]) -> list[dict[str, Any]]:
-    found = _members(conn, engine, [row["id"] for row in rows])
+    members_by_workspace = _members(conn, engine, [row["id"] for row in rows])
     scoped = {document_id for row in rows for document_id in row["scoped_document_ids"] or ()}
     live = _live_nodes(conn, scoped)
     return [
         {
             "id": row["id"],
             "title": row["name"],
-            "parent_id": row["parent_id"],
-            "provider": row["provider"],
-            "model": row["model"],
-            "message_history_ref": row["message_history_ref"],
+            **{name: row[name] for name in ("parent_id", "provider", "model", "message_history_ref")},
             "messages": row["messages"] or [],
-            "members": found.get(row["id"], []),
+            "members": members_by_workspace.get(row["id"], []),
             "scoped_document_ids": [
                 document_id for document_id in row["scoped_document_ids"] or () if document_id in live
             ],
@@ -118,15 +115,15 @@ def _members(
         conn, is_among(members.c.workspace_id, workspace_ids), order=(members.c.added_at, members.c.id)
     )
     live = _live_nodes(conn, {row["target_id"] for row in rows if row["kind"] in IN_TREE})
-    found: dict[str, list[dict[str, Any]]] = {}
+    members_by_workspace: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         if row["kind"] in IN_TREE:
             stands = row["target_id"] in live
         else:
             stands = stands_elsewhere(conn, engine, row["kind"], row["target_id"])
         if stands:
-            found.setdefault(row["workspace_id"], []).append(row)
-    return found
+            members_by_workspace.setdefault(row["workspace_id"], []).append(row)
+    return members_by_workspace
 
 
 def _live_nodes(conn: Connection, ids: Iterable[str]) -> set[str]:
@@ -139,12 +136,12 @@ class WithheldConversations(WithheldAlong):
 
     def find_partial(self, conn: Connection, documents: str, parts: str) -> list[str]:
         """Return the workspaces with such a document in their scope, or such a member."""
-        asked = (
+        statement = (
             f"SELECT w.id FROM main.{workspaces} w, json_each(w.scoped_document_ids) j"
             f" WHERE j.value IN (SELECT id FROM {documents}) UNION SELECT m.workspace_id FROM main.{members} m"
             f" WHERE m.target_id IN (SELECT id FROM {documents}) OR m.target_id IN (SELECT id FROM {parts})"
         )
-        return [row[0] for row in raw_of(conn).execute(asked)]
+        return [row[0] for row in raw_of(conn).execute(statement)]
 
 
 def check_elsewhere(conn: Connection, engine: Engine, kind: str, target_id: str) -> None:

@@ -11,12 +11,14 @@ from armarium.api import (
     Json,
     Message,
     Params,
+    ProperName,
     Record,
     Sent,
     SourceText,
     Whole,
     paged,
     parse_timestamp,
+    proper_name,
     record,
     reference,
     timestamp,
@@ -31,8 +33,8 @@ MAX_MEMBERS = 10_000
 MAX_MESSAGES = 5_000
 
 Id = Annotated[str, Field(min_length=1, max_length=128)]
-Title = Annotated[str, Field(min_length=1, max_length=255)]
-Name = Annotated[str, Field(min_length=1, max_length=200)]
+Title = Annotated[str, Field(min_length=1, max_length=255), AfterValidator(proper_name)]
+Name = ProperName
 Ids = Annotated[list[Id], Field(max_length=MAX_MEMBERS)]
 MemberKind = Literal["source", "entity", "claim", "note"]
 Words = Annotated[SourceText, Field(max_length=200_000)]
@@ -74,7 +76,7 @@ class WorkspaceUpdate(WorkspaceFields):
     """What to change: a field left out does not change, null clears it; the title cannot be cleared."""
 
     workspace_id: Id
-    title: Title | None = None
+    title: Title = ""
 
 
 class WorkspaceId(Params):
@@ -86,7 +88,7 @@ class NewMember(Sent):
 
     kind: MemberKind
     target_id: Id
-    label: Annotated[str, Field(max_length=500)] | None = None
+    label: Annotated[str, Field(min_length=1, max_length=500), AfterValidator(proper_name)] | None = None
     note: Annotated[SourceText, Field(max_length=10_000)] | None = None
 
 

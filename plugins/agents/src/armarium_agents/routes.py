@@ -25,8 +25,8 @@ def _endpoint(request: Request) -> Endpoint:
         from armarium_agents.mcp.over_http import Endpoint
 
         state.agents_endpoint = Endpoint(version("armarium-agents"))
-    found: Endpoint = state.agents_endpoint
-    return found
+    endpoint: Endpoint = state.agents_endpoint
+    return endpoint
 
 
 class _SdkAnswer(Response):

@@ -9,9 +9,9 @@ from armarium_testing.command_line import Machine
 
 def test_a_branch_is_made_worked_on_looked_through_and_merged(wills: Machine) -> None:
     assert "There is no branch yet" in wills.succeed("branch", "list").out
-    made = wills.succeed("branch", "create", "Names", "--for", "Ana", "--to", "names.zip", "--json").json
-    assert Path("names.zip").stat().st_size == made["packed"]["bytes"]
-    place = made["library_path"]
+    answer = wills.succeed("branch", "create", "Names", "--for", "Ana", "--to", "names.zip", "--json").json
+    assert Path("names.zip").stat().st_size == answer["packed"]["bytes"]
+    place = answer["library_path"]
     assert "Names" in wills.succeed("branch", "list").out
     wills.succeed("--library", place, "folder", "Found letters")
     shown = wills.succeed("branch", "changes", "Names").out
@@ -26,9 +26,10 @@ def test_a_branch_is_made_worked_on_looked_through_and_merged(wills: Machine) ->
     assert "--group" in wills.expect_refusal("branch", "reject", "Names", "It is a bill")
     wills.succeed("branch", "reject", "Names", "It is a bill", "-g", group["id"])
     assert "0 pages" in wills.succeed("branch", "changes", "Names").out
+    assert "back.zip" in wills.succeed("--library", place, "branch", "pack", "back.zip").out
     wills.succeed("branch", "delete", "Names")
     assert not Path(place).exists()
-    wills.succeed("branch", "take", "names.zip")
+    wills.succeed("branch", "take", "back.zip")
     assert Path(place).parent.is_dir()
 
 
@@ -45,8 +46,8 @@ def test_a_conflict_is_shown_with_what_stands_on_both_sides(read_pages: Machine)
     line = read_pages.succeed("text", "--ids", "--json").json["items"][0]["spans"][0]
     for where, text in ((("--library", place), "There"), ((), "Here")):
         read_pages.succeed(*where, "correct", line["segment_id"], text)
-    shown = read_pages.succeed("branch", "changes", "Nora").out
-    assert "1 in conflict" in shown
-    assert "[+There+]" in shown
-    assert "    here: Here (owner)" in shown
+    answer = read_pages.succeed("branch", "changes", "Nora").out
+    assert "1 in conflict" in answer
+    assert "[+There+]" in answer
+    assert "    here: Here (owner)" in answer
     assert "groups in conflict: 1" in read_pages.expect_refusal("branch", "merge", "Nora")

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from armarium.api import ActionContext, Example, Route, ServiceError, action, is_among, new_id, raw_of
+from armarium.api import ActionContext, Route, ServiceError, action, is_among, new_id, raw_of
 from armarium_canvas.errors import bad_link, canvas_full, kind_stays, not_on_canvas, unknown_thing
 from armarium_canvas.queries import (
     ITEMS,
@@ -34,29 +34,12 @@ from armarium_canvas.records import (
 _KEPT = ("x", "y", "z", "w", "h", "d", "angle", "z_index", "style")
 
 
-def _folder_example(ex: Example) -> tuple[str, str]:
-    folder = ex.run("document.create", {"name": "Letters"})["id"]
-    note = ex.run(
-        "document.create", {"name": "Draft", "node_kind": "note", "parent_id": folder, "page_content": "Sir"}
-    )
-    return str(folder), str(note["id"])
-
-
-def _layout_example(ex: Example) -> dict[str, Any]:
-    folder, note = _folder_example(ex)
-    other = ex.run("canvas.item_create", {"folder_id": folder, "kind": "note", "text": "Who is Sir?"})["id"]
-    ex.run("canvas.save_layout", {"folder_id": folder, "rows": [{"item_id": other, "x": 0, "y": 0}]})
-    return {"folder_id": folder, "rows": [{"item_id": note, "x": 200, "y": 80, "w": 90}], "remove": [other]}
-
-
 @action(
     "canvas.save_layout",
-    params=LayoutParams,
     result=Layout,
     summary="Save positions on the canvas of a folder, and remove others from it.",
     route=Route("PUT", "/api/canvas/folders/{folder_id}/layout"),
     words="Arranged the canvas of {folder_id|a folder}",
-    example=_layout_example,
 )
 def save_layout(ctx: ActionContext, p: LayoutParams) -> dict[str, Any]:
     """Sent rows are merged over existing ones; removing a row that does not exist is not an error.
@@ -70,10 +53,10 @@ def save_layout(ctx: ActionContext, p: LayoutParams) -> dict[str, Any]:
         raise _stranger(ctx, away[0], folder.name)
     before = stored_places(ctx.conn, [f"{folder.id}::{row.item_id}" for row in p.rows])
     values = [_merge_row(ctx, folder.id, row, before) for row in p.rows]
-    kept = [value for value in values if str(value[0]) in before]
+    kept_rows = [value for value in values if str(value[0]) in before]
     raw_of(ctx.conn).executemany(
         f"UPDATE canvas_place SET {', '.join(f'{name} = ?' for name in _KEPT)}, updated_at = ? WHERE id = ?",
-        [(*value[3:], value[0]) for value in kept],
+        [(*value[3:], value[0]) for value in kept_rows],
     )
     ctx.bulk_insert(
         places,
@@ -100,28 +83,20 @@ def _merge_row(
     return (identity, folder_id, row.item_id, *fields, ctx.now)
 
 
-def _create_example(ex: Example) -> dict[str, Any]:
-    folder, note = _folder_example(ex)
-    other = ex.run("canvas.item_create", {"folder_id": folder, "kind": "quote", "text": "Dear"})["id"]
-    return {"folder_id": folder, "kind": "link", "source_item_id": other, "target_item_id": note}
-
-
 @action(
     "canvas.item_create",
-    params=ItemCreateParams,
     result=Item,
     summary="Put a note, quote, text or link on the canvas of a folder.",
     route=Route("POST", "/api/canvas/folders/{folder_id}/items"),
     words="Put something on the canvas of {folder_id|a folder}",
-    example=_create_example,
 )
 def item_create(ctx: ActionContext, p: ItemCreateParams) -> dict[str, Any]:
     """Raises NotFound for an unknown folder, Conflict in the Trash, Forbidden by a lock, Invalid for ends of
     a link that are not two things on the canvas, or when the canvas is full.
     """
     folder = require_canvas(ctx.conn, p.folder_id)
-    there = select(func.count()).select_from(items).where(items.c.folder_id == folder.id)
-    if ctx.conn.execute(there).scalar_one() >= MAX_ITEMS:
+    number_of_items = select(func.count()).select_from(items).where(items.c.folder_id == folder.id)
+    if ctx.conn.execute(number_of_items).scalar_one() >= MAX_ITEMS:
         raise canvas_full(MAX_ITEMS)
     value = {**p.model_dump(), "id": new_id(), "created_at": ctx.now, "updated_at": ctx.now}
     _check_ends(ctx, folder.name, value)
@@ -153,20 +128,12 @@ def _stranger(ctx: ActionContext, item_id: str, name: str) -> ServiceError:
     return not_on_canvas(item_id, name) if exists_at_all(ctx.conn, item_id) else unknown_thing(item_id)
 
 
-def _update_example(ex: Example) -> dict[str, Any]:
-    folder, _ = _folder_example(ex)
-    made = ex.run("canvas.item_create", {"folder_id": folder, "kind": "note", "text": "Who is Sr?"})
-    return {"item_id": made["id"], "text": "Who is Sir?", "payload": {"colour": "green"}}
-
-
 @action(
     "canvas.item_update",
-    params=ItemUpdateParams,
     result=Item,
     summary="Change the words, payload or ends of a canvas item.",
     route=Route("PATCH", "/api/canvas/items/{item_id}"),
     words="Changed something on the canvas of {}",
-    example=_update_example,
 )
 def item_update(ctx: ActionContext, p: ItemUpdateParams) -> dict[str, Any]:
     """Raises NotFound, Conflict in the Trash, Forbidden by a lock, Invalid for invalid ends of a link."""
@@ -175,10 +142,8 @@ def item_update(ctx: ActionContext, p: ItemUpdateParams) -> dict[str, Any]:
     changes = {name: getattr(p, name) for name in p.model_fields_set if name != "item_id"}
     if changes.get("payload", {}) is None:
         changes["payload"] = {}
-    if "kind" in changes:
-        changes["kind"] = changes["kind"] or item["kind"]
-        if (changes["kind"] == "link") != (item["kind"] == "link"):
-            raise kind_stays()
+    if "kind" in changes and (changes["kind"] == "link") != (item["kind"] == "link"):
+        raise kind_stays()
     if changes.keys() & {"kind", "source_item_id", "target_item_id"}:
         _check_ends(ctx, folder.name, {**item, **changes})
     if changes:
@@ -188,22 +153,12 @@ def item_update(ctx: ActionContext, p: ItemUpdateParams) -> dict[str, Any]:
     return ITEMS.require(ctx.conn, p.item_id)
 
 
-def _delete_example(ex: Example) -> dict[str, Any]:
-    link = _create_example(ex)
-    ex.run("canvas.item_create", link)
-    row = {"item_id": link["source_item_id"], "x": 10, "y": 10}
-    ex.run("canvas.save_layout", {"folder_id": link["folder_id"], "rows": [row]})
-    return {"item_id": link["source_item_id"]}
-
-
 @action(
     "canvas.item_delete",
-    params=ItemDeleteParams,
     result=ItemDeleted,
     summary="Remove an item from the canvas, with its place and the links that end at it.",
     route=Route("DELETE", "/api/canvas/items/{item_id}"),
     words="Removed something from the canvas of {}",
-    example=_delete_example,
 )
 def item_delete(ctx: ActionContext, p: ItemDeleteParams) -> dict[str, Any]:
     """Raises NotFound, Conflict in the Trash, Forbidden by a lock."""

@@ -21,8 +21,8 @@ def _places(conn: Connection, moved: Sequence[str]) -> list[tuple[str, str, str]
         .where(is_among(places.c.item_id, moved), ~is_among(places.c.folder_id, moved))
     )
     return [
-        (one, name, f"“{name}” is on the canvas of “{folder}”, which stays behind.")
-        for one, name, folder in conn.execute(statement.order_by(places.c.id))
+        (place_id, name, f"“{name}” is on the canvas of “{folder}”, which stays behind.")
+        for place_id, name, folder in conn.execute(statement.order_by(places.c.id))
     ]
 
 
@@ -35,8 +35,8 @@ def _links(conn: Connection, moved: Sequence[str]) -> list[tuple[str, str, str]]
         .where(ends, ~is_among(items.c.folder_id, moved))
     )
     return [
-        (one, words, f"This link on the canvas of “{folder}” ends at something that moves.")
-        for one, words, folder in conn.execute(statement.order_by(items.c.id))
+        (item_id, words, f"This link on the canvas of “{folder}” ends at something that moves.")
+        for item_id, words, folder in conn.execute(statement.order_by(items.c.id))
     ]
 
 

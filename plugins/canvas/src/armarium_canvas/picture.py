@@ -311,14 +311,14 @@ def _turn_rect(rect: Rect, angle: float) -> Rect:
 
 def _bounding_rect(rects: Iterable[Rect]) -> Rect | None:
     """Return the smallest rectangle around *rects*; None for none."""
-    found = list(rects)
-    if not found:
+    all_rects = list(rects)
+    if not all_rects:
         return None
     return Rect(
-        min(rect.left for rect in found),
-        min(rect.top for rect in found),
-        max(rect.right for rect in found),
-        max(rect.bottom for rect in found),
+        min(rect.left for rect in all_rects),
+        min(rect.top for rect in all_rects),
+        max(rect.right for rect in all_rects),
+        max(rect.bottom for rect in all_rects),
     )
 
 

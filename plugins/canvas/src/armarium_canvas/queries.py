@@ -85,8 +85,8 @@ def strangers(conn: Connection, folder_id: str, ids: Sequence[str], *, links: bo
         select(documents.c.id).where(_in_folder(folder_id), is_among(documents.c.id, ids)),
         own if links else own.where(items.c.kind != "link"),
     )
-    found = set(conn.execute(here).scalars())
-    return [one for one in ids if one not in found]
+    at_home = set(conn.execute(here).scalars())
+    return [document_id for document_id in ids if document_id not in at_home]
 
 
 def exists_at_all(conn: Connection, item_id: str) -> bool:

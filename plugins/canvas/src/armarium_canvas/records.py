@@ -98,10 +98,10 @@ class ItemCreateParams(Params):
 
 
 class ItemUpdateParams(Params):
-    """What to change of an item; a field left out stays, null clears it."""
+    """What to change of an item; a field left out stays, null clears it; the kind cannot be cleared."""
 
     item_id: Id
-    kind: Kind | None = None
+    kind: Kind = "note"
     text: Words | None = None
     source_item_id: Id | None = None
     target_item_id: Id | None = None

@@ -30,6 +30,6 @@ def canvas_picture(
 ) -> Response:
     with library.db.read() as conn:
         require_canvas(conn, folder_id)
-        found = scene(conn, folder_id)
-    picture = draw_canvas(found, lambda checksum: thumbnail_path(library, checksum), max_size)
+        scene_of_folder = scene(conn, folder_id)
+    picture = draw_canvas(scene_of_folder, lambda checksum: thumbnail_path(library, checksum), max_size)
     return Response(picture, media_type="image/png")

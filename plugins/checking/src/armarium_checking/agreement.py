@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from armarium_checking.characters import Likelihood
 from armarium_checking.ink import LEAST, Ink
+from armarium_source_model.api import normalise
 
 SAME, OTHER, APART = 0.03, 0.05, 0.5
 """Error rates: below the first, two readings are the same; above the second, they differ; above the third,
@@ -59,11 +60,10 @@ def judge(lines: Sequence[Line], likelihood: Likelihood) -> list[Judgement | Non
 
 
 def error_rate(text: str, other: str) -> float:
-    """Return the edit distance of two readings divided by the length of the longer, ignoring white space."""
+    """Return the edit distance of two readings divided by the length of the longer, ignoring white space and composition."""
     from rapidfuzz.distance import Levenshtein
 
-    left, right = " ".join(text.split()), " ".join(other.split())
-    return float(Levenshtein.normalized_distance(left, right))
+    return float(Levenshtein.normalized_distance(normalise(text), normalise(other)))
 
 
 def _judge(line: Line, usual: float | None, likelihood: Likelihood) -> Judgement | None:
@@ -97,22 +97,22 @@ def _judge(line: Line, usual: float | None, likelihood: Likelihood) -> Judgement
 def _two_against(line: Line, rates: Mapping[str, float]) -> Judgement | None:
     """Return two other readers who agree with each other against the reading."""
     against = [maker for maker, rate in rates.items() if rate > OTHER]
-    for number, one in enumerate(against):
+    for number, first_maker in enumerate(against):
         for other in against[number + 1 :]:
-            if error_rate(line.others[one], line.others[other]) <= SAME:
-                words = f"agreement: {_join_makers([one, other])} agree on another reading"
-                return Judgement("correct", words, line.others[one])
+            if error_rate(line.others[first_maker], line.others[other]) <= SAME:
+                words = f"agreement: {_join_makers([first_maker, other])} agree on another reading"
+                return Judgement("correct", words, line.others[first_maker])
     return None
 
 
 def _characters_for_ink(lines: Iterable[Line]) -> float | None:
     """Return how many characters the page's lines have per stretch of ink as long as a line is high."""
-    found = [
+    densities = [
         len(line.text.strip()) / line.ink.extent
         for line in lines
         if line.ink is not None and line.ink.extent > 0.5 and len(line.text.strip()) >= SHORTEST
     ]
-    return median(found) if len(found) >= FEWEST_LINES else None
+    return median(densities) if len(densities) >= FEWEST_LINES else None
 
 
 def _join_makers(makers: Sequence[str]) -> str:

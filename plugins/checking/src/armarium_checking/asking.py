@@ -32,43 +32,43 @@ class VerdictOnOne(BaseModel):
 
 
 def ask_about_page(
-    job: JobContext, layer: Layer, page_id: str, asked: Set[str], *, pictures: bool
+    job: JobContext, layer: Layer, page_id: str, done_keys: Set[str], *, pictures: bool
 ) -> Iterator[PagePart]:
-    """Yield the model's verdicts on the proposals of a page that were not *asked* about yet, a few at a time.
+    """Yield the model's verdicts on the proposals of a page that are not among *done_keys*, a few at a time.
 
     Raises whatever prevents asking about the page at all (a provider that is disabled), and RetryLater if it
     is busy.
     """
     assert layer.show is not None
-    left = [one for one in layer.show(job, page_id, pictures) if one.key not in asked]
-    if not left:
+    waiting = [question for question in layer.show(job, page_id, pictures) if question.key not in done_keys]
+    if not waiting:
         yield PagePart(0, [], answered=1, last=True)
     caller, noted = Caller.of_job(job), ""
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="armarium-check") as pool:
-        for first in range(0, len(left), AT_ONCE):
+        for first in range(0, len(waiting), AT_ONCE):
             job.check()
-            some = left[first : first + AT_ONCE]
-            calls = [pool.submit(_ask_about, job, caller, layer, page_id, one) for one in some]
+            some = waiting[first : first + AT_ONCE]
+            calls = [pool.submit(_ask_about, job, caller, layer, page_id, question) for question in some]
             opinions: list[Opinion] = []
             keys: list[str] = []
             answered, ends = 0, None
-            for one, call in zip(some, calls, strict=True):
+            for question, call in zip(some, calls, strict=True):
                 try:
                     opinion = call.result()
                 except ServiceError as refusal:
                     if refusal.code not in OF_ONE:
                         ends = ends or refusal
                         continue
-                    keys.append(one.key)
+                    keys.append(question.key)
                     if refusal.detail != noted:
                         noted = refusal.detail
-                        job.log("warning", noted, document_id=page_id, target_id=one.target_id)
+                        job.log("warning", noted, document_id=page_id, target_id=question.target_id)
                     continue
-                keys.append(one.key)
+                keys.append(question.key)
                 answered += 1
                 if opinion is not None:
                     opinions.append(opinion)
-            last = first + AT_ONCE >= len(left)
+            last = first + AT_ONCE >= len(waiting)
             yield PagePart(len(keys), opinions, answered, last and ends is None, keys, noted)
             if ends is not None:
                 put_off_while_busy(ends)
@@ -91,15 +91,15 @@ def _ask_about(
         pages_may_leave=args.pages_may_leave,
     )
     model = ask(caller, request, VerdictOnOne)
-    said = model.answer
-    mended = " ".join((said.correction or "").split())
+    opinion = model.answer
+    mended = " ".join((opinion.correction or "").split())
     # A correction that is missing, or that changes nothing, is not an answer.
-    if said.verdict == "unsure" or (said.verdict == "correct" and mended in ("", proposal.text)):
+    if opinion.verdict == "unsure" or (opinion.verdict == "correct" and mended in ("", proposal.text)):
         return None
     return Opinion(
         proposal.target_id,
-        said.verdict,
-        said.reasons.strip() or "The model gave no reasons.",
-        mended if said.verdict == "correct" else None,
+        opinion.verdict,
+        opinion.reasons.strip() or "The model gave no reasons.",
+        mended if opinion.verdict == "correct" else None,
         model.episode_id,
     )

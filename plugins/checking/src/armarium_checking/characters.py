@@ -42,16 +42,16 @@ class CharacterModel:
     def score(self, text: str) -> float:
         """Return the mean log probability per character of *text*."""
         padded = _EDGE * 2 + _fold_text(text)
-        found = [math.log(self._probability(padded[at - 2 : at + 1])) for at in range(2, len(padded))]
-        return sum(found) / max(1, len(found))
+        logs = [math.log(self._probability(padded[at - 2 : at + 1])) for at in range(2, len(padded))]
+        return sum(logs) / max(1, len(logs))
 
     def _probability(self, gram: str) -> float:
         likely = 1 / 1_000
         for order in range(3):
             part = gram[2 - order :]
-            seen, kinds = self._contexts[order][part[:-1]], self._followers[order][part[:-1]]
-            if seen:
-                likely = (self._counts[order][part] + kinds * likely) / (seen + kinds)
+            times, kinds = self._contexts[order][part[:-1]], self._followers[order][part[:-1]]
+            if times:
+                likely = (self._counts[order][part] + kinds * likely) / (times + kinds)
         return likely
 
 
@@ -70,9 +70,9 @@ class Likelihood:
         halves = usable[::2], usable[1::2]
         scores = [
             model.score(line)
-            for known, asked in (halves, halves[::-1])
+            for known, held_out in (halves, halves[::-1])
             for model in (CharacterModel(known),)
-            for line in asked
+            for line in held_out
         ]
         mean = sum(scores) / len(scores)
         spread = math.sqrt(sum((score - mean) ** 2 for score in scores) / len(scores))

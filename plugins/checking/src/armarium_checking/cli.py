@@ -1,4 +1,6 @@
-"""The commands of checking: disputed lines with their pictures, and samples by which an error rate is stated."""
+"""The commands of checking: disputed lines with their pictures, errors like corrected ones, and samples by which an error rate
+is stated.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +10,21 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import (
+from armarium_cli.api import (
     Commands,
+    Finder,
+    Refused,
     Session,
     Topic,
     answer,
     carry_out,
     file_name,
+    id_of,
     plural,
     project_session,
     write_file,
 )
-from armarium_documents.commandline import Scope, scope_of
+from armarium_documents.commandline import DOCUMENT, Scope, scope_of
 
 commands = Commands(Topic.lines)
 quality = commands.group("quality", "How many errors a selection has, from lines drawn at random.")
@@ -28,6 +33,12 @@ MOST_LISTED = 1_000
 """How many disputed lines are listed; the verdicts contain all of them."""
 
 DISPUTED = ("correct", "reject")
+
+SENT = ("segment_id", "reading_id", "char_start", "char_end", "read", "proposed")
+"""What of a proposal is sent with the decision about it."""
+
+_WAY = Finder(lambda _, is_read: "confirm" if is_read else "blind")
+"""How the lines of a sample are answered."""
 
 
 @commands.example("check Letters --out disputed")
@@ -44,27 +55,101 @@ def check(
             params["pass_model"] = model
         outcome = carry_out(session, "check.run", params, "Check")
         listed = session.get("/api/check/verdicts", run_id=outcome["job_id"], limit=MOST_LISTED)["items"]
-        disputed = [one for one in listed if one["verdict"] in DISPUTED]
-        for one in disputed:
-            one["text"] = text_of(session, one)
-            one["picture"] = None if out is None else picture_of(session, one, out)
+        disputed = [verdict for verdict in listed if verdict["verdict"] in DISPUTED]
+        for verdict in disputed:
+            verdict["text"] = text_of(session, verdict)
+            verdict["picture"] = None if out is None else picture_of(session, verdict, out)
 
     def words() -> None:
         typer.echo(f"Checked {plural(outcome['total'], 'line')}: {outcome['confirm']} confirmed, {len(disputed)} "
             f"disputed, {outcome['unanswered']} without evidence either way.")  # fmt: skip
-        for one in disputed:
-            typer.echo(f"  {one['text']}")
-            if one["correction"] is not None:
-                typer.echo(f"    suggested: {one['correction']}")
-            typer.echo(f"    {one['reasons']}" + (f" ({one['picture']})" if one["picture"] else ""))
+        for verdict in disputed:
+            typer.echo(f"  {verdict['text']}")
+            if verdict["correction"] is not None:
+                typer.echo(f"    suggested: {verdict['correction']}")
+            typer.echo(
+                f"    {verdict['reasons']}" + (f" ({verdict['picture']})" if verdict["picture"] else "")
+            )
 
     answer({**outcome, "disputed": disputed}, words)
+
+
+@commands.asks(
+    "disputed Letters",
+    "GET /api/disputed",
+    columns=(
+        "line=segment_id",
+        ("wrong letters", lambda line: f"{line['expected'] + line['disagreement'] / 2:.1f}"),
+        ("rare words", lambda line: ", ".join(line["rare"])),
+        "text",
+    ),
+    nothing="No line is left whose text no person wrote or confirmed.",
+)
+def list_disputed(
+    scope_id: Annotated[str | None, "PLACE: A page or folder, by name, path or id.", DOCUMENT] = None,
+    limit: Annotated[int, "How many lines."] = 20,
+) -> None:
+    """List lines in the order in which a correction helps most: where the reader was not sure, or readers disagree."""
+
+
+@commands.example("proposals --accept ID@12")
+def proposals(
+    line: Annotated[str | None, "Id of a corrected line; default: the newest corrections."] = None,
+    accept: Annotated[
+        list[str] | None,
+        "--accept ID@PLACE: A proposal that is right, or `all` that are listed. May be repeated.",
+    ] = None,
+    reject: Annotated[
+        list[str] | None, "--reject ID@PLACE: One that is not, never to be offered again. May be repeated."
+    ] = None,
+    out: Annotated[Path | None, "--out, -o: A folder for the pictures of the lines."] = None,
+    least: Annotated[float, "Only proposals at least as probable, 0 to 1."] = 0.5,
+    ink: Annotated[bool, "--ink: Weigh the likeliest by the ink too, which takes some seconds."] = False,
+) -> None:
+    """List other lines that probably have an error that you corrected; with an option, decide about them in one step."""
+    with project_session() as session:
+        asked = {"segment_id": line and id_of(line), "least": least, "ink": ink, "limit": 200}
+        offered = session.get("/api/check/proposals", **asked)["items"]
+        for offer in offered:
+            offer["place"] = f"{offer['segment_id']}@{offer['char_start']}"
+        decided = None
+        if accept or reject:
+            decisions = {"accepted": _find_offers(offered, accept), "rejected": _find_offers(offered, reject)}
+            decided = session.post("/api/check/proposals", decisions)
+        if out is not None and decided is None:
+            for offer in offered:
+                offer["picture"] = picture_of(session, {**offer, "verdict": "proposal"}, out)
+
+    def words() -> None:
+        if decided is not None:
+            typer.echo(
+                f"Corrected {plural(len(decided['representation_ids']), 'line')}; {plural(decided['rejected'], 'proposal')} "
+                f"not offered again. Take it back with: armarium undo {decided['audit_id']}"
+            )
+        elif not offered:
+            typer.echo(
+                "No other line seems to have an error that was corrected; --least 0.2 lists less likely ones."
+            )
+        for offer in () if decided is not None else offered:
+            marked = f"{offer['text'][: offer['char_start']]}[{offer['read']} → {offer['proposed']}]{offer['text'][offer['char_end'] :]}"
+            typer.echo(f"{offer['place']}  {offer['probability']:.2f}  {marked}")
+
+    answer({"items": offered} if decided is None else decided, words)
+
+
+def _find_offers(offered: list[dict[str, Any]], places: list[str] | None) -> list[dict[str, Any]]:
+    """Return what is sent of the proposals at *places*."""
+    known = {offer["place"]: {name: offer[name] for name in SENT} for offer in offered}
+    wanted = list(known) if places == ["all"] else places or []
+    if unknown := [place for place in wanted if place not in known]:
+        raise Refused(f"{unknown[0]} is not among what is proposed now; armarium proposals lists it.")
+    return [known[place] for place in wanted]
 
 
 def text_of(session: Session, verdict: dict[str, Any]) -> str:
     """Return the reading that was checked."""
     items = session.get(f"/api/segments/{verdict['segment_id']}/readings")["items"]
-    return next((one["content"] or "" for one in items if one["id"] == verdict["target_id"]), "")
+    return next((item["content"] or "" for item in items if item["id"] == verdict["target_id"]), "")
 
 
 def picture_of(session: Session, verdict: dict[str, Any], folder: Path) -> str | None:
@@ -75,9 +160,16 @@ def picture_of(session: Session, verdict: dict[str, Any], folder: Path) -> str |
     return str(place)
 
 
-@quality.example("draw Letters --half-width 0.01")
+def _say_drawn(made: dict[str, Any]) -> Iterator[str]:
+    yield f"Sample {made['id']}: {plural(made['lines'], 'line')} of {made['population']:,} drawn with the seed {made['seed']}."
+    if made["taught"]:
+        yield f"{plural(made['taught'], 'line')} taught the reader and cannot measure it; they were left out."
+    yield f"Continue with: armarium quality next {made['id']}"
+
+
+@quality.asks("draw Letters --half-width 0.01", "POST /api/quality/samples", says=_say_drawn)
 def draw(
-    ids: Scope = None,
+    scope_ids: Scope = None,
     half_width: Annotated[float, "Wanted half-width of the 95 % interval: 0.01 is one in a hundred."] = 0.01,
     lines: Annotated[int | None, "How many lines to draw; default: as the half-width needs."] = None,
     reader: Annotated[
@@ -85,28 +177,11 @@ def draw(
     ] = None,
     query: Annotated[str | None, "Only pages that this search finds."] = None,
     seed: Annotated[int, "The same seed draws the same lines."] = 1,
-    confirm: Annotated[bool, "Compare with what was read, instead of transcribing blind."] = False,
+    way: Annotated[
+        bool, "--confirm: Compare with what was read, instead of transcribing blind.", _WAY
+    ] = False,
 ) -> None:
     """Draw lines at random, to transcribe them with `armarium quality next` and `answer`."""
-    with project_session() as session:
-        body = {
-            "scope_ids": scope_of(session, ids),
-            "half_width": half_width,
-            "lines": lines,
-            "reader": reader,
-        }
-        body |= {"query": query, "seed": seed, "way": "confirm" if confirm else "blind"}
-        made = session.post("/api/quality/samples", {k: v for k, v in body.items() if v is not None})
-
-    def words() -> Iterator[str]:
-        yield (
-            f"Sample {made['id']}: {plural(made['lines'], 'line')} of {made['population']:,} drawn with the seed {seed}."
-        )
-        if made["taught"]:
-            yield f"{plural(made['taught'], 'line')} taught the reader and cannot measure it; they were left out."
-        yield f"Continue with: armarium quality next {made['id']}"
-
-    answer(made, lambda: typer.echo("\n".join(words())))
 
 
 @quality.asks(
@@ -155,17 +230,17 @@ def answer_line(
     """Say what stands in a line of a sample."""
 
 
-def _say_rate(told: dict[str, Any]) -> Iterator[str]:
-    if told["statement"] is None:
-        yield f"{told['answered']} of {told['lines']} lines are answered: too few for an error rate."
+def _say_rate(statement: dict[str, Any]) -> Iterator[str]:
+    if statement["statement"] is None:
+        yield f"{statement['answered']} of {statement['lines']} lines are answered: too few for an error rate."
         return
-    yield told["statement"]
-    yield f"{plural(told['cer']['more_lines'], 'more line')} would halve the interval."
-    if told["lines_to_width"]:
-        yield f"{plural(told['lines_to_width'], 'more line')} would bring it to the wanted half-width of {told['half_width']:g}."
-    for one in told["strata"]:
-        if one["bad"]:
-            yield f"Bad: {one['what']} {one['name']}, {100 * one['cer']:.2f} % ({plural(one['lines'], 'line')})."
+    yield statement["statement"]
+    yield f"{plural(statement['cer']['more_lines'], 'more line')} would halve the interval."
+    if statement["lines_to_width"]:
+        yield f"{plural(statement['lines_to_width'], 'more line')} would bring it to the wanted half-width of {statement['half_width']:g}."
+    for stratum in statement["strata"]:
+        if stratum["bad"]:
+            yield f"Bad: {stratum['what']} {stratum['name']}, {100 * stratum['cer']:.2f} % ({plural(stratum['lines'], 'line')})."
 
 
 @quality.asks("rate SAMPLE", "GET /api/quality/samples/{sample}", says=_say_rate)

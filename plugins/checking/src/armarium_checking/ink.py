@@ -30,17 +30,17 @@ def ink_of(picture: Image.Image, rects: Sequence[Sequence[float]]) -> list[Ink]:
 
     grey = np.asarray(picture)
     height, width = grey.shape
-    found = []
+    inks = []
     for x, y, w, h in rects:
         left, top = max(0, int(x * width)), max(0, int(y * height))
         cut = grey[top : max(top + 1, int((y + h) * height)), left : max(left + 1, int((x + w) * width))]
         if not cut.size:
-            found.append(Ink(0.0, 0.0))
+            inks.append(Ink(0.0, 0.0))
             continue
         dark = cut.astype(np.int16) < float(np.percentile(cut, 90)) - DARKER
         # The gap between two words counts as written on: gaps shorter than a line's height are filled.
         columns = np.flatnonzero(dark.any(axis=0))
         gaps = np.diff(columns) if len(columns) else np.zeros(0, dtype=np.int64)
         reached = int(np.minimum(gaps, cut.shape[0]).sum()) + 1 if len(columns) else 0
-        found.append(Ink(float(dark.mean()), reached / cut.shape[0]))
-    return found
+        inks.append(Ink(float(dark.mean()), reached / cut.shape[0]))
+    return inks

@@ -25,7 +25,7 @@ def run_check(job: JobContext) -> dict[str, Any]:
     layer = layer_named(job.engine, args.layer)
     begin = layer.checkers.get((args.provider, args.model))
     check = None if begin is None else begin(job)
-    kept: dict[str, Any] = {
+    progress: dict[str, Any] = {
         "next": 0,
         "within": [],
         "total": 0,
@@ -35,25 +35,30 @@ def run_check(job: JobContext) -> dict[str, Any]:
         **job.checkpoint,
     }
     pages = args.page_ids
-    for number in range(kept["next"], len(pages)):
+    for number in range(progress["next"], len(pages)):
         job.check()
         try:
-            for part in _parts(job, layer, check, pages[number], frozenset(kept["within"])):
-                kept = _take(job, part, kept, number)
+            for part in _parts(job, layer, check, pages[number], frozenset(progress["within"])):
+                progress = _take(job, part, progress, number)
         except ServiceError as refusal:
             job.log("warning", refusal.detail, document_id=pages[number])
-            kept = {**kept, "first": kept["first"] or refusal.detail, "next": number + 1, "within": []}
-            job.save(kept, done=number + 1, total=len(pages))
-    if kept["first"] and not kept["answered"]:
+            progress = {
+                **progress,
+                "first": progress["first"] or refusal.detail,
+                "next": number + 1,
+                "within": [],
+            }
+            job.save(progress, done=number + 1, total=len(pages))
+    if progress["first"] and not progress["answered"]:
         # There is no verdict on any: a retry, once the cause is removed, should check all of its pages.
         job.save({})
-        raise errors.nothing_could_be_checked(kept["first"])
-    counts = {name: kept[name] for name in ("total", *ANSWERS)}
+        raise errors.nothing_could_be_checked(progress["first"])
+    counts = {name: progress[name] for name in ("total", *ANSWERS)}
     return {**counts, "output": counts} if len(pages) == 1 else counts
 
 
 def _parts(
-    job: JobContext, layer: Layer, check: CheckPage | None, page_id: str, asked: frozenset[str]
+    job: JobContext, layer: Layer, check: CheckPage | None, page_id: str, asked_before: frozenset[str]
 ) -> Iterator[PagePart]:
     """Yield the verdicts on a page: all at once from a checker without a model, otherwise for a few proposals
     at a time.
@@ -62,20 +67,20 @@ def _parts(
         yield check(job, page_id)
     else:
         pictures = sees_pictures(job.engine, job.args.provider, job.args.model)
-        yield from ask_about_page(job, layer, page_id, asked, pictures=pictures)
+        yield from ask_about_page(job, layer, page_id, asked_before, pictures=pictures)
 
 
-def _take(job: JobContext, part: PagePart, kept: dict[str, Any], number: int) -> dict[str, Any]:
+def _take(job: JobContext, part: PagePart, progress: dict[str, Any], number: int) -> dict[str, Any]:
     """Return the checkpoint after *part*, which is written in one step with its verdicts."""
     args: CheckArgs = job.args
     after = {
-        **kept,
-        "total": kept["total"] + part.asked,
-        "unanswered": kept["unanswered"] + part.asked - len(part.opinions),
-        "answered": kept["answered"] + part.answered,
-        "first": kept["first"] or part.refused or None,
+        **progress,
+        "total": progress["total"] + part.asked,
+        "unanswered": progress["unanswered"] + part.asked - len(part.opinions),
+        "answered": progress["answered"] + part.answered,
+        "first": progress["first"] or part.refused or None,
         "next": number + 1 if part.last else number,
-        "within": [] if part.last else [*kept["within"], *part.keys],
+        "within": [] if part.last else [*progress["within"], *part.keys],
     }
     for opinion in part.opinions:
         after[opinion.verdict] += 1

@@ -6,7 +6,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 _WORD = re.compile(r"[\w\u0300-\u036f]+(?:['’\-][\w\u0300-\u036f]+)*")
@@ -50,7 +50,7 @@ class WordChange(NamedTuple):
             return []
         if Levenshtein.distance(self.wrong, self.right) > (longer + 1) // 2:
             return []
-        found = []
+        confusions_found = []
         for block in _changed_blocks(self.wrong, self.right):
             start, end = _whole_signs(self.wrong, block.start, block.end)
             first, last = block.first - (block.start - start), block.last + (end - block.end)
@@ -58,8 +58,8 @@ class WordChange(NamedTuple):
             if max(len(read), len(meant)) > MOST_LETTERS:
                 return []
             padded = f"{EDGE}{self.wrong}{EDGE}"
-            found.append(Confusion(read, meant, padded[start], padded[end + 1]))
-        return found
+            confusions_found.append(Confusion(read, meant, padded[start], padded[end + 1]))
+        return confusions_found
 
 
 class _Block(NamedTuple):
@@ -71,20 +71,20 @@ class _Block(NamedTuple):
     last: int
 
 
-def _changed_blocks(one: Sequence[str], other: Sequence[str]) -> list[_Block]:
+def _changed_blocks(old_words: Sequence[str], other: Sequence[str]) -> list[_Block]:
     """Return the blocks in which two sequences differ, each as long as it goes."""
     from rapidfuzz.distance import Levenshtein
 
-    found: list[_Block] = []
-    for op in Levenshtein.opcodes(one, other):
+    blocks: list[_Block] = []
+    for op in Levenshtein.opcodes(old_words, other):
         if op.tag == "equal":
             continue
         block = _Block(op.src_start, op.src_end, op.dest_start, op.dest_end)
-        if found and (found[-1].end, found[-1].last) == (block.start, block.first):
-            block = _Block(found[-1].start, block.end, found[-1].first, block.last)
-            found.pop()
-        found.append(block)
-    return found
+        if blocks and (blocks[-1].end, blocks[-1].last) == (block.start, block.first):
+            block = _Block(blocks[-1].start, block.end, blocks[-1].first, block.last)
+            blocks.pop()
+        blocks.append(block)
+    return blocks
 
 
 def _whole_signs(word: str, start: int, end: int) -> tuple[int, int]:
@@ -113,7 +113,7 @@ def word_changes(old: str, new: str) -> list[WordChange]:
     """Return the words that were corrected, each into one other: words that were joined, parted, added or removed tell
     nothing of letters.
     """
-    before, after = [one.word for one in words_in(old)], [one.word for one in words_in(new)]
+    before, after = [word.word for word in words_in(old)], [word.word for word in words_in(new)]
     changes = []
     for block in _changed_blocks(before, after):
         if block.end - block.start == block.last - block.first:
@@ -143,17 +143,28 @@ class Experience:
         right = []
         for old, new in corrections:
             right.append(new)
-            self.written.update(one.word for one in words_in(new))
+            self.written.update(word.word for word in words_in(new))
             for change in word_changes(old, new):
                 self.pairs[change] += 1
                 for confusion in change.confusions():
                     self._in_context[confusion] += 1
         self._right = EDGE + "\n".join(right) + EDGE
+        self._spellings: dict[str, str] = {}
+
+    def spell(self, word: str, folded: str, fold: Callable[[str], str]) -> str:
+        """Return *word* with its accents as persons write it, whose letters are *folded*; as it is if they did not write it."""
+        if word in self.written:
+            return word
+        if not self._spellings:
+            self._spellings = {fold(known): known for known, _ in reversed(self.written.most_common())}
+        known = self._spellings.get(folded, word)
+        first = known[:1].upper() if word[:1].isupper() else known[:1].lower()
+        return first + known[1:] if known[1:].lower() == known[1:] else known
 
     @property
     def commonest(self) -> Sequence[Confusion]:
         """Return the confusions that were corrected most often."""
-        return [one for one, _ in self._in_context.most_common(20)]
+        return [confusion for confusion, _ in self._in_context.most_common(20)]
 
     def times_seen(self, confusion: Confusion | None) -> tuple[float, float]:
         """Return how often these letters, in this context, were corrected in this way, and how often they were right."""
@@ -210,7 +221,7 @@ class Evidence(NamedTuple):
         """Return the logarithm of the odds of an error: a noisy channel (Brill and Moore, *An Improved Error Model for Noisy
         Channel Spelling Correction*, 2000) whose language is the words that the project has and those that persons wrote.
         """
-        return sum(one * by for one, by in zip(self.numbers(), WEIGHTS, strict=True))
+        return sum(number * by for number, by in zip(self.numbers(), WEIGHTS, strict=True))
 
 
 def as_probability(odds: float) -> float:

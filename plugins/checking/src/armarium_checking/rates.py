@@ -65,7 +65,7 @@ def estimate(strata: Sequence[Stratum]) -> Rate | None:
     them. Strata that stand beside each other are alike: one with fewer than two answered lines is joined to the next.
     """
     joined = join_small(strata)
-    lines = [one for stratum in joined for one in stratum.answered]
+    lines = [answered for stratum in joined for answered in stratum.answered]
     if len(lines) < FEWEST:
         return None
     weights = [stratum.lines / len(stratum.answered) for stratum in joined for _ in stratum.answered]
@@ -75,15 +75,15 @@ def estimate(strata: Sequence[Stratum]) -> Rate | None:
     errors = sum(weight * line.errors for weight, line in zip(weights, lines, strict=True))
     rate = errors / whole
     variance = _variance(joined, rate)
-    left = 1 - len(lines) / max(len(lines), sum(stratum.lines for stratum in joined))
+    share = 1 - len(lines) / max(len(lines), sum(stratum.lines for stratum in joined))
     # Errors of one line are at least as scattered as independent events.
-    floor = left * sum(weight**2 * line.errors for weight, line in zip(weights, lines, strict=True))
+    floor = share * sum(weight**2 * line.errors for weight, line in zip(weights, lines, strict=True))
     freedom = max(1, len(lines) - len(joined))
     variance = max(variance, floor) * (_student(freedom) / NormalDist().inv_cdf(TAIL)) ** 2
     wrong = [line for line in lines if line.errors]
     usual = whole / sum(weights)
     size = max(UNSEEN * usual, sum(line.errors for line in wrong) / len(wrong) if wrong else 0.0, 1.0)
-    unseen = math.sqrt(left) * size * sum(weights) / len(lines)
+    unseen = math.sqrt(share) * size * sum(weights) / len(lines)
     low = _gamma_limit(errors, variance, 1 - TAIL) if errors else 0.0
     high = _gamma_limit(errors + unseen, variance + unseen**2, TAIL) if unseen else errors
     return Rate(rate, min(low, errors) / whole, max(high, errors) / whole)
@@ -91,13 +91,15 @@ def estimate(strata: Sequence[Stratum]) -> Rate | None:
 
 def join_small(strata: Sequence[Stratum]) -> list[Stratum]:
     """Join each stratum with fewer than two answered lines to the one after it, the last to the one before."""
-    found: list[Stratum] = []
+    joined_strata: list[Stratum] = []
     for stratum in strata:
-        if found and (len(found[-1].answered) < 2 or len(stratum.answered) < 2):
-            found[-1] = Stratum(found[-1].lines + stratum.lines, [*found[-1].answered, *stratum.answered])
+        if joined_strata and (len(joined_strata[-1].answered) < 2 or len(stratum.answered) < 2):
+            joined_strata[-1] = Stratum(
+                joined_strata[-1].lines + stratum.lines, [*joined_strata[-1].answered, *stratum.answered]
+            )
         else:
-            found.append(stratum)
-    return found
+            joined_strata.append(stratum)
+    return joined_strata
 
 
 def lines_for(half_width: float, spread: float = 0.12) -> int:
@@ -107,13 +109,13 @@ def lines_for(half_width: float, spread: float = 0.12) -> int:
     return math.ceil((NormalDist().inv_cdf(TAIL) * spread / half_width) ** 2)
 
 
-def more_lines(answered: int, now: float, wanted: float, population: int) -> int:
-    """Return how many more lines bring the half-width from *now* to *wanted*: it shrinks with the root of their number,
+def more_lines(answered: int, now: float, target: float, population: int) -> int:
+    """Return how many more lines bring the half-width from *now* to *target*: it shrinks with the root of their number,
     and with the lines that are left.
     """
-    if now <= wanted or not answered or not population:
+    if now <= target or not answered or not population:
         return 0
-    needed = answered * (now / wanted) ** 2
+    needed = answered * (now / target) ** 2
     # Undo the finite population correction of the present width, then apply that of the wanted one.
     free = needed / max(1e-9, 1 - answered / population)
     return max(1, math.ceil(free / (1 + free / population)) - answered) if answered < population else 0
@@ -126,9 +128,9 @@ def _variance(strata: Sequence[Stratum], rate: float) -> float:
         count = len(stratum.answered)
         residuals = [line.errors - rate * line.length for line in stratum.answered]
         mean = sum(residuals) / count
-        scatter = sum((one - mean) ** 2 for one in residuals) / max(1, count - 1)
-        left = max(0.0, 1 - count / stratum.lines)
-        whole += (stratum.lines / count) ** 2 * count * left * scatter
+        scatter = sum((residual - mean) ** 2 for residual in residuals) / max(1, count - 1)
+        correction = max(0.0, 1 - count / stratum.lines)
+        whole += (stratum.lines / count) ** 2 * count * correction * scatter
     return whole
 
 

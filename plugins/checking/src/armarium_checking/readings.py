@@ -31,12 +31,12 @@ PERSON = "human"
 
 def find_reading(conn: Connection, target_id: str) -> Target | None:
     """Return the line of a reading that was not retracted."""
-    asked = select(representations.c.document_id, representations.c.segment_id).where(
+    query = select(representations.c.document_id, representations.c.segment_id).where(
         representations.c.id == target_id,
         representations.c.segment_id.is_not(None),
         representations.c.retracted.is_(False),
     )
-    row = conn.execute(asked).first()
+    row = conn.execute(query).first()
     return None if row is None else Target(row[0], row[1])
 
 
@@ -69,9 +69,9 @@ def begin_agreement(job: JobContext) -> CheckPage:
         lines = lines_of_page(job, page_id)
         judged = zip(lines, judge(lines, likelihood), strict=True)
         opinions = [
-            Opinion(line.reading_id, found.verdict, found.reasons, found.correction)
-            for line, found in judged
-            if found is not None
+            Opinion(line.reading_id, verdict.verdict, verdict.reasons, verdict.correction)
+            for line, verdict in judged
+            if verdict is not None
         ]
         return PagePart(len(lines), opinions)
 
@@ -104,7 +104,7 @@ def shown_lines(job: JobContext, page_id: str, pictures: bool) -> list[Proposal]
     pictures.
     """
     checked, _, page = _load_to_check(job, page_id, pictures=pictures)
-    found = []
+    lines = []
     for row in checked:
         text = " ".join((row["content"] or "").split())
         if text:
@@ -113,8 +113,8 @@ def shown_lines(job: JobContext, page_id: str, pictures: bool) -> list[Proposal]
                 x, y, w, h = _rect(row)
                 box = [x * page.width, y * page.height, w * page.width, h * page.height]
                 picture = cut_line(page.convert("RGB") if page.mode != "RGB" else page, box)
-            found.append(Proposal(row["id"], text, text, row["segment_id"], picture))
-    return found
+            lines.append(Proposal(row["id"], text, text, row["segment_id"], picture))
+    return lines
 
 
 def _load_to_check(
@@ -131,13 +131,14 @@ def _load_to_check(
     with job.library.db.read() as conn:
         rule = reading_rule(conn)
         rows = _readings_of(conn, page_id, args.kind)
-        made = {
+        made_passes = {
             row["pass_id"] for row in rows if args.pass_model in (row["producer_tool"], row["producer_model"])
         }
         passes = [
-            one["id"]
-            for one in list_passes(conn, page_id, rule)
-            if args.pass_model in (None, one["model"], one["provider"]) or one["id"] in made
+            pass_row["id"]
+            for pass_row in list_passes(conn, page_id, rule)
+            if args.pass_model in (None, pass_row["model"], pass_row["provider"])
+            or pass_row["id"] in made_passes
         ]
         if not passes:
             return [], rows, None
@@ -147,7 +148,11 @@ def _load_to_check(
         except NotFound:
             picture = None
     by_id = {row["id"]: row for row in rows}
-    checked = [by_id[one.representation_id] for one in counting.values() if one.representation_id in by_id]
+    checked = [
+        by_id[reading.representation_id]
+        for reading in counting.values()
+        if reading.representation_id in by_id
+    ]
     if picture is None or not checked:
         return checked, rows, None
     with still_image(job.library, picture) as path:
@@ -162,7 +167,7 @@ def _readings_of(conn: Connection, page_id: str, kind: str) -> list[dict[str, An
     columns = ("id", "segment_id", "content", "producer_tool", "producer_model", "provenance_kind", "created_by",
                "corrects_representation_id")  # fmt: skip
     boxes = ("bbox_x", "bbox_y", "bbox_w", "bbox_h")
-    asked = (
+    query = (
         select(
             *(representations.c[name] for name in columns),
             segments.c.pass_id,
@@ -178,7 +183,7 @@ def _readings_of(conn: Connection, page_id: str, kind: str) -> list[dict[str, An
         )
         .order_by(representations.c.created_at, representations.c.id)
     )
-    return [row._asdict() for row in conn.execute(asked)]
+    return [row._asdict() for row in conn.execute(query)]
 
 
 def _read_others(row: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, str]:
@@ -203,7 +208,7 @@ def _maker(row: dict[str, Any]) -> str:
     if row["provenance_kind"] == PERSON:
         return str(row["created_by"] or "a person")
     tool, model = row["producer_tool"], row["producer_model"]
-    known = [one for one in dict.fromkeys((tool, model)) if one]
+    known = [name for name in dict.fromkeys((tool, model)) if name]
     return " ".join(known) or str(row["created_by"] or row["provenance_kind"])
 
 

@@ -23,8 +23,8 @@ def _page_read_twice(ex: Example) -> dict[str, Any]:
     page = sample_page(ex, lines=1)
     for reader in ("first-reader", "second-reader"):
         readings = [{"segment_id": page.segment_ids[0], "text": "Dear Sir"}]
-        taken = {"document_id": page.document_id, "pass_id": page.pass_id, "provider": reader}
-        ex.run("reading.take", {**taken, "readings": readings})
+        settings = {"document_id": page.document_id, "pass_id": page.pass_id, "provider": reader}
+        ex.run("reading.take", {**settings, "readings": readings})
     return {"page_id": page.document_id}
 
 

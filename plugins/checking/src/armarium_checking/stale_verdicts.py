@@ -43,5 +43,5 @@ class RestingVerdicts(RestsOnText):
             StaleRow("verdict", row.id, row.document_id, segment_id, row.content, "redo", WHY)
             for segment_id, row in newest.items()
             if now.get(segment_id)
-            not in {text_fingerprint(one) for one in (row.content, row.correction) if one}
+            not in {text_fingerprint(text) for text in (row.content, row.correction) if text}
         ]

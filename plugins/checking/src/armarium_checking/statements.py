@@ -22,7 +22,7 @@ def statements_about(conn: Connection, document_id: str) -> list[Mapping[str, st
     """Return the newest error rate of the texts that count among whose pages this one is; none of one reader's or one
     hand's, which are not what is written.
     """
-    asked = (
+    query = (
         select(samples.c.id)
         .join(sample_pages, sample_pages.c.sample_id == samples.c.id)
         .where(
@@ -30,11 +30,11 @@ def statements_about(conn: Connection, document_id: str) -> list[Mapping[str, st
         )
         .order_by(samples.c.created_at.desc(), samples.c.id.desc())
     )
-    for sample_id in conn.execute(asked).scalars():
-        told = error_rate(conn, sample_id)
-        if told["statement"] is not None:
-            by = ", ".join(told["persons"])
-            return [{"about": ABOUT, "sentence": told["statement"], "date": told["stated_at"], "by": by}]
+    for sample_id in conn.execute(query).scalars():
+        rate = error_rate(conn, sample_id)
+        if rate["statement"] is not None:
+            by = ", ".join(rate["persons"])
+            return [{"about": ABOUT, "sentence": rate["statement"], "date": rate["stated_at"], "by": by}]
     return []
 
 
@@ -59,20 +59,20 @@ class RestingRates:
 
     def stale(self, conn: Connection, library: Library, document_ids: Sequence[str]) -> list[StaleRow]:
         """Return one row for each rate, on the first of these pages that is in its selection."""
-        asked = select(sample_pages.c.sample_id, sample_pages.c.document_id).where(
+        query = select(sample_pages.c.sample_id, sample_pages.c.document_id).where(
             is_among(sample_pages.c.document_id, document_ids)
         )
         pages = {
-            row.sample_id: row.document_id for row in conn.execute(asked.order_by(sample_pages.c.id.desc()))
+            row.sample_id: row.document_id for row in conn.execute(query.order_by(sample_pages.c.id.desc()))
         }
-        found = []
+        stale_samples = []
         for sample_id, document_id in sorted(pages.items()):
-            told = error_rate(conn, sample_id)
-            if told["cer"] is not None and not told["holds"]:
-                found.append(
-                    StaleRow("error rate", sample_id, document_id, None, told["statement"], "redo", WHY)
+            rate = error_rate(conn, sample_id)
+            if rate["cer"] is not None and not rate["holds"]:
+                stale_samples.append(
+                    StaleRow("error rate", sample_id, document_id, None, rate["statement"], "redo", WHY)
                 )
-        return found
+        return stale_samples
 
     def confirm(self, ctx: ActionContext, kind: str, identity: str) -> bool:
         """Refuse: an error rate of another text is estimated anew."""

@@ -40,12 +40,12 @@ def parts_of(lines: Mapping[str, int], size: int, bands: int) -> dict[str, int]:
     """
     parts = max(1, min(len(lines), size // (FEWEST_OF_STRATUM * bands)))
     whole = sum(lines.values()) or 1
-    found: dict[str, int] = {}
+    part_by_page: dict[str, int] = {}
     before = 0
     for page, count in lines.items():
-        found[page] = min(parts - 1, parts * (before + count // 2) // whole)
+        part_by_page[page] = min(parts - 1, parts * (before + count // 2) // whole)
         before += count
-    return found
+    return part_by_page
 
 
 def allocate(lines: Sequence[int], size: int) -> list[int]:
@@ -55,10 +55,10 @@ def allocate(lines: Sequence[int], size: int) -> list[int]:
     whole = sum(lines)
     size = min(size, whole)
     shares = [size * count / whole if whole else 0.0 for count in lines]
-    given = [min(count, max(math.floor(share), 2)) for count, share in zip(lines, shares, strict=True)]
-    by_rest = sorted(range(len(lines)), key=lambda at: given[at] - shares[at])
-    while sum(given) < size:
-        open_ones = [at for at in by_rest if given[at] < lines[at]]
-        for at in open_ones[: size - sum(given)]:
-            given[at] += 1
-    return given
+    sizes = [min(count, max(math.floor(share), 2)) for count, share in zip(lines, shares, strict=True)]
+    by_rest = sorted(range(len(lines)), key=lambda at: sizes[at] - shares[at])
+    while sum(sizes) < size:
+        open_ones = [at for at in by_rest if sizes[at] < lines[at]]
+        for at in open_ones[: size - sum(sizes)]:
+            sizes[at] += 1
+    return sizes

@@ -22,8 +22,8 @@ def test_an_error_rate_is_stated_from_lines_that_a_person_transcribes(
     sample = drawn["id"]
     assert desk.succeed("quality", "list", "--json").json["items"][0]["seed"] == 7
     assert "too few" in desk.succeed("quality", "rate", sample).out
-    shown = desk.succeed("quality", "next", sample).out
-    assert f"armarium quality next {sample} --picture" in shown
+    answer = desk.succeed("quality", "next", sample).out
+    assert f"armarium quality next {sample} --picture" in answer
     answered = 0
     while (
         line := desk.succeed("quality", "next", sample, "--json", "-p", "line.png").json["line"]

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import (
+from armarium_cli.api import (
     Commands,
     Refused,
     Session,
@@ -69,16 +69,16 @@ def demo(
     if draw is not None:
         _draw_samples(Path(draw))
         return
-    given = _folder_of_pages(folder)
-    place = _make_empty_folder(Path(out).absolute(), given)
-    roots = [place, *([given] if given else [])]
+    pages_folder = _folder_of_pages(folder)
+    place = _make_empty_folder(Path(out).absolute(), pages_folder)
+    roots = [place, *([pages_folder] if pages_folder else [])]
     settings = settings_of_this_user().model_copy(
         update={"state_dir": place / "state", "library_roots": roots}
     )
     _share_runtimes(settings.state_dir)
     with own_engine(settings) as session:
         run = Demo(place, session)
-        source = given or _sample_pages(run)
+        source = pages_folder or _sample_pages(run)
         library = place / "Demo.library"
         session.post("/api/library", {"path": str(library), "name": "Demonstration"})
         session.library = str(library)
@@ -173,10 +173,10 @@ def _main_job(
     ids = [page["id"] for page in pages]
 
     began = time.monotonic()
-    found = session.act("reading.find_lines", {"scope_ids": ids, "reader": line_finder})["result"]
-    follow_job(session, found["job_id"], "Find lines")
+    lines_found = session.act("reading.find_lines", {"scope_ids": ids, "reader": line_finder})["result"]
+    follow_job(session, lines_found["job_id"], "Find lines")
     # Of this run: a page may also have lines from a layout file beside it.
-    lines = result_of(session, found["job_id"])["lines"]
+    lines = result_of(session, lines_found["job_id"])["lines"]
     run.note_time("find lines", began)
 
     began = time.monotonic()

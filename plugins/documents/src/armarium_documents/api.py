@@ -52,6 +52,7 @@ from armarium_documents.queries.tree import count_withheld as count_withheld
 from armarium_documents.queries.tree import find_node as find_node
 from armarium_documents.queries.tree import folder_above as folder_above
 from armarium_documents.queries.tree import lineage as lineage
+from armarium_documents.queries.tree import pages_among as pages_among
 from armarium_documents.queries.tree import pages_under as pages_under
 from armarium_documents.queries.tree import recordings_under as recordings_under
 from armarium_documents.queries.tree import require_all_live as require_all_live
@@ -59,6 +60,7 @@ from armarium_documents.queries.tree import require_document as require_document
 from armarium_documents.queries.tree import require_live as require_live
 from armarium_documents.queries.tree import require_parent as require_parent
 from armarium_documents.queries.tree import sources_folder as sources_folder
+from armarium_documents.queries.tree import walk_pages as walk_pages
 from armarium_documents.recordings import recording_type as recording_type
 from armarium_documents.remarks import count_remarks as count_remarks
 from armarium_documents.samples import sample_picture as sample_picture
@@ -77,12 +79,15 @@ from armarium_documents.schemas.fields import with_flags as with_flags
 from armarium_documents.schemas.geometry import TOLERANCE as TOLERANCE
 from armarium_documents.schemas.geometry import check_rect as check_rect
 from armarium_documents.schemas.geometry import fault_of_rect as fault_of_rect
+from armarium_documents.sheets import write_sheet as write_sheet
 from armarium_documents.started_jobs import start_actions as start_actions
 from armarium_documents.stated_geometry import NoGeometry as NoGeometry
 from armarium_documents.stated_geometry import geometry_of as geometry_of
 from armarium_documents.stated_geometry import geometry_parts as geometry_parts
 from armarium_documents.stated_geometry import geometry_places as geometry_places
 from armarium_documents.tables import NotATable as NotATable
+from armarium_documents.tables import Sheet as Sheet
+from armarium_documents.tables import read_separated as read_separated
 from armarium_documents.tables import read_table as read_table
 from armarium_documents.tables import seems_mac_roman as seems_mac_roman
 from armarium_documents.text_layers import TextLine as TextLine
@@ -185,8 +190,10 @@ def order_nodes(ctx: ActionContext, places: Mapping[str, int]) -> None:
 def place_in_source(ctx: ActionContext, regions: Mapping[str, Mapping[str, Any]]) -> None:
     """Record which region of another's picture each document (by id) shows; the caller reports it."""
     if regions:
-        one = documents.update().where(documents.c.id == bindparam("node")).values(region=bindparam("place"))
-        ctx.conn.execute(one, [{"node": node, "place": place} for node, place in regions.items()])
+        statement = (
+            documents.update().where(documents.c.id == bindparam("node")).values(region=bindparam("place"))
+        )
+        ctx.conn.execute(statement, [{"node": node, "place": place} for node, place in regions.items()])
 
 
 def place_on_disk(ctx: ActionContext, document_id: str, path: str) -> None:
@@ -216,8 +223,8 @@ def fill_artifact(ctx: ActionContext, artifact_id: str, data: Mapping[str, Any])
 
 def revise_artifact(ctx: ActionContext, artifact_id: str, data: Mapping[str, Any]) -> None:
     """Replace the data of an artifact; its version is incremented."""
-    one = artifacts.update().where(artifacts.c.id == artifact_id)
-    ctx.conn.execute(one.values(data=dict(data), version=artifacts.c.version + 1))
+    statement = artifacts.update().where(artifacts.c.id == artifact_id)
+    ctx.conn.execute(statement.values(data=dict(data), version=artifacts.c.version + 1))
     ctx.note_changes(artifact_ids=[artifact_id])
 
 
@@ -228,8 +235,8 @@ def add_representations(ctx: ActionContext, columns: Sequence[str], rows: Iterab
 
 def retract_representation(ctx: ActionContext, representation_id: str) -> None:
     """Retract a representation, so that it no longer counts; its row stays."""
-    one = representations.update().where(representations.c.id == representation_id)
-    ctx.conn.execute(one.values(retracted=True))
+    statement = representations.update().where(representations.c.id == representation_id)
+    ctx.conn.execute(statement.values(retracted=True))
 
 
 def arrange_pages(ctx: ActionContext, document_ids: Sequence[str]) -> tuple[int, int]:
@@ -249,23 +256,23 @@ def arrange_pages(ctx: ActionContext, document_ids: Sequence[str]) -> tuple[int,
     for identity, parent_id, place, by_hand in rows:
         families.setdefault(parent_id, []).append((identity, place, bool(by_hand)))
     changed: list[tuple[int, str, str]] = []
-    left = 0
+    unmoved = 0
     for siblings in families.values():
-        wanted = sorted((identity for identity, _, _ in siblings), key=rank.__getitem__)
-        if wanted == [identity for identity, _, _ in siblings]:
+        ordered = sorted((identity for identity, _, _ in siblings), key=rank.__getitem__)
+        if ordered == [identity for identity, _, _ in siblings]:
             continue
         if any(by_hand for _, _, by_hand in siblings):
-            left += len(siblings)
+            unmoved += len(siblings)
             continue
         places: list[int] = []
         for _, place, _ in siblings:
             places.append(max(place, places[-1] + 1) if places else place)
         before = {identity: place for identity, place, _ in siblings}
-        for identity, place in zip(wanted, places, strict=True):
+        for identity, place in zip(ordered, places, strict=True):
             if before[identity] != place:
                 changed.append((place, ctx.now, identity))
     _write_pages(ctx, "sort_order", changed)
-    return len(changed), left
+    return len(changed), unmoved
 
 
 def label_pages(ctx: ActionContext, labels: Mapping[str, str]) -> tuple[int, int]:
@@ -276,10 +283,12 @@ def label_pages(ctx: ActionContext, labels: Mapping[str, str]) -> tuple[int, int
         "SELECT id, page_label FROM document WHERE id IN (SELECT value FROM json_each(?))",
         (json_text(list(labels)),),
     )
-    there = dict(rows.fetchall())
-    wanted = [(labels[one], ctx.now, one) for one, label in there.items() if label is None]
-    _write_pages(ctx, "page_label", wanted)
-    return len(wanted), sum(1 for one, label in there.items() if label not in (None, labels[one]))
+    current = dict(rows.fetchall())
+    changes = [(labels[identity], ctx.now, identity) for identity, label in current.items() if label is None]
+    _write_pages(ctx, "page_label", changes)
+    return len(changes), sum(
+        1 for identity, label in current.items() if label not in (None, labels[identity])
+    )
 
 
 def _write_pages(ctx: ActionContext, column: str, rows: Sequence[tuple[object, str, str]]) -> None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from armarium_documents.dates.edtf import check_date
-from armarium_documents.sheets import Unreadable
+from armarium_documents.sheets import Unreadable, writable
 
 _TRUTH = {
     **dict.fromkeys(("true", "yes", "1", "x", "sí", "si", "verdadero", "ja", "wahr", "oui", "vrai"), True),
@@ -41,7 +41,7 @@ def write_cell(value: Any) -> Any:
         return ""
     if isinstance(value, str | bool | int | float):
         return value
-    if isinstance(value, list) and value and all(_is_plain(one) for one in value):
+    if isinstance(value, list) and value and all(_is_plain(member) for member in value):
         return " | ".join(value)
     return orjson.dumps(value).decode()
 
@@ -64,7 +64,12 @@ def text_of(cell: Any) -> str:
     return str(cell).strip().replace("\r\n", "\n")
 
 
-def read_cell(cell: Any, wanted: CellType, current: Any, separator: str | None) -> Any:
+def is_written_so(value: Any, cell: Any) -> bool:
+    """Return whether a cell, or None for an empty one, is what an export writes for a value."""
+    return writable(text_of(write_cell(value))) == ("" if cell is None else writable(text_of(cell)))
+
+
+def read_cell(cell: Any, cell_type: CellType, current: Any, separator: str | None) -> Any:
     """Return what a cell that is not empty means in its column; without a declared type, a value of the kind of the *current* one.
     Raises Unfit.
     """
@@ -73,11 +78,11 @@ def read_cell(cell: Any, wanted: CellType, current: Any, separator: str | None) 
     text = text_of(cell)
     if isinstance(current, dict) or (isinstance(current, list) and text.startswith("[")):
         return _read_json(text)
-    if wanted.many or isinstance(current, list):
+    if cell_type.many or isinstance(current, list):
         if text.startswith("["):
             return _read_json(text)
-        return list(dict.fromkeys(one for one in _BETWEEN.split(text) if one))
-    kind = wanted.kind
+        return list(dict.fromkeys(part for part in _BETWEEN.split(text) if part))
+    kind = cell_type.kind
     if kind is None:
         if not isinstance(cell, str):
             return int(cell) if isinstance(cell, float) and cell.is_integer() else cell
@@ -95,7 +100,7 @@ def read_cell(cell: Any, wanted: CellType, current: Any, separator: str | None) 
     if kind == "date":
         return read_day(cell)
     if kind == "choice":
-        return _read_choice(text, wanted.options)
+        return _read_choice(text, cell_type.options)
     if kind == "url" and not re.match(r"[A-Za-z][A-Za-z0-9+.-]*:\S", text):
         raise Unfit("an address begins with https:// or the like")
     return text
@@ -137,10 +142,10 @@ def _read_number(cell: Any, separator: str | None) -> int | float:
 
 def read_truth(cell: Any) -> bool:
     """Return true or false; Unfit for a cell that is neither."""
-    found = _TRUTH.get(text_of(cell).casefold())
-    if found is None:
+    truth = _TRUTH.get(text_of(cell).casefold())
+    if truth is None:
         raise Unfit("it is neither true nor false")
-    return found
+    return truth
 
 
 def read_day(cell: Any) -> str:
@@ -167,8 +172,8 @@ def read_day(cell: Any) -> str:
 def _read_choice(text: str, options: Sequence[str]) -> str:
     if text in options:
         return text
-    alike = [one for one in options if one.casefold() == text.casefold()]
+    alike = [option for option in options if option.casefold() == text.casefold()]
     if len(alike) != 1:
-        shown = ", ".join(options[:10]) + (" …" if len(options) > 10 else "")
-        raise Unfit(f"the choices are {shown}")
+        choices = ", ".join(options[:10]) + (" …" if len(options) > 10 else "")
+        raise Unfit(f"the choices are {choices}")
     return alike[0]

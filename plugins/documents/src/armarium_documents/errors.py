@@ -9,10 +9,7 @@ unknown_artifact = missing("artifact", "List a document's artifacts to find the 
 unknown_representation = missing("representation", "List a document's representations to find the right id.")
 unknown_annotation = missing("annotation", "List a document's annotations to find the right id.")
 classification_not_found = missing(
-    "prototype",
-    "List the classifications to find the right key.",
-    code="classification_not_found",
-    key="key",
+    "prototype", "List the classifications to find the right key.", code="classification_not_found", key="key"
 )
 
 
@@ -173,6 +170,10 @@ unknown_transfer = NotFound.saying(
     "transfer_not_found",
     "There is no move {transfer_id} from this project. Begin one with document.transfer in the target "
     "project.",
+)
+not_into_branch = Conflict.saying(
+    "not_into_branch",
+    "{branch} is a branch, which changes no project until it is merged. Transfer copies into it instead.",
 )
 not_moving = Conflict.saying(
     "not_moving",

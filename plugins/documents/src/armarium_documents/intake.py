@@ -116,7 +116,4 @@ def taken_in(
     if not source.pages:
         return [node], source
     with open_source_pages(library, source, max_pixels=max_pixels) as pages:
-        return [
-            node,
-            *(_page_to_picture(node["id"], index, pages) for index in range(source.pages)),
-        ], source
+        return [node, *(_page_to_picture(node["id"], index, pages) for index in range(source.pages))], source

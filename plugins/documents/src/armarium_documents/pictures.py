@@ -21,6 +21,7 @@ from armarium.api import (
     Library,
     ObjectStore,
     OpenedImage,
+    flatten_image,
     image_info,
     open_image,
     open_pages,
@@ -176,10 +177,10 @@ def _store(objects: ObjectStore, path: Path, file: BinaryIO, before: tuple[int, 
 def digest_of(file: BinaryIO) -> str:
     """Return the checksum of *file*, as the object store names it."""
     file.seek(0)
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     while chunk := file.read(1 << 20):
-        found.update(chunk)
-    return found.hexdigest()
+        digest.update(chunk)
+    return digest.hexdigest()
 
 
 def _check_pdf(path: Path) -> int:
@@ -247,8 +248,8 @@ def _encode(image: Image.Image) -> tuple[bytes, str]:
     if image.mode in ("L", "RGB", "RGBX") and max(image.size) <= LONGEST_JPEG:
         image.save(file, "JPEG", quality=JPEG_QUALITY, subsampling=0)
         return file.getvalue(), "image/jpeg"
-    kept = image if image.mode in ("1", "L", "P", "LA", "RGB", "RGBA", "I;16") else image.convert("L")
-    kept.save(file, "PNG")
+    converted = image if image.mode in ("1", "L", "P", "LA", "RGB", "RGBA", "I;16") else image.convert("L")
+    converted.save(file, "PNG")
     return file.getvalue(), "image/png"
 
 
@@ -279,30 +280,12 @@ def write_thumbnail(library: Library, checksum: str, image: Image.Image) -> tupl
         scale = THUMBNAIL_SIDE / max(image.size)
         size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
         if image.mode not in ("L", "RGB", "RGBX", "CMYK"):
-            small = _flatten_image(image)
+            small = flatten_image(image)
         small = small.resize(size, Image.Resampling.BICUBIC, reducing_gap=2.0)
     if small.mode not in ("L", "RGB"):
-        small = _flatten_image(small)
+        small = flatten_image(small)
     small = ImageOps.exif_transpose(small)
     with replacing(target) as beside:
         small.save(beside, "JPEG", quality=82, exif=b"")
         written = beside.stat().st_size
     return small.width, small.height, written
-
-
-def _flatten_image(image: Image.Image) -> Image.Image:
-    """Convert *image* to grey or RGB: transparent pixels become white, 16 bits become 8."""
-    from PIL import Image
-
-    if image.mode == "1":
-        return image.convert("L")
-    if image.mode.startswith("I") or image.mode == "F":
-        extrema = image.getextrema()
-        assert isinstance(extrema[1], int | float)
-        scale = 255 / max(float(extrema[1]), 1.0)
-        return image.point(lambda value: value * scale).convert("L")
-    if image.mode in ("LA", "RGBA", "PA") or "transparency" in image.info:
-        paper = Image.new("RGBA", image.size, "white")
-        paper.alpha_composite(image.convert("RGBA"))
-        return paper.convert("RGB")
-    return image.convert("RGB")

@@ -7,37 +7,19 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy import Connection
 
 from armarium.api import Plugin, actions_in, hookimpl, queries_in
-from armarium_documents import hookspecs
-from armarium_documents.actions import (
-    annotating,
-    artifacts,
-    bookmarks,
-    classifications,
-    describing,
-    documents,
-    files,
-    imports,
-    places,
-    purge,
-    trash,
-)
-from armarium_documents.actions.transfer import departing, recovery, steps
+from armarium_documents import actions, hookspecs, queries
+from armarium_documents.actions import classifications, documents, transfer
+from armarium_documents.actions.transfer import departing, recovery
 from armarium_documents.hookspecs import Carrier, Tie, Vocabulary
 from armarium_documents.jobs.imports import import_files
 from armarium_documents.jobs.pages import page_pictures
 from armarium_documents.jobs.thumbnails import thumbnails
 from armarium_documents.models import classifications as classification_table
 from armarium_documents.models import metadata
-from armarium_documents.queries import bookmarks as bookmarks_read
-from armarium_documents.queries import classifications as prototypes_read
 from armarium_documents.queries import documents as documents_read
-from armarium_documents.queries import files as files_read
-from armarium_documents.queries import regions as regions_read
-from armarium_documents.queries import runs as runs_read
-from armarium_documents.queries import trash as trash_read
 from armarium_documents.queries.annotations import AnnotationLocator
-from armarium_documents.queries.exported import exported_revisions
-from armarium_documents.routes import routers
+from armarium_documents.queries.files import exported_revisions
+from armarium_documents.routes import router
 
 _CARRIER = Carrier(
     kinds={
@@ -76,25 +58,10 @@ def armarium_plugin() -> Plugin:
             "page-pictures",
         ),
         metadata=metadata,
-        actions=actions_in(
-            documents,
-            places,
-            trash,
-            purge,
-            steps,
-            imports,
-            files,
-            artifacts,
-            annotating,
-            bookmarks,
-            classifications,
-            describing,
-        ),
+        actions=actions_in(actions, transfer),
         jobs=(import_files, page_pictures, thumbnails),
-        queries=queries_in(
-            bookmarks_read, prototypes_read, runs_read, trash_read, documents_read, files_read, regions_read
-        ),
-        routers=routers,
+        queries=queries_in(queries),
+        routers=(router,),
         on_create=(documents.seed_sources, classifications.seed_prototypes),
         on_open=(recovery.settle_transfers,),
         names=documents_read.names_of,

@@ -20,17 +20,17 @@ def remark_pattern(remark: str) -> str:
 
 
 def count_remarks(
-    found: list[dict[str, Any]], place: str, remarks: Iterable[str], *, most: int | None = None
+    notes: list[dict[str, Any]], place: str, remarks: Iterable[str], *, most: int | None = None
 ) -> None:
-    """Count remarks on the file *place* in *found*: [{note, count, files}], at most *most* entries."""
+    """Count remarks on the file *place* in *notes*: [{note, count, files}], at most *most* entries."""
     for remark in dict.fromkeys(remarks):
         kind = remark_pattern(remark)
-        known = next((one for one in found if remark_pattern(one["note"]) == kind), None)
+        known = next((note for note in notes if remark_pattern(note["note"]) == kind), None)
         if known is None:
-            if most is not None and len(found) >= most:
+            if most is not None and len(notes) >= most:
                 continue
             known = {"note": remark, "count": 0, "files": []}
-            found.append(known)
+            notes.append(known)
         known["count"] += 1
         if len(known["files"]) < NAMED:
             known["files"].append(place)

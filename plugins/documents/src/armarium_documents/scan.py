@@ -87,7 +87,12 @@ def walk_folder(
 
 
 def _walk(
-    root: Path, folder: Path, above: Position, recursive: bool, after: Position, left: frozenset[str] | None
+    root: Path,
+    folder: Path,
+    above: Position,
+    recursive: bool,
+    after: Position,
+    left_suffixes: frozenset[str] | None,
 ) -> Iterator[FoundEntry]:
     try:
         entries = sorted(names_in(folder), key=lambda entry: natural_key(entry[0]))
@@ -129,22 +134,24 @@ def _walk(
             elif (why := name_fault(name)) is not None:
                 yield FoundEntry("refused", position, path, why)
             else:
-                yield from _walk(root, path, position, recursive, inner, left)
+                yield from _walk(root, path, position, recursive, inner, left_suffixes)
         else:
-            yield classify(path, position, root, left)
+            yield classify(path, position, root, left_suffixes)
 
 
 def named_files(
     paths: Sequence[str], *, after: int = 0, left: frozenset[str] | None = None
 ) -> Iterator[tuple[int, FoundEntry]]:
     """Yield the files *paths* in the order given, from number *after* on, each with its number."""
-    for number, given in enumerate(paths):
+    for number, place in enumerate(paths):
         if number >= after:
-            path = Path(given)
+            path = Path(place)
             yield number, classify(path, (path.name,), None, left)
 
 
-def classify(path: Path, position: Position, root: Path | None, left: frozenset[str] | None) -> FoundEntry:
+def classify(
+    path: Path, position: Position, root: Path | None, left_suffixes: frozenset[str] | None
+) -> FoundEntry:
     """Decide by name and kind what to do with the file at *path*; *root* bounds where links may lead."""
     why, real = name_fault(path.name), None
     if why is None:
@@ -152,7 +159,7 @@ def classify(path: Path, position: Position, root: Path | None, left: frozenset[
     if why is not None:
         return FoundEntry("refused", position, path, why)
     suffix = path.suffix.casefold()
-    if suffix in (LAYOUT_SUFFIXES if left is None else left):
+    if suffix in (LAYOUT_SUFFIXES if left_suffixes is None else left_suffixes):
         return FoundEntry("left", position, path, real=real)
     # What a file without an ending contains is seen when it is opened.
     if suffix == ".zip":

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field, create_model
 
-from armarium.api import (
-    Action,
-    ActionContext,
-    Example,
-    Invalid,
-    Message,
-    Params,
-    RecipeJob,
-    action,
-    cancel_with_undo,
-)
+from armarium.api import Action, ActionContext, Invalid, Message, Params, RecipeJob, action, cancel_with_undo
 from armarium_documents.queries.tree import pages_under, recordings_under
 
 ScopeIds = Annotated[
@@ -73,11 +63,6 @@ def _start_action(family: str, job: RecipeJob) -> Action[Any]:
         ctx.target(*scope, queued)
         return {"job_id": queued, "pages": len(pages)}
 
-    def example(ex: Example) -> Mapping[str, Any]:
-        assert job.example is not None
-        ground = job.example(ex)
-        return {**ground.get("settings", {}), "scope_ids": [ground["page_id"]]}
-
     task = job.kind.summary.rstrip(".")
     return action(
         f"{family}.{job.id.replace('-', '_')}",
@@ -85,7 +70,6 @@ def _start_action(family: str, job: RecipeJob) -> Action[Any]:
         result=StartedJob,
         summary=f"{task}, as a background job.",
         words=f"Started to {task[0].lower()}{task[1:]}: {{scope_ids|pages}}",
-        example=cast(Any, example) if job.example is not None else None,
         guards_targets=True,
         after_undo=cancel_with_undo,
     )(start)

@@ -60,58 +60,59 @@ def geometry_places(geometry: Mapping[str, Any]) -> Iterator[tuple[float, float]
     for part in geometry_parts(geometry):
         waiting = [part["coordinates"]]
         while waiting:
-            one = waiting.pop()
-            if isinstance(one[0], int | float):
-                yield float(one[0]), float(one[1])
+            nested = waiting.pop()
+            if isinstance(nested[0], int | float):
+                yield float(nested[0]), float(nested[1])
             else:
-                waiting.extend(one)
+                waiting.extend(nested)
 
 
-def _read(given: Any, depth: int) -> Geometry:
-    kind = given.get("type") if isinstance(given, Mapping) else None
+def _read(geojson: Any, depth: int) -> Geometry:
+    kind = geojson.get("type") if isinstance(geojson, Mapping) else None
     if depth > _DEEPEST:
         raise NoGeometry(f"Its GeoJSON contains more than {_DEEPEST} collections nested in each other.")
     if kind == "Feature":
-        return _read(given.get("geometry"), depth + 1)
+        return _read(geojson.get("geometry"), depth + 1)
     if kind in ("FeatureCollection", "GeometryCollection"):
-        inner = given.get("features" if kind == "FeatureCollection" else "geometries")
+        inner = geojson.get("features" if kind == "FeatureCollection" else "geometries")
         if not isinstance(inner, Sequence) or isinstance(inner, str) or not inner:
             raise NoGeometry("Its GeoJSON is an empty collection.")
-        return {"type": "GeometryCollection", "geometries": [_read(one, depth + 1) for one in inner]}
+        return {"type": "GeometryCollection", "geometries": [_read(part, depth + 1) for part in inner]}
     if kind not in _DEPTHS:
         raise NoGeometry(f"Its GeoJSON is not a geometry: its type is {kind!r}.")
     if kind in ("Polygon", "MultiPolygon"):
-        nested = _read_coordinates(given.get("coordinates"), _DEPTHS[kind], _LEAST[kind])
+        nested = _read_coordinates(geojson.get("coordinates"), _DEPTHS[kind], _LEAST[kind])
         areas = [nested] if kind == "Polygon" else nested
         turned = [[_turn(ring, outer=number == 0) for number, ring in enumerate(rings)] for rings in areas]
         return {"type": kind, "coordinates": turned[0] if kind == "Polygon" else turned}
     return {
         "type": kind,
-        "coordinates": _read_coordinates(given.get("coordinates"), _DEPTHS[kind], _LEAST.get(kind, 1)),
+        "coordinates": _read_coordinates(geojson.get("coordinates"), _DEPTHS[kind], _LEAST.get(kind, 1)),
     }
 
 
-def _read_coordinates(given: Any, depth: int, least: int) -> Any:
+def _read_coordinates(coordinates: Any, depth: int, least: int) -> Any:
     """Return positions within *depth* lists, of which the innermost contains at least *least* different ones."""
     if depth == 0:
-        return _place(given)
-    if not isinstance(given, list) or not given:
+        return _place(coordinates)
+    if not isinstance(coordinates, list) or not coordinates:
         raise NoGeometry("The coordinates of its GeoJSON are not nested as its type requires.")
-    found = [_read_coordinates(one, depth - 1, least) for one in given]
-    if depth == 1 and len({tuple(one) for one in found}) < least:
+    places = [_read_coordinates(part, depth - 1, least) for part in coordinates]
+    if depth == 1 and len({tuple(place) for place in places}) < least:
         raise NoGeometry(f"Its GeoJSON has a line or a ring of fewer than {least} places.")
-    return found
+    return places
 
 
-def _place(given: Any) -> Place:
+def _place(position: Any) -> Place:
     """Return longitude and latitude of a position; an altitude is left out."""
-    if not isinstance(given, list) or not 2 <= len(given) <= 3:
+    if not isinstance(position, list) or not 2 <= len(position) <= 3:
         raise NoGeometry("The coordinates of its GeoJSON are not nested as its type requires.")
     if not all(
-        isinstance(one, int | float) and not isinstance(one, bool) and math.isfinite(one) for one in given
+        isinstance(number, int | float) and not isinstance(number, bool) and math.isfinite(number)
+        for number in position
     ):
         raise NoGeometry("One of its coordinates is not a number.")
-    lon, lat = given[:2]
+    lon, lat = position[:2]
     if abs(lon) > 180 or abs(lat) > 90:
         raise NoGeometry(
             f"Longitude {lon:g}, latitude {lat:g} is not a place on the globe; longitude comes first."

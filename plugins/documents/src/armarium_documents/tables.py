@@ -62,7 +62,7 @@ class Table(NamedTuple):
 def read_table(file: IO[bytes]) -> Table:
     """Return the table in *file*, which is read as its rows are asked for. Raises NotATable, also while rows are read."""
     sheet = read_separated(file)
-    columns = tuple(one.casefold() for one in sheet.headings)
+    columns = tuple(heading.casefold() for heading in sheet.headings)
     rows = ((line, dict(zip(columns, cells, strict=False))) for line, cells in sheet.rows)
     return Table(columns, rows, sheet.note)
 
@@ -79,7 +79,7 @@ def read_separated(file: IO[bytes]) -> Sheet:
     if match is not None:
         first = next(lines, "")
     separator = match[1] if match is not None else max(_SEPARATORS, key=first.count)
-    headings = tuple(one.strip() for one in next(csv.reader([first], delimiter=separator), []))
+    headings = tuple(heading.strip() for heading in next(csv.reader([first], delimiter=separator), []))
     if not any(headings):
         raise NotATable("it contains no table")
     guessed = _GUESSED.get(encoding)
@@ -110,7 +110,9 @@ _ODD = re.compile(
 
 def seems_mac_roman(data: bytes) -> bool:
     """Return whether a text makes more sense as of an old Macintosh than as of Windows."""
-    windows, mac = (len(_ODD.findall(data.decode(one, "replace"))) for one in ("cp1252", "mac_roman"))
+    windows, mac = (
+        len(_ODD.findall(data.decode(encoding, "replace"))) for encoding in ("cp1252", "mac_roman")
+    )
     return windows > 2 * mac
 
 

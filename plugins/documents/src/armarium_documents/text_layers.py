@@ -76,16 +76,16 @@ def _clip(box: Box, width: float, height: float) -> Box:
     return max(0.0, box[0]), max(0.0, box[1]), min(width, box[2]), min(height, box[3])
 
 
-def _follows(one: Box, other: Box) -> bool:
+def _follows(box: Box, other: Box) -> bool:
     """Return whether two words stand in one line, whatever its direction; lines of turned text run up or down."""
-    across = _overlap(one[0], one[2], other[0], other[2])
-    along = _overlap(one[1], one[3], other[1], other[3])
+    across = _overlap(box[0], box[2], other[0], other[2])
+    along = _overlap(box[1], box[3], other[1], other[3])
     if along >= 0.3:
-        thickness = max(one[3] - one[1], other[3] - other[1])
-        return max(other[0] - one[2], one[0] - other[2]) <= WIDEST_SPACE * thickness
-    upright = one[3] - one[1] > one[2] - one[0] or other[3] - other[1] > other[2] - other[0]
-    thickness = max(one[2] - one[0], other[2] - other[0])
-    return upright and across >= 0.6 and max(other[1] - one[3], one[1] - other[3]) <= thickness
+        thickness = max(box[3] - box[1], other[3] - other[1])
+        return max(other[0] - box[2], box[0] - other[2]) <= WIDEST_SPACE * thickness
+    upright = box[3] - box[1] > box[2] - box[0] or other[3] - other[1] > other[2] - other[0]
+    thickness = max(box[2] - box[0], other[2] - other[0])
+    return upright and across >= 0.6 and max(other[1] - box[3], box[1] - other[3]) <= thickness
 
 
 def _overlap(start: float, end: float, other_start: float, other_end: float) -> float:

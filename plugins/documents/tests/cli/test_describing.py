@@ -20,13 +20,13 @@ def page(desk: Machine, pictures: Pictures) -> str:
 
 
 def show_page(machine: Machine, page: str) -> dict[str, Any]:
-    found: dict[str, Any] = machine.succeed("show", page, "--json").json["document"]
-    return found
+    answer: dict[str, Any] = machine.succeed("show", page, "--json").json["document"]
+    return answer
 
 
 def test_attributes_are_written_kept_and_cleared(desk: Machine, page: str) -> None:
-    said = desk.succeed("set", page, "place=Toledo", "pages:=12", 'tags:=["a", "b"]', "odd=a=b").out
-    assert "Wrote 4 values of 1.png. Take it back with: armarium undo" in said
+    answer = desk.succeed("set", page, "place=Toledo", "pages:=12", 'tags:=["a", "b"]', "odd=a=b").out
+    assert "Wrote 4 values of 1.png. Take it back with: armarium undo" in answer
     assert show_page(desk, page)["attributes"] == {
         "place": "Toledo",
         "pages": 12,

@@ -36,8 +36,8 @@ def test_two_folders_of_the_same_names_stay_apart_on_the_way_in_and_out(
         (desk.home / box / "page" / "0001.xml").write_text(PAGE.format(image="0001.png", text=box))
         desk.succeed("import", box)
     assert names(desk) == ["Sources", "Box 3", "0001.png", "Box 4", "0001.png"]
-    said = desk.succeed("export", "--out", "out").out
-    assert said.startswith("Wrote 2 files to ")
+    answer = desk.succeed("export", "--out", "out").out
+    assert answer.startswith("Wrote 2 files to ")
     written = {str(path.relative_to(desk.home / "out")) for path in (desk.home / "out").rglob("*.xml")}
     assert written == {"Box 3/0001.xml", "Box 4/0001.xml"}
     assert "Box 4" in (desk.home / "out" / "Box 4" / "0001.xml").read_text("utf-8")
@@ -56,9 +56,9 @@ def test_an_empty_folder_ends_with_1_and_a_sentence(desk: Machine, words: tuple[
     (desk.home / "hollow" / "inner").mkdir(parents=True)
     (desk.home / "hollow" / ".hidden").touch()
     desk.succeed("create", "Letters")
-    said = desk.run("import", *words)
-    assert said.code == 1
-    assert "There is nothing to import in hollow" in said.err + said.out
+    result = desk.run("import", *words)
+    assert result.code == 1
+    assert "There is nothing to import in hollow" in result.err + result.out
 
 
 def test_the_same_note_of_readers_is_shown_once_for_many_files(desk: Machine, pictures: Pictures) -> None:
@@ -76,7 +76,7 @@ def test_the_same_note_of_readers_is_shown_once_for_many_files(desk: Machine, pi
     assert "lost-1.xml, lost-2.xml, lost-3.xml and 2 more" in left[0]
     answer = desk.succeed("import", "pages", "--again", "--json").json
     assert (answer["left"], answer["left_count"]) == ([], 0)
-    (note,) = [one for one in answer["layouts"]["notes"] if "page has" in one["note"]]
+    (note,) = [note for note in answer["layouts"]["notes"] if "page has" in note["note"]]
     assert (note["count"], note["files"]) == (5, [f"{n}.xml" for n in range(1, 6)])
 
 
@@ -87,10 +87,10 @@ def test_an_archive_comes_in_as_a_folder_does(desk: Machine, pictures: Pictures)
         archive.writestr("page/1.xml", PAGE.format(image="1.png", text="word"))
         archive.writestr("page/9.xml", PAGE.format(image="9.png", text="word"))
     desk.succeed("create", "Letters")
-    said = desk.succeed("import", "Box 7.zip").out
-    assert said.startswith("Imported 1 file.\nRead 1 layout file into the pages they describe.\n")
-    assert "  noted of Box 7/page/1.xml: " in said
-    assert "  not paired: Box 7/page/9.xml: " in said
+    answer = desk.succeed("import", "Box 7.zip").out
+    assert answer.startswith("Imported 1 file.\nRead 1 layout file into the pages they describe.\n")
+    assert "  noted of Box 7/page/1.xml: " in answer
+    assert "  not paired: Box 7/page/9.xml: " in answer
     assert names(desk) == ["Sources", "Box 7", "1.png"]
     assert "It is already the document" in desk.expect_refusal("import", "Box 7.zip")
     desk.succeed("undo")
@@ -118,8 +118,8 @@ def test_mets_orders_a_folder_and_alone_ends_with_1(desk: Machine, pictures: Pic
     folder = pictures(["1.png", "2.png"])
     (folder / "mets.xml").write_text(METS)
     desk.succeed("create", "Letters")
-    said = desk.succeed("import", "pages").out
-    assert "Used mets.xml of 'Letters': 2 of 2 pages, 2 documents put in its order, 2 labelled." in said
+    answer = desk.succeed("import", "pages").out
+    assert "Used mets.xml of 'Letters': 2 of 2 pages, 2 documents put in its order, 2 labelled." in answer
     assert names(desk) == ["Sources", "pages", "2.png", "1.png"]
     (desk.home / "alone").mkdir()
     (desk.home / "alone" / "mets.xml").write_text(METS)

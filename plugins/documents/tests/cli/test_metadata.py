@@ -16,10 +16,10 @@ def test_a_table_goes_out_and_comes_back_changed(desk: Machine, pictures: Pictur
     head, *rows = out.read_text("utf-8-sig").splitlines()
     out.write_text("\n".join([f"{head},place", *(f"{row},Toledo" for row in rows)]))
     assert "2 new" in desk.succeed("metadata", "import", str(out), "--dry-run").out
-    made = desk.succeed("metadata", "import", str(out), "--json").json
-    assert made["counts"]["new"] == 2
+    answer = desk.succeed("metadata", "import", str(out), "--json").json
+    assert answer["counts"]["new"] == 2
     assert "place" in desk.succeed("dataset", "--where", "place=Toledo").out
     desk.succeed("dataset", "--where", "place=Toledo", "--out", str(tmp_path / "found.xlsx"))
-    desk.succeed("undo", made["audit_id"])
+    desk.succeed("undo", answer["audit_id"])
     assert "2 new" in desk.succeed("metadata", "import", str(out), "--dry-run").out
     assert "not of the form" in desk.expect_refusal("metadata", "import", str(out), "--column", "place")

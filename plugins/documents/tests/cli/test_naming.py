@@ -28,10 +28,10 @@ def shelf(desk: Machine, pictures: Pictures) -> Machine:
 
 def test_a_folder_is_made_where_it_is_asked_for(desk: Machine) -> None:
     desk.succeed("create", "Letters")
-    said = desk.succeed("folder", "Box 3", "--in", "Sources").out
-    assert said.startswith("Made the folder Box 3 in Sources. Take it back with: armarium undo ")
+    answer = desk.succeed("folder", "Box 3", "--in", "Sources").out
+    assert answer.startswith("Made the folder Box 3 in Sources. Take it back with: armarium undo ")
     inner = make(desk, "Inner", "--in", "Sources/Box 3")
-    found = {one["name"]: one for one in desk.succeed("ls", "--json").json["items"]}
+    found = {item["name"]: item for item in desk.succeed("ls", "--json").json["items"]}
     assert found["Inner"]["id"] == inner
     assert found["Inner"]["parent_id"] == found["Box 3"]["id"]
     assert found["Box 3"]["parent_id"] == found["Sources"]["id"]
@@ -39,13 +39,13 @@ def test_a_folder_is_made_where_it_is_asked_for(desk: Machine) -> None:
 
 
 def test_a_page_is_named_by_as_much_of_its_path_as_is_needed(shelf: Machine) -> None:
-    nodes = {one["id"]: one for one in shelf.succeed("ls", "--json").json["items"]}
+    nodes = {item["id"]: item for item in shelf.succeed("ls", "--json").json["items"]}
 
     def path(one: str) -> str:
         above = nodes[one]["parent_id"]
         return (path(above) + "/" if above else "") + nodes[one]["name"]
 
-    by_path = {path(one): one for one in nodes}
+    by_path = {path(node): node for node in nodes}
     third = next(one for at, one in by_path.items() if "Box 3/" in at and at.endswith(".png"))
     whole = path(third)
     for text in (whole, f"/{whole}", whole.removeprefix("Sources/"), whole.replace("/", " / ")):

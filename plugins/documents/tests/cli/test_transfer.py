@@ -18,21 +18,21 @@ def two_projects(desk: Machine, pictures: Pictures) -> Machine:
 
 
 def ids(machine: Machine, library: str) -> dict[str, str]:
-    found = machine.succeed("ls", "--library", library, "--json").json["items"]
-    return {node["name"]: node["id"] for node in found}
+    answer = machine.succeed("ls", "--library", library, "--json").json["items"]
+    return {node["name"]: node["id"] for node in answer}
 
 
 def test_a_plan_a_copy_and_a_move(two_projects: Machine) -> None:
     page, other = ids(two_projects, "Wills")["1.png"], ids(two_projects, "Wills")["2.png"]
     here = ("--library", "Letters")
-    said = two_projects.succeed("transfer", page, "--from", "Wills", "--dry-run", *here).out
-    assert said.startswith("Would be copied: 1 document, 1 rendition, 1 file.")
+    answer = two_projects.succeed("transfer", page, "--from", "Wills", "--dry-run", *here).out
+    assert answer.startswith("Would be copied: 1 document, 1 rendition, 1 file.")
     assert list(ids(two_projects, "Letters")) == ["Sources"]
     box = two_projects.succeed(
         "action", "run", "document.create", "-p", '{"name": "Box"}', "--json", *here
     ).json["result"]["id"]
-    said = two_projects.succeed("transfer", page, "--from", "Wills.library", "--into", box, *here).out
-    assert said.startswith("Copied 1 document, 1 rendition, 1 file.\nTake it back with: armarium undo ")
+    answer = two_projects.succeed("transfer", page, "--from", "Wills.library", "--into", box, *here).out
+    assert answer.startswith("Copied 1 document, 1 rendition, 1 file.\nTake it back with: armarium undo ")
     done = two_projects.succeed("transfer", page, other, "--from", "Wills", "--move", "--json", *here).json
     assert (done["mode"], done["written"]["documents"]) == ("move", 2)
     assert sorted(ids(two_projects, "Letters")) == ["1.png", "2.png", "Box", "Sources"]

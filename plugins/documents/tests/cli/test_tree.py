@@ -12,8 +12,8 @@ from armarium_testing.command_line import Machine, Pictures, ids
 
 def run(machine: Machine, action: str, params: str) -> dict[str, Any]:
     """Return the result of an action."""
-    found: dict[str, Any] = machine.succeed("action", "run", action, "-p", params, "--json").json["result"]
-    return found
+    answer: dict[str, Any] = machine.succeed("action", "run", action, "-p", params, "--json").json["result"]
+    return answer
 
 
 def describe(machine: Machine, document: str, **attributes: object) -> None:
@@ -23,9 +23,9 @@ def describe(machine: Machine, document: str, **attributes: object) -> None:
 
 
 def test_ls_goes_into_folders_or_not(wills: Machine) -> None:
-    said = wills.succeed("ls").out
-    assert "│     1.png" in said
-    assert "│ image  │" in said
+    answer = wills.succeed("ls").out
+    assert "│     1.png" in answer
+    assert "│ image  │" in answer
     flat = wills.succeed("ls", "--flat", "--json").json
     assert [node["name"] for node in flat["items"]] == ["Sources"]
     assert wills.succeed("ls", ids(wills)["pages"], "--flat", "--json").json["count"] == 3
@@ -36,9 +36,9 @@ def test_show_describes_a_document(wills: Machine) -> None:
     page = ids(wills)["1.png"]
     describe(wills, page, place="Toledo", tags=["a", "b"], nothing=None)
     run(wills, "document.update", f'{{"document_id": "{page}", "date_iso": "1750", "is_starred": true}}')
-    said = wills.succeed("show", page).out
-    assert said.splitlines()[0] == "Sources/pages/1.png"
-    assert f"  {page}  image" in said
+    answer = wills.succeed("show", page).out
+    assert answer.splitlines()[0] == "Sources/pages/1.png"
+    assert f"  {page}  image" in answer
     for words in (
         "date: 1750",
         "starred",
@@ -46,8 +46,8 @@ def test_show_describes_a_document(wills: Machine) -> None:
         "tags: a, b",
         "100 × 80 pixels, image/png, primary",
     ):
-        assert f"  {words}" in said or words in said, words
-    assert "nothing" not in said
+        assert f"  {words}" in answer or words in answer, words
+    assert "nothing" not in answer
     shown = wills.succeed("show", page, "--json").json
     assert shown["described"]["values"]["place"] == "Toledo"
     assert "  inside: 3" in wills.succeed("show", ids(wills)["pages"]).out
@@ -81,8 +81,8 @@ def test_a_document_is_named_by_its_name_where_only_one_has_it(wills: Machine) -
 
 def test_show_reports_a_kind_that_cannot_be_resolved(wills: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     """No action and no undo leaves a page like this, but a project from elsewhere may contain one."""
-    from armarium.cli.refusals import Refused
-    from armarium.cli.session import Session
+    from armarium_cli.refusals import Refused
+    from armarium_cli.session import Session
 
     get = Session.get
 
@@ -114,12 +114,12 @@ def test_show_writes_the_picture_to_a_file(wills: Machine) -> None:
 def test_move_places_documents(wills: Machine) -> None:
     known = ids(wills)
     box = run(wills, "document.create", '{"name": "Box"}')["id"]
-    said = wills.succeed("move", known["1.png"], known["2.png"], "--to", box).out
-    assert said.startswith("Moved 2 documents to Box. Take it back with: armarium undo ")
+    answer = wills.succeed("move", known["1.png"], known["2.png"], "--to", box).out
+    assert answer.startswith("Moved 2 documents to Box. Take it back with: armarium undo ")
     wills.succeed("move", known["2.png"], "--to", box, "--first")
-    assert [one["name"] for one in wills.succeed("ls", box, "--json").json["items"]] == ["2.png", "1.png"]
+    assert [item["name"] for item in wills.succeed("ls", box, "--json").json["items"]] == ["2.png", "1.png"]
     wills.succeed("move", known["2.png"], "--to", box, "--after", known["1.png"])
-    assert [one["name"] for one in wills.succeed("ls", box, "--json").json["items"]] == ["1.png", "2.png"]
+    assert [item["name"] for item in wills.succeed("ls", box, "--json").json["items"]] == ["1.png", "2.png"]
     assert wills.succeed("move", known["1.png"], "--top", "--json").json["parent_id"] is None
     assert "to the top." in wills.succeed("move", known["2.png"], "--top").out
 
@@ -141,8 +141,8 @@ def test_moves_that_cannot_be_are_refused(wills: Machine) -> None:
 def test_the_trash_and_back(wills: Machine) -> None:
     known = ids(wills)
     assert wills.succeed("trash").out == "The Trash is empty.\n"
-    said = wills.succeed("trash", known["1.png"], known["2.png"]).out
-    assert said.startswith("2 documents went to the Trash. Take it back with: armarium undo ")
+    answer = wills.succeed("trash", known["1.png"], known["2.png"]).out
+    assert answer.startswith("2 documents went to the Trash. Take it back with: armarium undo ")
     listed = wills.succeed("trash").out
     assert known["1.png"] in listed
     assert "Sources" in listed
@@ -167,9 +167,9 @@ def test_empty_trash_asks_first(wills: Machine) -> None:
     assert "pass --yes" in wills.expect_refusal("empty-trash", "--json")
     assert wills.succeed("empty-trash", "--dry-run", "--json").json["documents"] == 1
     assert "?" in wills.succeed("empty-trash", "--dry-run").out
-    said = wills.succeed("empty-trash", "--yes").out
-    assert said.startswith("Removed 1 document and 1 file, ")
-    assert "Snapshot before it: " in said
+    answer = wills.succeed("empty-trash", "--yes").out
+    assert answer.startswith("Removed 1 document and 1 file, ")
+    assert "Snapshot before it: " in answer
     assert wills.expect_refusal("show", known["1.png"]).startswith("There is no document")
 
 
@@ -201,22 +201,22 @@ CONDITIONS = [
 def test_dataset_keeps_what_meets_every_condition(described: Machine) -> None:
     sources = ids(described)["pages"]
     for conditions, names in CONDITIONS:
-        options = [word for one in conditions for word in ("-w", one)]
-        found = described.succeed("dataset", sources, *options, "--json").json
-        assert [row["name"] for row in found["rows"]] == names, conditions
+        options = [word for condition in conditions for word in ("-w", condition)]
+        answer = described.succeed("dataset", sources, *options, "--json").json
+        assert [row["name"] for row in answer["rows"]] == names, conditions
 
 
 def test_dataset_shows_a_table_and_what_was_counted(described: Machine) -> None:
-    said = described.succeed(
+    answer = described.succeed(
         "dataset", "--described", "--sort", "pages:number", "--desc", "-f", "place", "--bins", "date:month"
     ).out
-    assert said.index("1.png") < said.index("2.png")
-    assert "2 documents." in said
-    assert "┃ pages ┃" in said
-    assert "1750-03" in said
-    assert "│ Cuenca │ 1" in said
-    assert "…" in said
-    assert "x" * 41 not in said.replace("\n", "")
+    assert answer.index("1.png") < answer.index("2.png")
+    assert "2 documents." in answer
+    assert "┃ pages ┃" in answer
+    assert "1750-03" in answer
+    assert "│ Cuenca │ 1" in answer
+    assert "…" in answer
+    assert "x" * 41 not in answer.replace("\n", "")
     assert (
         "these are 2 to 2" in described.succeed("dataset", "--described", "--limit", "1", "--offset", "1").out
     )

@@ -10,7 +10,6 @@ from sqlalchemy import select
 from armarium.api import (
     ActionContext,
     Engine,
-    Example,
     Library,
     Outcome,
     Principal,
@@ -20,9 +19,7 @@ from armarium.api import (
     action,
     cancel_with_undo,
     is_among,
-    new_id,
 )
-from armarium_documents.api import sample_picture
 from armarium_exports.bundles import write_jsonl, write_parquet
 from armarium_exports.download_writers import DownloadParams, check_asked
 from armarium_exports.downloads import DownloadBegun, PreparedExport, prepare
@@ -33,10 +30,10 @@ from armarium_exports.pdf_file import write_pdf_file
 from armarium_exports.queries import kept_export, same_folder
 from armarium_exports.receivers.writing import write_for
 from armarium_exports.records import (
+    Id,
     KeepParams,
     Kept,
     KeptExport,
-    KeptParams,
     ParquetParams,
     ParquetWritten,
     PdfParams,
@@ -58,7 +55,6 @@ from armarium_exports.records import (
 from armarium_exports.site.writing import publish as write_publication
 from armarium_exports.site.writing import write_site
 from armarium_exports.training import write_training
-from armarium_source_model.api import sample_page
 
 Write = Callable[[Engine, Library, Principal, Any], dict[str, Any]]
 
@@ -82,27 +78,17 @@ def _record_export(ctx: ActionContext, p: Any, write: Write) -> dict[str, Any]:
         written = write(ctx.engine, ctx.project, ctx.principal, p)
     if getattr(p, "target_id", None) is not None:
         ctx.target(p.target_id)
-    found: dict[str, Any] = written
-    return found
-
-
-def _page(ex: Example) -> str:
-    return sample_page(ex, ["Dear Sir"]).document_id
-
-
-def _records_example(ex: Example) -> dict[str, Any]:
-    return {"target_id": _page(ex), "output_path": str(ex.folder / f"{new_id()}.jsonl")}
+    answer: dict[str, Any] = written
+    return answer
 
 
 @action(
     "export.jsonl",
-    params=RecordsParams,
     result=RecordsWritten,
     summary="Write records as JSON Lines to a file on this machine.",
     route=Route("POST", "/api/export/jsonl", name="export_jsonl", refusals=(403, 404, 409, 503)),
     words="Exported records of {target_id|the project}",
     undoable=False,
-    example=_records_example,
     conduct=_write_ahead(write_jsonl),
 )
 def jsonl(ctx: ActionContext, p: RecordsParams) -> dict[str, Any]:
@@ -112,13 +98,11 @@ def jsonl(ctx: ActionContext, p: RecordsParams) -> dict[str, Any]:
 
 @action(
     "export.parquet",
-    params=ParquetParams,
     result=ParquetWritten,
     summary="Write records as Parquet, a file for each record type, to a folder on this machine.",
     route=Route("POST", "/api/export/parquet", name="export_parquet", refusals=(403, 404, 409, 503)),
     words="Exported records of {target_id|the project}",
     undoable=False,
-    example=lambda ex: {"output_path": str(ex.folder / new_id()), "target_id": _page(ex)},
     conduct=_write_ahead(write_parquet),
 )
 def parquet(ctx: ActionContext, p: ParquetParams) -> dict[str, Any]:
@@ -128,13 +112,11 @@ def parquet(ctx: ActionContext, p: ParquetParams) -> dict[str, Any]:
 
 @action(
     "export.pdf",
-    params=PdfParams,
     result=PdfWritten,
     summary="Write one searchable PDF of a document, a folder or the project to a file on this machine.",
     route=Route("POST", "/api/export/pdf", name="export_pdf", refusals=(403, 404, 409, 503)),
     words="Exported {target_id|the project} as PDF",
     undoable=False,
-    example=lambda ex: {"output_path": str(ex.folder / f"{new_id()}.pdf"), "target_id": _pictured_page(ex)},
     conduct=_write_ahead(write_pdf_file),
 )
 def pdf(ctx: ActionContext, p: PdfParams) -> dict[str, Any]:
@@ -146,13 +128,11 @@ def pdf(ctx: ActionContext, p: PdfParams) -> dict[str, Any]:
 
 @action(
     "export.training",
-    params=TrainingParams,
     result=TrainingWritten,
     summary="Write training samples from the episode ledger.",
     route=Route("POST", "/api/export/training", name="export_training", refusals=(403, 404, 409, 503)),
     words="Exported training samples",
     undoable=False,
-    example=lambda ex: {"output_path": str(ex.folder / f"{new_id()}.jsonl")},
     conduct=_write_ahead(write_training),
 )
 def training(ctx: ActionContext, p: TrainingParams) -> dict[str, Any]:
@@ -162,13 +142,11 @@ def training(ctx: ActionContext, p: TrainingParams) -> dict[str, Any]:
 
 @action(
     "export.eleventy",
-    params=SiteParams,
     result=SiteWritten,
     summary="Write a static site of the project as an Eleventy project.",
     route=Route("POST", "/api/export/eleventy-site", name="export_site", refusals=(403, 404, 409, 503)),
     words="Wrote a site of {target_id|the project}",
     undoable=False,
-    example=lambda ex: {"output_path": str(ex.folder / new_id()), "target_id": _page(ex)},
     conduct=_write_ahead(write_site),
 )
 def eleventy(ctx: ActionContext, p: SiteParams) -> dict[str, Any]:
@@ -180,17 +158,11 @@ def eleventy(ctx: ActionContext, p: SiteParams) -> dict[str, Any]:
 
 @action(
     "export.receiver",
-    params=ReceiverParams,
     result=ReceiverWritten,
     summary="Write pages in the form that a certain program opens.",
     route=Route("POST", "/api/export/receivers", name="export_for_receiver", refusals=(403, 404, 409, 503)),
     words="Wrote {scope_ids|pages} for another program",
     undoable=False,
-    example=lambda ex: {
-        "output_path": str(ex.folder / new_id()),
-        "receiver": "kraken",
-        "scope_ids": [_pictured_page(ex)],
-    },
     conduct=_write_ahead(write_for),
 )
 def receiver(ctx: ActionContext, p: ReceiverParams) -> dict[str, Any]:
@@ -200,28 +172,18 @@ def receiver(ctx: ActionContext, p: ReceiverParams) -> dict[str, Any]:
     return _record_export(ctx, p, write_for)
 
 
-def _pictured_page(ex: Example) -> str:
-    from PIL import Image
-
-    return sample_page(
-        ex, ["Dear Sir"], document_id=sample_picture(ex, Image.new("L", (80, 60), 255))
-    ).document_id
-
-
 def _download(engine: Engine, library: Library, principal: Principal, p: DownloadParams) -> dict[str, Any]:
     return prepare(engine, library, principal, p)
 
 
 @action(
     "export.download",
-    params=DownloadParams,
     result=PreparedExport,
     summary="Make an export as one file to be saved over HTTP, and say what it could not carry.",
     route=Route("POST", "/api/export/downloads", name="prepare_download", refusals=(403, 404, 409, 422, 503)),
     role="viewer",
     words="Exported {scope_ids|the project} to be saved elsewhere",
     undoable=False,
-    example=lambda ex: {"what": "files", "format": "markdown", "scope_ids": [_page(ex)]},
     conduct=_write_ahead(_download),
 )
 def download(ctx: ActionContext, p: DownloadParams) -> dict[str, Any]:
@@ -233,14 +195,12 @@ def download(ctx: ActionContext, p: DownloadParams) -> dict[str, Any]:
 
 @action(
     "export.start_download",
-    params=DownloadParams,
     result=DownloadBegun,
     summary="Have an export made in the background, to be saved over HTTP when it is done.",
     route=Route("POST", "/api/export/downloads/start", name="start_download", refusals=(403, 422)),
     role="viewer",
     words="Started to export {scope_ids|the project} to be saved elsewhere",
     undoable=False,
-    example=lambda ex: {"what": "files", "format": "markdown", "scope_ids": [_page(ex)]},
 )
 def start_download(ctx: ActionContext, p: DownloadParams) -> dict[str, Any]:
     """For many pages: a job, which can be paused and cancelled. `GET /api/export/downloads` then lists the file for an
@@ -252,17 +212,11 @@ def start_download(ctx: ActionContext, p: DownloadParams) -> dict[str, Any]:
     return {"job_id": job_id}
 
 
-def _publish_example(ex: Example) -> dict[str, Any]:
-    return {"folder": str(ex.folder / new_id()), "page_ids": [_page(ex)]}
-
-
 @action(
     "export.publish",
-    params=PublishParams,
     result=PublishedSite,
     summary="Publish pages as a site in a folder, replacing an earlier site there.",
     words="Published a site of {page_ids|pages}",
-    example=_publish_example,
     conduct=_write_ahead(write_publication),
 )
 def publish(ctx: ActionContext, p: PublishParams) -> dict[str, Any]:
@@ -299,20 +253,12 @@ def _keep_again(undo: UndoContext) -> None:
         cancel_with_undo(undo)
 
 
-def _keep_example(ex: Example) -> dict[str, Any]:
-    folder = ex.folder / new_id()
-    folder.mkdir()
-    return {"folder": str(folder), "format": "markdown", "per": "page"}
-
-
 @action(
     "export.keep",
-    params=KeepParams,
     result=Kept,
     summary="Keep an export in a folder, which is updated as the work changes.",
     route=Route("POST", "/api/export/kept", name="keep_export", refusals=(403, 409)),
     words="Started to keep an export",
-    example=_keep_example,
     laws=(KEPT_ONCE,),
     after_undo=_keep_again,
 )
@@ -328,32 +274,29 @@ def keep(ctx: ActionContext, p: KeepParams) -> dict[str, Any]:
         raise no_folder(str(folder))
     if same_folder(ctx.conn, p.folder, p.format):
         raise folder_kept(p.format, str(folder))
-    stated = {"folder": str(folder), "format": p.format, "per": p.per}
-    made = KeptExport.rows.insert(ctx.conn, {**stated, **ctx.provenance()})
-    return {"id": made["id"], **stated, "job_id": _begin(ctx, made["id"])}
+    fields = {"folder": str(folder), "format": p.format, "per": p.per}
+    row = KeptExport.rows.insert(ctx.conn, {**fields, **ctx.provenance()})
+    return {"id": row["id"], **fields, "job_id": _begin(ctx, row["id"])}
 
 
 @action(
     "export.unkeep",
-    params=KeptParams,
     result=Unkept,
     summary="Stop keeping an export; its files stay.",
     route=Route("DELETE", "/api/export/kept/{export_id}", name="unkeep_export"),
     words="Stopped keeping an export",
     laws=(KEPT_ONCE,),
     after_undo=_keep_again,
-    example=lambda ex: {"export_id": ex.run("export.keep", _keep_example(ex))["id"]},
 )
-def unkeep(ctx: ActionContext, p: KeptParams) -> dict[str, Any]:
+def unkeep(ctx: ActionContext, export_id: Id) -> dict[str, Any]:
     """Stop it; the files stay where they are."""
-    KeptExport.rows.delete(ctx.conn, p.export_id)
-    ctx.target(p.export_id)
-    return {"status": "deleted", "id": p.export_id}
+    KeptExport.rows.delete(ctx.conn, export_id)
+    ctx.target(export_id)
+    return {"status": "deleted", "id": export_id}
 
 
 @action(
     "export.write_kept",
-    params=KeptParams,
     result=WriteBegun,
     summary="Write all of a kept export now.",
     route=Route(
@@ -361,12 +304,11 @@ def unkeep(ctx: ActionContext, p: KeptParams) -> dict[str, Any]:
     ),
     words="Started to write a kept export",
     undoable=False,
-    example=lambda ex: {"export_id": ex.run("export.keep", _keep_example(ex))["id"]},
 )
-def write_kept(ctx: ActionContext, p: KeptParams) -> dict[str, Any]:
+def write_kept(ctx: ActionContext, export_id: Id) -> dict[str, Any]:
     """Enqueue one background job, listed with the others. Refused (403) to a caller who may not write to its folder."""
-    ctx.engine.paths.check(KeptFolder(kept_export(ctx.conn, p.export_id).folder), ctx.principal)
-    return {"id": p.export_id, "job_id": _begin(ctx, p.export_id)}
+    ctx.engine.paths.check(KeptFolder(kept_export(ctx.conn, export_id).folder), ctx.principal)
+    return {"id": export_id, "job_id": _begin(ctx, export_id)}
 
 
 def _begin(ctx: ActionContext, export_id: str) -> str:

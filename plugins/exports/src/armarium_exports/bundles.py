@@ -11,10 +11,11 @@ import orjson
 from sqlalchemy import Connection
 
 from armarium.api import Engine, Library, Principal, now
-from armarium_exports.earlier import clash_refused, listed_before
 from armarium_exports.parquet import ROWS, arrow_schema, write_columns
 from armarium_exports.places import (
+    clash_refused,
     file_place,
+    listed_before,
     require_parent,
     settle,
     whole_file,
@@ -106,19 +107,16 @@ def write_parquet(engine: Engine, library: Library, principal: Principal, p: Par
                 engine, library, selection, fresh / "line_picture.parquet"
             )
         written = sorted(path.name for path in fresh.iterdir())
-        stated = head(engine, library, selection, p.target_id) | {
+        manifest = head(engine, library, selection, p.target_id) | {
             "record_counts": counts,
             "files": [*written, MANIFEST],
         }
-        (fresh / MANIFEST).write_bytes(orjson.dumps(stated, option=orjson.OPT_INDENT_2))
+        (fresh / MANIFEST).write_bytes(orjson.dumps(manifest, option=orjson.OPT_INDENT_2))
         size = sum(path.stat().st_size for path in fresh.iterdir())
         clash_refused(fresh, place, before)
         settle(fresh, place, before, MANIFEST)
     answer = _answer(place, selection, counts, size)
-    return answer | {
-        "files": [str(place / name) for name in written],
-        "manifest_path": str(place / MANIFEST),
-    }
+    return answer | {"files": [str(place / name) for name in written], "manifest_path": str(place / MANIFEST)}
 
 
 def _write_type(kind: RecordType, conn: Connection, selection: Selection, path: Path) -> int:
@@ -176,10 +174,10 @@ def _sort(value: Any) -> str:
     return "text" if isinstance(value, str) else "json"
 
 
-def _common(one: str, other: str) -> str:
-    if one == "none":
+def _common(kind: str, other: str) -> str:
+    if kind == "none":
         return other
-    return "number" if {one, other} == {"integer", "number"} else "json"
+    return "number" if {kind, other} == {"integer", "number"} else "json"
 
 
 def _cell(value: Any, sort: str) -> Any:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import (
+from armarium_cli.api import (
     BY_PATH,
     Commands,
     Finder,
@@ -72,8 +72,8 @@ def records(
 
 def _say_withheld(written: dict[str, Any]) -> None:
     withheld = written["withheld"]
-    for one in withheld[:NAMED]:
-        typer.echo(f"  left out: {one['document_id']}. {one['why']}", err=True)
+    for page in withheld[:NAMED]:
+        typer.echo(f"  left out: {page['document_id']}. {page['why']}", err=True)
     if len(withheld) > NAMED:
         typer.echo(f"  left out: {len(withheld) - NAMED} more, because of their rights.", err=True)
 
@@ -103,8 +103,8 @@ def _say_site(written: dict[str, Any]) -> Iterator[str]:
         yield "Build it there with: npm install, then npm run build. The site is then in _site."
     if written["earlier_build"]:
         typer.echo(f"  built before this export, and unchanged: {written['earlier_build']}", err=True)
-    for one in written["left_behind"]:
-        typer.echo(f"  could not be removed: {one}", err=True)
+    for path in written["left_behind"]:
+        typer.echo(f"  could not be removed: {path}", err=True)
     say_makers(written["made"])
     _say_withheld(written)
 
@@ -157,7 +157,7 @@ def export_one(
     format_name = VOLUMES.get(out.suffix.lower().removeprefix("."))
     if format_name is None:
         raise Refused(
-            f"{out} does not end in {', '.join(f'.{one}' for one in VOLUMES)}, which says what to write."
+            f"{out} does not end in {', '.join(f'.{ending}' for ending in VOLUMES)}, which says what to write."
         )
     place_for(out, overwrite=overwrite)
     with project_session() as session:
@@ -168,45 +168,47 @@ def export_one(
         begun = session.post("/api/export/downloads/start", body)
         follow_job(session, begun["job_id"], "Write")
         prepared = session.get("/api/export/downloads")["exports"]
-        made = next(one for one in prepared if one["job_id"] == begun["job_id"])
-        write_file(out, session.raw("GET", f"/api/export/downloads/{made['id']}"), overwrite=overwrite)
+        export = next(entry for entry in prepared if entry["job_id"] == begun["job_id"])
+        write_file(out, session.raw("GET", f"/api/export/downloads/{export['id']}"), overwrite=overwrite)
 
     def words() -> None:
-        typer.echo(f"Wrote {plural(made['pages'], 'page')} to {out}.")
-        say_makers(made["made"])
-        for one in made["left_out"][:NAMED]:
-            typer.echo(f"  {one['why']}", err=True)
-        if len(made["left_out"]) > NAMED:
+        typer.echo(f"Wrote {plural(export['pages'], 'page')} to {out}.")
+        say_makers(export["made"])
+        for page in export["left_out"][:NAMED]:
+            typer.echo(f"  {page['why']}", err=True)
+        if len(export["left_out"]) > NAMED:
             typer.echo(
-                f"  {len(made['left_out']) - NAMED} more have not been read; the file names them.", err=True
+                f"  {len(export['left_out']) - NAMED} more have not been read; the file names them.", err=True
             )
-        _say_withheld(made)
+        _say_withheld(export)
 
-    answer({**made, "path": str(out)}, words)
+    answer({**export, "path": str(out)}, words)
 
 
 def _pages_found(session: Session, words: str, scope: list[str]) -> list[str]:
     """Return what a search finds, in *scope* if that is a document; Refused if it is nothing, or too much for one file."""
     filters = {"parent_id": scope[0]} if scope else None
-    found: list[str] = []
+    page_ids: list[str] = []
     while True:
-        body = {"query": words, "limit": _FOUND_AT_ONCE, "offset": len(found), "filters": filters}
+        body = {"query": words, "limit": _FOUND_AT_ONCE, "offset": len(page_ids), "filters": filters}
         results = session.post("/api/search", body)["results"]
-        found += [one["document_id"] for one in results]
+        page_ids += [result["document_id"] for result in results]
         if len(results) < _FOUND_AT_ONCE:
             break
-        if len(found) >= _MOST_FOUND:
+        if len(page_ids) >= _MOST_FOUND:
             raise Refused(
                 f"{words!r} is found in more than {_MOST_FOUND:,} pages, too many for one file; narrow it with --of."
             )
-    if not found:
+    if not page_ids:
         raise Refused(f"{words!r} is not found, so there is nothing to write; armarium search shows what is.")
-    return found
+    return page_ids
 
 
 @commands.example("export-for kraken Letters --out kraken")
 def export_for(
-    receiver: Annotated[str, "escriptorium, transkribus, ocr-d, kraken, mets-viewer or tropy."],
+    receiver: Annotated[
+        str, "escriptorium, transkribus, ocr-d, kraken, mets-viewer, tropy, zotero or omeka-s."
+    ],
     ids: Scope = None,
     out: Annotated[str, "--out, -o: The folder to write."] = "export",
     report: Annotated[bool, "Only show what would be lost."] = False,
@@ -216,42 +218,42 @@ def export_for(
     with project_session() as session:
         scope = {"receiver": receiver, "scope_ids": scope_of(session, ids)}
         if report:
-            found = session.post("/api/export/receivers/report", scope)
+            outcome = session.post("/api/export/receivers/report", scope)
         else:
             body = {**scope, "output_path": full_path(out), "overwrite": overwrite}
-            found = session.post("/api/export/receivers", body)
+            outcome = session.post("/api/export/receivers", body)
 
     def words() -> None:
         done = "Would write" if report else "Wrote"
-        where = "" if report else f" to {found['output_path']}"
-        typer.echo(f"{done} {plural(found['pages'], 'page')} for {found['receiver']}{where}.")
-        say_makers(found["made"])
-        for line in _draw_losses(found["losses"], found["pages"]):
+        where = "" if report else f" to {outcome['output_path']}"
+        typer.echo(f"{done} {plural(outcome['pages'], 'page')} for {outcome['receiver']}{where}.")
+        say_makers(outcome["made"])
+        for line in _draw_losses(outcome["losses"], outcome["pages"]):
             typer.echo(line)
-        for one in found["left_out"][:NAMED]:
-            typer.echo(f"  left out: {one['document_id']}. {one['why']}", err=True)
-        for problem in found["problems"]:
+        for page in outcome["left_out"][:NAMED]:
+            typer.echo(f"  left out: {page['document_id']}. {page['why']}", err=True)
+        for problem in outcome["problems"]:
             typer.echo(f"  problem: {problem}", err=True)
-        _say_withheld(found)
+        _say_withheld(outcome)
 
-    answer(found, words)
+    answer(outcome, words)
 
 
 def _draw_losses(pages: list[dict[str, Any]], count: int) -> list[str]:
     """Print a line for each loss, the most widespread first: a bar for the share of affected pages, how
     often, and why.
     """
-    there: Counter[tuple[str, str]] = Counter()
+    page_counts: Counter[tuple[str, str]] = Counter()
     in_all: Counter[tuple[str, str]] = Counter()
     for page in pages:
-        there.update({(loss["what"], loss["why"]) for loss in page["losses"]})
+        page_counts.update({(loss["what"], loss["why"]) for loss in page["losses"]})
         for loss in page["losses"]:
             in_all[loss["what"], loss["why"]] += loss["count"]
-    if not there:
+    if not page_counts:
         return ["  nothing would be lost."] if count else []
-    width = min(max(len(what) for what, _ in there), 40)
+    width = min(max(len(what) for what, _ in page_counts), 40)
     drawn = ["  lost:"]
-    for (what, why), number in sorted(there.items(), key=lambda one: (-one[1], one[0])):
+    for (what, why), number in sorted(page_counts.items(), key=lambda pair: (-pair[1], pair[0])):
         filled = max(1, round(BAR * number / count))
         bar = "█" * filled + "░" * (BAR - filled)
         share = f"{number} of {plural(count, 'page')}"
@@ -266,7 +268,7 @@ def _draw_losses(pages: list[dict[str, Any]], count: int) -> list[str]:
     says="Kept up to date in {folder} from now on. To see what it wrote: armarium kept-exports",
 )
 def keep_export(
-    format: Annotated[str, "word, markdown, or a format that armarium formats lists as written."],
+    format: Annotated[str, "word, markdown, pdf, or a format that armarium formats lists as written."],
     folder: Annotated[str, "An existing folder outside the project.", BY_PATH],
     per: Annotated[
         bool | None,
@@ -286,21 +288,21 @@ def kept_exports(
     with project_session() as session:
         if end is not None:
             session.delete(f"/api/export/kept/{end}")
-        found = session.get("/api/export/kept")
+        listed = session.get("/api/export/kept")
         if write:
-            for export in found["exports"]:
+            for export in listed["exports"]:
                 follow_job(session, session.post(f"/api/export/kept/{export['id']}/write")["job_id"], "Write")
-            found = session.get("/api/export/kept")
+            listed = session.get("/api/export/kept")
 
     def words() -> None:
-        if not found["exports"]:
+        if not listed["exports"]:
             typer.echo("There is no kept export; create one with armarium keep-export FORMAT FOLDER.")
-        for one in found["exports"]:
-            typer.echo(f"{one['id']}: {one['format']} per {one['per']} in {one['folder']}")
-            typer.echo(f"  {plural(len(one['files']), 'file')}, {one['pending']} to be written again")
-            for other in one["in_the_way"][:NAMED]:
+        for export in listed["exports"]:
+            typer.echo(f"{export['id']}: {export['format']} per {export['per']} in {export['folder']}")
+            typer.echo(f"  {plural(len(export['files']), 'file')}, {export['pending']} to be written again")
+            for other in export["in_the_way"][:NAMED]:
                 typer.echo(f"  not touched: {other['path']}. {other['why']}", err=True)
-            for other in one["left_behind"][:NAMED]:
+            for other in export["left_behind"][:NAMED]:
                 typer.echo(f"  no longer updated: {other['path']}; remove it by hand.", err=True)
 
-    answer(found, words)
+    answer(listed, words)

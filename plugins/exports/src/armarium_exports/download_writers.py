@@ -27,7 +27,7 @@ from armarium.api import (
 from armarium_documents.api import documents, pages_under
 from armarium_exports.bundles import write_jsonl, write_parquet
 from armarium_exports.errors import nothing_to_export, one_scope, only_files_of_the_past, receiver_needed
-from armarium_exports.pages import units_of
+from armarium_exports.pages import split_with_text, units_of
 from armarium_exports.receivers.writing import write_for
 from armarium_exports.records import (
     MANY,
@@ -38,6 +38,7 @@ from armarium_exports.records import (
     ReceiverParams,
     RecordsParams,
     SiteParams,
+    Title,
 )
 from armarium_exports.rendering.units import check_format, ending_of, render
 from armarium_exports.rendering.volume.writing import check_volume, write_volume
@@ -65,7 +66,7 @@ class DownloadParams(Params):
     ] = False
     receiver: Annotated[str | None, Field(min_length=1, max_length=100)] = None
     line_pictures: Annotated[bool, Field(description="parquet: also the picture of each line")] = False
-    site_title: Annotated[str | None, Field(min_length=1, max_length=500)] = None
+    site_title: Title | None = None
     include_unreviewed: Annotated[bool, Field(description="site: also what nobody has reviewed")] = False
     as_of: Annotated[
         str | None,
@@ -102,14 +103,17 @@ def _write_files(
         units = units_of(conn, p.per, p.scope_ids or None)
         moment = moment_read(library.db, conn)
     barred = find_withheld(
-        library, principal, {one for unit in units for one in (unit.id, *unit.page_ids)}, "export"
+        library, principal, {identity for unit in units for identity in (unit.id, *unit.page_ids)}, "export"
     )
-    left_out: list[dict[str, str]] = []
+    with library.db.read() as conn:
+        left_out = split_with_text(conn, [page_id for unit in units for page_id in unit.page_ids], barred)
     parts: list[dict[str, Any]] = []
     place.mkdir(exist_ok=True)
     log = place.with_name("written.jsonl")
-    known = {one["id"]: one for one in map(json.loads, log.read_text().splitlines() if log.exists() else ())}
-    taken = {one["file"].removesuffix(ending).casefold() for one in known.values()}
+    known = {
+        part["id"]: part for part in map(json.loads, log.read_text().splitlines() if log.exists() else ())
+    }
+    names = {part["file"].removesuffix(ending).casefold() for part in known.values()}
     for number, unit in enumerate(units):
         count(number, len(units))
         pages = [page_id for page_id in unit.page_ids if page_id not in barred]
@@ -121,13 +125,13 @@ def _write_files(
             (place / before["file"]).unlink(missing_ok=True)
         if unit.id in barred or not pages:
             continue
-        name = _free_name(plain_name(Path(unit.title).stem or unit.title), ending, taken)
+        name = _free_name(plain_name(Path(unit.title).stem or unit.title), ending, names)
         try:
             with (place / name).open("wb") as written:
                 part = render(engine, library, replace(unit, page_ids=tuple(pages)), p.format, written)
         except ServiceError as refusal:
             (place / name).unlink()
-            taken.discard(name.removesuffix(ending).casefold())
+            names.discard(name.removesuffix(ending).casefold())
             left_out.append({"document_id": unit.id, "why": refusal.detail})
             continue
         citation = cite_page(library, unit.id, moment, p.format) if p.per == "page" else None
@@ -155,7 +159,7 @@ def _write_files(
         "made": join_made(part["made"] for part in parts),
         "losses": _sum_losses(part["losses"] for part in parts),
         "left_out": left_out,
-        "withheld": [{"document_id": one, "why": why} for one, why in sorted(barred.items())],
+        "withheld": [{"document_id": document_id, "why": why} for document_id, why in sorted(barred.items())],
     }
 
 
@@ -169,23 +173,27 @@ def _volume(
             pages = [page for page in pages_under(conn, _tops(library)) if page in chosen]
         name = conn.execute(select(documents.c.name).where(documents.c.id == p.scope_ids[0])).scalar() if len(p.scope_ids) == 1 else None  # fmt: skip
     barred = find_withheld(library, principal, pages, "export")
-    shown = [page for page in pages if page not in barred]
-    if not shown:
+    exported = [page for page in pages if page not in barred]
+    if not exported:
         raise nothing_to_export()
+    with library.db.read() as conn:
+        split = split_with_text(conn, pages, barred)
     place.mkdir(exist_ok=True)
     file = place / f"{plain_name(Path(name or library.name).stem)}{ending_of(engine, p.format)}"
     with file.open("wb") as into:
         part, unread = write_volume(
-            engine, library, shown, p.format, into, facsimile=p.facsimile, watch=count
+            engine, library, exported, p.format, into, facsimile=p.facsimile, watch=count
         )
     return {
-        "pages": len(shown),
+        "pages": len(exported),
         "made": part.made,
-        "losses": _sum_losses([part.losses]),
+        "losses": sorted(part.losses, key=lambda loss: (-loss["pages"], loss["what"])),
         "left_out": [
-            {"document_id": one["document_id"], "why": f"{one['name']} has not been read."} for one in unread
-        ],
-        "withheld": [{"document_id": one, "why": why} for one, why in sorted(barred.items())],
+            {"document_id": page["document_id"], "why": f"{page['name']} has not been read."}
+            for page in unread
+        ]
+        + split,
+        "withheld": [{"document_id": document_id, "why": why} for document_id, why in sorted(barred.items())],
     }
 
 
@@ -194,13 +202,13 @@ def _receiver(
 ) -> dict[str, Any]:
     if p.receiver is None:
         raise receiver_needed()
-    asked = ReceiverParams(
+    params = ReceiverParams(
         receiver=p.receiver, scope_ids=p.scope_ids or _tops(library), output_path=MaterialPath(place)
     )
-    found = write_for(engine, library, principal, _check_place(engine, principal, asked))
+    answer = write_for(engine, library, principal, _check_place(engine, principal, params))
     return {
-        **{key: found[key] for key in ("pages", "made", "left_out", "withheld", "problems")},
-        "losses": _sum_losses(loss["losses"] for loss in found["losses"]),
+        **{key: answer[key] for key in ("pages", "made", "left_out", "withheld", "problems")},
+        "losses": _sum_losses(loss["losses"] for loss in answer["losses"]),
     }
 
 
@@ -209,29 +217,29 @@ def _records(
 ) -> dict[str, Any]:
     output, target = MaterialPath(place), _one_scope(p)
     if p.what == "parquet":
-        asked = ParquetParams(output_path=output, target_id=target, line_pictures=p.line_pictures)
-        found = write_parquet(engine, library, principal, _check_place(engine, principal, asked))
+        params = ParquetParams(output_path=output, target_id=target, line_pictures=p.line_pictures)
+        answer = write_parquet(engine, library, principal, _check_place(engine, principal, params))
     else:
         lines = RecordsParams(output_path=output, target_id=target)
-        found = write_jsonl(engine, library, principal, _check_place(engine, principal, lines))
+        answer = write_jsonl(engine, library, principal, _check_place(engine, principal, lines))
     return {
-        "pages": found["document_count"],
-        "records": sum(found["record_counts"].values()),
-        "withheld": found["withheld"],
+        "pages": answer["document_count"],
+        "records": sum(answer["record_counts"].values()),
+        "withheld": answer["withheld"],
     }
 
 
 def _site(
     engine: Engine, library: Library, principal: Principal, p: DownloadParams, place: Path, _count: Watch
 ) -> dict[str, Any]:
-    asked = SiteParams(
+    params = SiteParams(
         output_path=MaterialPath(place),
         target_id=_one_scope(p),
         site_title=p.site_title,
         include_unreviewed=p.include_unreviewed,
     )
-    found = write_site(engine, library, principal, _check_place(engine, principal, asked))
-    return {"pages": found["document_count"], "made": found["made"], "withheld": found["withheld"]}
+    answer = write_site(engine, library, principal, _check_place(engine, principal, params))
+    return {"pages": answer["document_count"], "made": answer["made"], "withheld": answer["withheld"]}
 
 
 def _one_scope(p: DownloadParams) -> str | None:
@@ -246,24 +254,24 @@ def _tops(library: Library) -> list[str]:
         return list(conn.execute(select(d.id).where(d.parent_id.is_(None), d.deleted_at.is_(None))).scalars())
 
 
-def _free_name(stem: str, ending: str, taken: set[str]) -> str:
+def _free_name(stem: str, ending: str, names: set[str]) -> str:
     number, free = 1, stem
-    while free.casefold() in taken:
+    while free.casefold() in names:
         number += 1
         free = f"{stem} ({number})"
-    taken.add(free.casefold())
+    names.add(free.casefold())
     return f"{free}{ending}"
 
 
 def _sum_losses(losses: Any) -> list[dict[str, Any]]:
     """Return the losses of many files by what is lost and why, each with the number of files it is in."""
-    found: dict[tuple[str, str], dict[str, Any]] = {}
+    by_loss: dict[tuple[str, str], dict[str, Any]] = {}
     for of_file in losses:
-        for here in {(one["what"], one["why"]) for one in of_file}:
-            found.setdefault(here, {"what": here[0], "why": here[1], "count": 0, "pages": 0})["pages"] += 1
-        for one in of_file:
-            found[one["what"], one["why"]]["count"] += one["count"]
-    return sorted(found.values(), key=lambda one: (-one["pages"], one["what"]))
+        for here in {(loss["what"], loss["why"]) for loss in of_file}:
+            by_loss.setdefault(here, {"what": here[0], "why": here[1], "count": 0, "pages": 0})["pages"] += 1
+        for loss in of_file:
+            by_loss[loss["what"], loss["why"]]["count"] += loss["count"]
+    return sorted(by_loss.values(), key=lambda loss: (-loss["pages"], loss["what"]))
 
 
 def check_asked(engine: Engine, p: DownloadParams) -> None:

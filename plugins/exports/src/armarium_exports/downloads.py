@@ -16,26 +16,11 @@ from typing import Annotated, Any
 from pydantic import Field
 from sqlalchemy import select
 
-from armarium.api import (
-    Engine,
-    Library,
-    Message,
-    Principal,
-    ServiceError,
-    new_id,
-    plain_name,
-)
+from armarium.api import Engine, Library, Message, Principal, ServiceError, new_id, plain_name
 from armarium_documents.api import documents
 from armarium_exports.download_writers import WRITERS, DownloadParams, Watch, check_asked
-from armarium_exports.errors import (
-    download_gone,
-    download_withheld,
-)
-from armarium_exports.records import (
-    LeftOut,
-    Lost,
-    WithheldSource,
-)
+from armarium_exports.errors import download_gone, download_withheld
+from armarium_exports.records import LeftOut, Lost, WithheldSource
 from armarium_exports.selection import select_documents
 from armarium_formats.api import PastMoment
 from armarium_source_model.api import MadeLines
@@ -56,7 +41,7 @@ _NOTHING: dict[str, Any] = {
 
 
 class LostInFiles(Lost):
-    pages: Annotated[int, Field(description="In how many files")]
+    pages: Annotated[int, Field(description="In how many files; of a volume: on how many pages")]
 
 
 class PreparedExport(Message):
@@ -124,7 +109,7 @@ def prepare(
                 "token_id": principal.token_id,
                 "until": time.time() + KEPT_FOR,
                 "scope_ids": p.scope_ids,
-                "withheld": sorted(one["document_id"] for one in written["withheld"]),
+                "withheld": sorted(document["document_id"] for document in written["withheld"]),
                 "told": {"job_id": job_id, **_NOTHING, **written},
             }
             (unfinished / _ABOUT).write_text(json.dumps(about))
@@ -146,28 +131,28 @@ def _workplace(folder: Path, job_id: str | None) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(prefix="armarium-export-") as place:
             yield Path(place)
         return
-    kept = folder / f".job-{job_id}"
-    kept.mkdir(parents=True, exist_ok=True)
+    workplace = folder / f".job-{job_id}"
+    workplace.mkdir(parents=True, exist_ok=True)
     try:
-        yield kept
+        yield workplace
     except Exception:
-        shutil.rmtree(kept, ignore_errors=True)
+        shutil.rmtree(workplace, ignore_errors=True)
         raise
-    shutil.rmtree(kept, ignore_errors=True)
+    shutil.rmtree(workplace, ignore_errors=True)
 
 
 def prepared_for(library: Library, principal: Principal) -> list[dict[str, Any]]:
     """Return what was prepared for a caller and can still be saved, the newest first."""
     folder = _folder(library)
-    found = []
+    exports = []
     for path in folder.iterdir() if folder.is_dir() else ():
         try:
             about = _about(folder, principal, path.name)
             _check_rights(library, principal, about)
         except ServiceError:
             continue
-        found.append((about["until"], _answer_of(path.name, about)))
-    return [one for _, one in sorted(found, key=lambda pair: pair[0], reverse=True)]
+        exports.append((about["until"], _answer_of(path.name, about)))
+    return [answer for _, answer in sorted(exports, key=lambda pair: pair[0], reverse=True)]
 
 
 def find_prepared(library: Library, principal: Principal, download_id: str) -> tuple[Path, str, str]:
@@ -203,14 +188,10 @@ def _check_rights(library: Library, principal: Principal, about: dict[str, Any])
 
 
 _MEDIA = {
-    ".zip": "application/zip",
-    ".jsonl": "application/x-ndjson",
-    ".pdf": "application/pdf",
+    ".zip": "application/zip", ".jsonl": "application/x-ndjson", ".pdf": "application/pdf",
     ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    ".md": "text/markdown; charset=utf-8",
-    ".txt": "text/plain; charset=utf-8",
-    ".xml": "application/xml",
-}
+    ".md": "text/markdown; charset=utf-8", ".txt": "text/plain; charset=utf-8", ".xml": "application/xml",
+}  # fmt: skip
 
 
 def _title(library: Library, scope_ids: Sequence[str]) -> str:

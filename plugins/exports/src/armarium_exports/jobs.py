@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from armarium.api import Engine, Example, JobContext, JobKind, Library, Placement, RecipeJob, new_id
+from armarium.api import Engine, JobContext, JobKind, Library, Placement, RecipeJob
 from armarium_exports.download_writers import DownloadParams
 from armarium_exports.downloads import prepare
 from armarium_exports.errors import folder_needed, no_folder
@@ -35,9 +35,9 @@ def make_download(job: JobContext) -> dict[str, Any]:
         job.check()
         job.progress(done, total)
 
-    made = prepare(job.engine, job.library, job.principal, job.args, job.job_id, watch)
-    job.progress(made["pages"], made["pages"])
-    return {"download_id": made["id"]}
+    export = prepare(job.engine, job.library, job.principal, job.args, job.job_id, watch)
+    job.progress(export["pages"], export["pages"])
+    return {"download_id": export["id"]}
 
 
 MAKE_DOWNLOAD = JobKind(
@@ -52,40 +52,40 @@ MAKE_DOWNLOAD = JobKind(
 def keep_export(job: JobContext) -> dict[str, Any]:
     """Keep an export in the folder, or have the existing one written; once, however often this is run again."""
     args: ExportArgs = job.args
-    kept = dict(job.checkpoint)
-    if "export_id" not in kept:
+    output = dict(job.checkpoint)
+    if "export_id" not in output:
         if args.folder is None:
             raise folder_needed("files")
         k = kept_exports.c
         with job.library.db.read() as conn:
-            asked = select(k.id).where(k.folder == str(args.folder.real), k.format == args.format)
-            there = conn.execute(asked).scalar()
-        if there is None:
-            name, given = "export.keep", {"folder": str(args.folder), "format": args.format, "per": "page"}
+            query = select(k.id).where(k.folder == str(args.folder.real), k.format == args.format)
+            export_id = conn.execute(query).scalar()
+        if export_id is None:
+            name, params = "export.keep", {"folder": str(args.folder), "format": args.format, "per": "page"}
         else:
-            name, given = "export.write_kept", {"export_id": there}
+            name, params = "export.write_kept", {"export_id": export_id}
         done = len(args.page_ids)
-        outcome = job.act(name, given, checkpoint=lambda answer: {"export_id": answer["id"]}, done=done)
-        kept = {"export_id": (outcome.result or {})["id"]}
-    return {"pages": len(args.page_ids), "output": kept}
+        outcome = job.act(name, params, checkpoint=lambda answer: {"export_id": answer["id"]}, done=done)
+        output = {"export_id": (outcome.result or {})["id"]}
+    return {"pages": len(args.page_ids), "output": output}
 
 
 def publish_site(job: JobContext) -> dict[str, Any]:
     """Publish the pages; once, however often this is run again."""
     args: PublishArgs = job.args
-    kept = dict(job.checkpoint)
-    if "site_id" not in kept:
+    output = dict(job.checkpoint)
+    if "site_id" not in output:
         if args.folder is None:
             raise folder_needed("site")
-        given = {"folder": str(args.folder), "page_ids": args.page_ids, "build": args.build}
+        params = {"folder": str(args.folder), "page_ids": args.page_ids, "build": args.build}
         if args.site_title:
-            given["site_title"] = args.site_title
+            params["site_title"] = args.site_title
         done = len(args.page_ids)
         outcome = job.act(
-            "export.publish", given, checkpoint=lambda answer: {"site_id": answer["id"]}, done=done
+            "export.publish", params, checkpoint=lambda answer: {"site_id": answer["id"]}, done=done
         )
-        kept = {"site_id": (outcome.result or {})["id"]}
-    return {"pages": len(args.page_ids), "output": kept}
+        output = {"site_id": (outcome.result or {})["id"]}
+    return {"pages": len(args.page_ids), "output": output}
 
 
 def _make_place(what: str, needed: Callable[[Path], Path]) -> Any:
@@ -107,13 +107,6 @@ def _make_place(what: str, needed: Callable[[Path], Path]) -> Any:
     return place
 
 
-def _example(ex: Example) -> dict[str, Any]:
-    folder = ex.folder / new_id()
-    folder.mkdir()
-    page = ex.run("document.create", {"name": "A page", "doc_type": "page"})["id"]
-    return {"page_id": page, "settings": {"folder": str(folder)}}
-
-
 EXPORT = RecipeJob(
     kind=JobKind(
         name="export", lane="database", summary="Keep an export in a folder", run=keep_export, args=ExportArgs
@@ -127,7 +120,6 @@ EXPORT = RecipeJob(
     writes=("export.keep", "export.write_kept"),
     each="scope",
     place=_make_place("files", lambda folder: folder),
-    example=_example,
 )
 
 PUBLISH = RecipeJob(
@@ -141,5 +133,4 @@ PUBLISH = RecipeJob(
     writes=("export.publish",),
     each="scope",
     place=_make_place("site", lambda folder: folder.parent),
-    example=_example,
 )

@@ -1,4 +1,6 @@
-"""Writes kept exports: only what changed, never over other files, and without deleting anything."""
+"""Writes kept exports: only what changed, never over other files, and without deleting anything; and tells which of their files
+are older than their pages.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
@@ -16,6 +18,7 @@ from sqlalchemy import Connection, Row, delete, select
 from armarium.api import (
     ActionContext,
     JobContext,
+    Library,
     NotFound,
     ServiceError,
     find_withheld,
@@ -25,6 +28,7 @@ from armarium.api import (
     plain_name,
     raw_of,
 )
+from armarium_documents.api import ancestor_ids
 from armarium_exports.errors import folder_replaced, no_folder
 from armarium_exports.pages import Unit, units_of
 from armarium_exports.places import checksum_of, clear_leavings, whole_file
@@ -32,10 +36,11 @@ from armarium_exports.queries import C, K, files_of, kept_export
 from armarium_exports.records import KeptJobArgs, changed_pages, kept_exports, kept_files
 from armarium_exports.rendering.units import ending_of, render
 from armarium_exports.selection import D, list_beneath
-from armarium_source_model.api import segments
+from armarium_source_model.api import RestsOnText, StaleRow, segments
 
 if TYPE_CHECKING:
     from io import BufferedReader
+
 
 JOB = "export-kept"
 IN_MEMORY = 8 << 20
@@ -50,8 +55,8 @@ def note_changes(ctx: ActionContext) -> None:
     """Record, in the step that changes them, what each kept export has to write again, and make sure that a
     job will.
     """
-    kept = list(ctx.conn.execute(select(K.id)).scalars())
-    if not kept:
+    export_ids = list(ctx.conn.execute(select(K.id)).scalars())
+    if not export_ids:
         return
     changed = list(ctx.changes.get("document_ids", ()))
     parts = list(ctx.changes.get("segment_ids", ()))
@@ -63,7 +68,7 @@ def note_changes(ctx: ActionContext) -> None:
         changed += ctx.conn.execute(top).scalars()
     if not changed:
         return
-    for export_id in kept:
+    for export_id in export_ids:
         _note(ctx.conn, export_id, changed, ctx.audit_seq)
         queue_again(ctx, export_id)
 
@@ -72,7 +77,7 @@ def _note(conn: Connection, export_id: str, ids: Iterable[str], seq: int) -> Non
     raw_of(conn).executemany(
         f"INSERT INTO {changed_pages} (export_id, document_id, seq) VALUES (?, ?, ?)"
         " ON CONFLICT (export_id, document_id) DO UPDATE SET seq = excluded.seq",
-        [(export_id, one, seq) for one in dict.fromkeys(ids)],
+        [(export_id, document_id, seq) for document_id in dict.fromkeys(ids)],
     )
 
 
@@ -102,21 +107,21 @@ def write_kept(job: JobContext) -> dict[str, Any]:
     with job.library.db.read() as conn:
         if conn.execute(select(K.id).where(K.id == args.export_id)).first() is None:
             return counts
-        kept = kept_export(conn, args.export_id)
+        export = kept_export(conn, args.export_id)
         noted = _read_notes(conn, args.export_id)
-        units = _select_changed(conn, units_of(conn, kept.per), noted)
-        work = _Work(kept, dict(files_of(conn, args.export_id)), set())
+        units = _select_changed(conn, units_of(conn, export.per), noted)
+        work = _Work(export, dict(files_of(conn, args.export_id)), set())
     work.taken = {row.path for row in work.files.values()}
-    if not Path(kept.folder).is_dir():
-        raise no_folder(kept.folder)
-    if os.path.realpath(kept.folder) != kept.folder:
-        raise folder_replaced(kept.folder)
-    clear_leavings(Path(kept.folder))
+    if not Path(export.folder).is_dir():
+        raise no_folder(export.folder)
+    if os.path.realpath(export.folder) != export.folder:
+        raise folder_replaced(export.folder)
+    clear_leavings(Path(export.folder))
     for number, unit in enumerate(units, 1):
         job.check()
         outcome, row = _write_unit(job, work, unit)
         counts[outcome] += 1
-        done = {one: noted[one] for one in (unit.id, *unit.page_ids) if one in noted}
+        done = {identity: noted[identity] for identity in (unit.id, *unit.page_ids) if identity in noted}
         job.save(counts, done=number, total=len(units), along=_keeps(args.export_id, row, done))
     # Folders, and documents that no longer are pages, are recorded too.
     job.save(counts, along=_keeps(args.export_id, None, noted))
@@ -134,8 +139,8 @@ def _keeps(
 
 
 def _read_notes(conn: Connection, export_id: str) -> dict[str, int]:
-    asked = select(C.document_id, C.seq).where(C.export_id == export_id)
-    return {row.document_id: row.seq for row in conn.execute(asked)}
+    query = select(C.document_id, C.seq).where(C.export_id == export_id)
+    return {row.document_id: row.seq for row in conn.execute(query)}
 
 
 def _select_changed(conn: Connection, units: list[Unit], noted: Iterable[str]) -> list[Unit]:
@@ -187,13 +192,13 @@ def _write_pages(
         "written_at": None if before is None else before.written_at,
         "in_the_way": None,
     }
-    there = checksum_of(path)
+    on_disk = checksum_of(path)
     content.seek(0)
     digest = hashlib.file_digest(cast("BufferedReader", content), "sha256").hexdigest()
-    why = _in_the_way(path, there, row["checksum"])
-    if why is not None and there != digest:
+    why = _in_the_way(path, on_disk, row["checksum"])
+    if why is not None and on_disk != digest:
         return "in_the_way", row | {"in_the_way": why}
-    if there == digest:
+    if on_disk == digest:
         return "unchanged", row | {"checksum": digest, "written_at": row["written_at"] or now()}
     content.seek(0)
     with whole_file(path) as file:
@@ -201,9 +206,9 @@ def _write_pages(
     return "written", row | {"checksum": digest, "written_at": now()}
 
 
-def _in_the_way(path: Path, there: str | None, ours: str | None) -> str | None:
+def _in_the_way(path: Path, on_disk: str | None, ours: str | None) -> str | None:
     """Return why the file at *path* is left alone; None if it may be written."""
-    if there is None:
+    if on_disk is None:
         return (
             "There is something there that is not a regular file."
             if path.is_symlink() or path.exists()
@@ -211,7 +216,7 @@ def _in_the_way(path: Path, there: str | None, ours: str | None) -> str | None:
         )
     if ours is None:
         return "There is a file there that this export did not write."
-    return None if there == ours else "The file has been changed since this export wrote it."
+    return None if on_disk == ours else "The file has been changed since this export wrote it."
 
 
 def _path_for(work: _Work, unit: Unit, ending: str) -> Path:
@@ -230,3 +235,30 @@ def note_all(conn: Connection, export_id: str, seq: int) -> None:
     """Record that every page or document is to be written."""
     units = units_of(conn, conn.execute(select(kept_exports.c.per).where(K.id == export_id)).scalar_one())
     _note(conn, export_id, (unit.id for unit in units), seq)
+
+
+WHY = "The file was written before its page changed; a job will write it again, or write the kept export now."
+
+
+class RestingExports(RestsOnText):
+    """The files of kept exports. A row's id is that of its export; its text is the file's name."""
+
+    kinds = ("export",)
+
+    def stale(self, conn: Connection, library: Library, document_ids: Sequence[str]) -> list[StaleRow]:
+        """Return the files that contain one of these pages and are to be written again."""
+        f, c = kept_files.c, changed_pages.c
+        rows: list[StaleRow] = []
+        for page in document_ids:
+            waiting = (
+                select(f.export_id, f.path)
+                .join(kept_exports, kept_exports.c.id == f.export_id)
+                .join(changed_pages, (c.export_id == f.export_id) & (c.document_id == page))
+                .where(is_among(f.document_id, ancestor_ids(conn, page)), f.checksum.is_not(None))
+                .order_by(f.path)
+            )
+            rows += [
+                StaleRow("export", row.export_id, page, None, Path(row.path).name, "redo", WHY)
+                for row in conn.execute(waiting)
+            ]
+        return rows

@@ -15,13 +15,7 @@ from armarium.api import Engine, Library, ServiceError, open_image
 from armarium_documents.api import page_image
 from armarium_exports.parquet import write_columns
 from armarium_exports.selection import D, Selection
-from armarium_source_model.api import (
-    ladder_of_pass,
-    line_makers,
-    read_lines,
-    reading_rule,
-    working_pass,
-)
+from armarium_source_model.api import ladder_of_pass, line_makers, read_lines, reading_rule, working_pass
 
 QUALITY = 92
 AT_A_TIME = 200

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import Connection, select
 
-from armarium.api import Engine, ServiceError, parse_xml
+from armarium.api import Engine, ServiceError, is_among, parse_xml
 from armarium_documents.api import annotation_table, documents, pages_under
 from armarium_formats.api import PageSegment, page_of_pass, statements_about
 from armarium_source_model.api import (
@@ -18,20 +18,16 @@ from armarium_source_model.api import (
     ladder_of_pass,
     page_facts,
     page_text,
+    pages_transcribed,
     reading_rule,
     working_pass,
 )
 
 _HEADINGS = ("heading", "header", "title")
 _NOTES = {
-    "unclear": "unclear",
-    "supplied": "supplied",
-    "gap": "illegible or lost",
-    "del": "deleted",
-    "add": "added",
-    "surplus": "surplus",
-    "sic": "sic",
-}
+    "unclear": "unclear", "supplied": "supplied", "gap": "illegible or lost", "del": "deleted",
+    "add": "added", "surplus": "surplus", "sic": "sic",
+}  # fmt: skip
 """Elements of TEI that become a note, and its words."""
 
 
@@ -100,7 +96,7 @@ def readable_page(engine: Engine, conn: Connection, document_id: str) -> Readabl
         return page
     assembled, _ = page_of_pass(conn, document_id, pass_id, engine=engine)
     page.makers = assembled.page.makers()
-    page.statements = [said.sentence for said in statements_about(engine, conn, document_id)]
+    page.statements = [statement.sentence for statement in statements_about(engine, conn, document_id)]
     remarks = _remarks(conn, document_id)
     page.blocks = list(_blocks(assembled.page.in_order(), assembled.rows, remarks))
     ladder = ladder_of_pass(conn, document_id, pass_id)
@@ -109,14 +105,14 @@ def readable_page(engine: Engine, conn: Connection, document_id: str) -> Readabl
     return page
 
 
-def _is_rtl(text: str, stated: str | None) -> bool:
+def _is_rtl(text: str, direction: str | None) -> bool:
     """Return whether a line runs from right to left: as stated, else by its first strongly directional letter."""
-    return (stated or first_strong_direction(text)) == "rtl"
+    return (direction or first_strong_direction(text)) == "rtl"
 
 
-def _of_text(text: str, stated: str | None) -> list[Block]:
+def _of_text(text: str, direction: str | None) -> list[Block]:
     return [
-        Block([Line(line, is_rtl=_is_rtl(line, stated)) for line in paragraph.split("\n")])
+        Block([Line(line, is_rtl=_is_rtl(line, direction)) for line in paragraph.split("\n")])
         for paragraph in text.replace("\r\n", "\n").split("\n\n")
         if paragraph.strip()
     ]
@@ -125,12 +121,12 @@ def _of_text(text: str, stated: str | None) -> list[Block]:
 def _remarks(conn: Connection, document_id: str) -> dict[str, list[str]]:
     """Return people's notes on lines: segment to text."""
     a = annotation_table.c
-    asked = select(a.targets, a.text).where(a.document_id == document_id, a.text.is_not(None)).order_by(a.id)
-    found: dict[str, list[str]] = {}
-    for targets, text in conn.execute(asked):
+    query = select(a.targets, a.text).where(a.document_id == document_id, a.text.is_not(None)).order_by(a.id)
+    by_segment: dict[str, list[str]] = {}
+    for targets, text in conn.execute(query):
         for target in targets or ():
-            found.setdefault(target.get("segment_id", ""), []).append(text)
-    return found
+            by_segment.setdefault(target.get("segment_id", ""), []).append(text)
+    return by_segment
 
 
 def _blocks(
@@ -148,8 +144,8 @@ def _blocks(
             if loose.lines:
                 yield loose
                 loose = Block()
-            block, taken = _of_region(segment, rows, remarks, places)
-            inside.update(taken)
+            block, ids = _of_region(segment, rows, remarks, places)
+            inside.update(ids)
             if block.lines or block.rows:
                 yield block
         else:
@@ -164,16 +160,16 @@ def _of_region(
 ) -> tuple[Block, set[str]]:
     cells = [segment for segment in region.walk() if segment.cell is not None]
     if cells:
-        taken = {segment.id for segment in region.walk()}
-        return Block(rows=_table(cells)), taken
+        ids = {segment.id for segment in region.walk()}
+        return Block(rows=_table(cells)), ids
     parts = [segment for segment in region.in_order() if segment.kind != "region"]
-    parts.sort(key=lambda one: places.get(id(one), len(places)))
-    taken = {region.id, *(inner.id for part in parts for inner in part.walk())}
+    parts.sort(key=lambda part: places.get(id(part), len(places)))
+    ids = {region.id, *(inner.id for part in parts for inner in part.walk())}
     lines = [_line(part, rows, remarks) for part in parts if not part.is_furniture and _text(part)]
     if not lines and region.text and not any(child.kind == "region" for child in region.children):
-        lines = [Line(one) for one in region.text.split("\n")]
+        lines = [Line(line) for line in region.text.split("\n")]
     is_heading = any(word in (region.kind_raw or "").casefold() for word in _HEADINGS)
-    return Block(lines, is_heading=is_heading), taken
+    return Block(lines, is_heading=is_heading), ids
 
 
 def _table(cells: Sequence[PageSegment]) -> list[list[str]]:
@@ -228,9 +224,9 @@ def _of_markup(segment: PageSegment) -> list[str]:
             continue
         word = _NOTES.get(element.tag.rpartition("}")[2])
         if word:
-            said = "".join(str(one) for one in element.itertext()).strip()
+            words = "".join(str(piece) for piece in element.itertext()).strip()
             reason = element.get("reason")
-            notes.append(f"{f'“{said}”: ' if said else ''}{word}{f' ({reason})' if reason else ''}")
+            notes.append(f"{f'“{words}”: ' if words else ''}{word}{f' ({reason})' if reason else ''}")
     return notes
 
 
@@ -241,6 +237,30 @@ class Unit:
     id: str
     title: str
     page_ids: tuple[str, ...]
+
+
+def split_with_text(
+    conn: Connection, page_ids: Sequence[str], barred: Collection[str]
+) -> list[dict[str, str]]:
+    """Return the transcribed pictures for which parts without a text stand among *page_ids* that are not *barred*, as
+    `LeftOut`.
+    """
+    d, part = documents.c, documents.alias()
+    unread = {page_id for page_id in page_ids if page_id not in barred} - pages_transcribed(conn, page_ids)
+    wholes = (
+        select(d.id, d.name)
+        .distinct()
+        .join(part, part.c.parent_id == d.id)
+        .where(is_among(part.c.id, unread), d.doc_type.in_(("page", "file")), ~is_among(d.id, page_ids))
+    )
+    names = {row.id: row.name for row in conn.execute(wholes)}
+    return [
+        {
+            "document_id": whole,
+            "why": f"{names[whole]} is split; the text of the whole picture is left out. Read its parts, or unsplit it.",
+        }
+        for whole in sorted(pages_transcribed(conn, list(names)))
+    ]
 
 
 def units_of(conn: Connection, per: str, scope_ids: Sequence[str] | None = None) -> list[Unit]:
@@ -258,7 +278,9 @@ def units_of(conn: Connection, per: str, scope_ids: Sequence[str] | None = None)
     nodes = {row.id: row for row in rows}
     if per == "folder":
         return [
-            Unit(one, nodes[one].name, tuple(pages_under(conn, [one]))) for one in scope_ids if one in nodes
+            Unit(scope_id, nodes[scope_id].name, tuple(pages_under(conn, [scope_id])))
+            for scope_id in scope_ids
+            if scope_id in nodes
         ]
     if per == "page":
         return [Unit(page, nodes[page].name, (page,)) for page in pages if page in nodes]
@@ -270,4 +292,4 @@ def units_of(conn: Connection, per: str, scope_ids: Sequence[str] | None = None)
         while owner.parent_id in nodes and nodes[owner.parent_id].doc_type != "folder":
             owner = nodes[owner.parent_id]
         gathered.setdefault(owner.id, []).append(page)
-    return [Unit(one, nodes[one].name, tuple(inner)) for one, inner in gathered.items()]
+    return [Unit(identity, nodes[identity].name, tuple(inner)) for identity, inner in gathered.items()]

@@ -26,19 +26,19 @@ def write_pdf_file(engine: Engine, library: Library, principal: Principal, p: Pd
         scope = None if p.target_id is None else [p.target_id]
         units = units_of(conn, "folder", scope)
         pages = pages_under(conn, [unit.id for unit in units])
-    shown = tuple(page for page in pages if page in selection.ids)
-    if not shown:
+    exported = tuple(page for page in pages if page in selection.ids)
+    if not exported:
         raise nothing_to_export()
-    unit = Unit(p.target_id or "", units[0].title if p.target_id else library.name, shown)
+    unit = Unit(p.target_id or "", units[0].title if p.target_id else library.name, exported)
     with whole_file(place) as file:
-        losses, made = write_pdf(engine, library, unit, file)
+        losses, makers = write_pdf(engine, library, unit, file)
         size = file.tell()
     lost = sum(loss["count"] for loss in losses if loss["what"] == "pages")
     return {
         "output_path": str(place),
         "withheld": selection.omissions,
-        "pages": len(shown) - lost,
+        "pages": len(exported) - lost,
         "bytes_written": size,
-        "made": made,
+        "made": makers,
         "losses": losses,
     }

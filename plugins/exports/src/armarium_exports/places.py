@@ -1,4 +1,6 @@
-"""Writes to places on this machine: whole files or nothing, never over files of others."""
+"""Writes to places on this machine: whole files or nothing, never over files of others; which of those that
+are there an earlier export wrote.
+"""
 
 from __future__ import annotations
 
@@ -34,10 +36,10 @@ def clear_leavings(folder: Path) -> None:
     """
     try:
         with os.scandir(folder) as entries:
-            left = [Path(entry.path) for entry in entries if _UNFINISHED.fullmatch(entry.name)]
+            unfinished = [Path(entry.path) for entry in entries if _UNFINISHED.fullmatch(entry.name)]
     except OSError:
         return
-    for path in left:
+    for path in unfinished:
         if path in _given or path.is_symlink():
             continue
         with suppress(OSError):
@@ -146,19 +148,19 @@ def settle(fresh: Path, place: Path, before: frozenset[str], manifest: str) -> l
             (place / inner).mkdir(exist_ok=True)
         elif inner.as_posix() != manifest:
             os.replace(path, place / inner)
-    left = _delete(place, before - now)
-    if left:
+    undeleted = _delete(place, before - now)
+    if undeleted:
         # They stay the export's own: the next one tries again.
-        stated = orjson.loads((fresh / manifest).read_bytes())
-        stated["files"] += [Path(one).relative_to(place).as_posix() for one in left]
-        (fresh / manifest).write_bytes(orjson.dumps(stated))
+        contents = orjson.loads((fresh / manifest).read_bytes())
+        contents["files"] += [Path(path).relative_to(place).as_posix() for path in undeleted]
+        (fresh / manifest).write_bytes(orjson.dumps(contents))
     os.replace(fresh / manifest, place / manifest)
-    return left
+    return undeleted
 
 
 def _delete(place: Path, names: frozenset[str]) -> list[str]:
     """Delete these files and the folders that are then empty; return those that could not be deleted."""
-    left = []
+    undeleted = []
     for name in sorted(names):
         target = place / name
         if not _lies_in(place, name):
@@ -166,14 +168,14 @@ def _delete(place: Path, names: frozenset[str]) -> list[str]:
         try:
             target.unlink(missing_ok=True)
         except OSError:
-            left.append(str(target))
+            undeleted.append(str(target))
             continue
         for folder in target.parents:
             if folder == place:
                 break
             with suppress(OSError):
                 folder.rmdir()
-    return left
+    return undeleted
 
 
 def clashes(fresh: Path, place: Path, before: frozenset[str]) -> str | None:
@@ -205,3 +207,36 @@ def checksum_of(path: Path) -> str | None:
         return None
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+LARGEST = 64 * 1024 * 1024
+
+
+def listed_before(place: Path, manifest: str, *, overwrite: bool) -> frozenset[str]:
+    """Return the files that the manifest at *place* names as an export's own; none if nothing is there.
+
+    Refused if something is there without *overwrite*, or if it is not a folder that such an export wrote.
+    """
+    if not os.path.lexists(place):
+        return frozenset()
+    if not overwrite:
+        raise already_there(str(place))
+    if not place.is_dir():
+        raise not_ours(str(place), "it is not a folder")
+    if not any(place.iterdir()):
+        return frozenset()
+    try:
+        file = place / manifest
+        if file.stat().st_size > LARGEST:
+            raise ValueError("too large")
+        names = orjson.loads(file.read_bytes())["files"]
+        return frozenset(name for name in names if isinstance(name, str))
+    except (OSError, ValueError, KeyError, TypeError):
+        raise not_ours(str(place), f"it contains no {manifest} of such an export") from None
+
+
+def clash_refused(fresh: Path, place: Path, before: frozenset[str]) -> None:
+    """Refuse to overwrite a file at *place* that no export wrote."""
+    clash = clashes(fresh, place, before)
+    if clash is not None:
+        raise not_ours(clash, "no export wrote it, and overwrite applies only to files of exports")

@@ -9,7 +9,7 @@ from fastapi import Query
 from sqlalchemy import Connection, Row, func, or_, select
 
 from armarium.api import Library, Principal, find_withheld, is_among, query
-from armarium_documents.api import documents
+from armarium_documents.api import documents, pages_under
 from armarium_exports.folders import KeptFolder
 from armarium_exports.pages import units_of
 from armarium_exports.records import (
@@ -41,17 +41,14 @@ def kept_export(conn: Connection, export_id: str) -> Row[Any]:
 )
 def list_kept(conn: Connection, library: Library) -> dict[str, Any]:
     """Return the oldest first, with the files written, those left alone, and what is to be written again."""
-    found = KeptExport.rows.all(conn, order=(K.created_at, K.id))
-    barred = _find_barred(conn, library) if found else {}
-    exports = [{**one, **_state(conn, one["id"], one["per"], barred)} for one in found]
+    rows = KeptExport.rows.all(conn, order=(K.created_at, K.id))
+    barred = _find_barred(conn, library) if rows else {}
+    exports = [{**row, **_state(conn, row["id"], row["per"], barred)} for row in rows]
     return {"exports": exports, "count": len(exports)}
 
 
 @query(
-    "/api/export/sites",
-    summary="The published sites, the newest first",
-    answer=PublishedSites,
-    refusals=(),
+    "/api/export/sites", summary="The published sites, the newest first", answer=PublishedSites, refusals=()
 )
 def list_sites(
     conn: Connection,
@@ -88,11 +85,14 @@ def _state(conn: Connection, export_id: str, per: str, barred: Mapping[str, str]
     rows = conn.execute(select(kept_files).where(F.export_id == export_id).order_by(F.path)).all()
     about = {row.document_id for row in rows}
     d = documents.c
-    there = set(conn.execute(select(d.id).where(is_among(d.id, about), d.deleted_at.is_(None))).scalars())
-    if per == "document":
-        # A document without a page that may be written is no longer written either.
-        there &= {unit.id for unit in units_of(conn, per) if not barred.keys() >= set(unit.page_ids)}
-    gone = {row.document_id for row in rows if row.document_id not in there or row.document_id in barred}
+    live = set(conn.execute(select(d.id).where(is_among(d.id, about), d.deleted_at.is_(None))).scalars())
+    if per == "page":
+        # What was split is no page; its parts are written.
+        live &= set(pages_under(conn, sorted(live)))
+    else:
+        # A document or folder without a page that may be written is no longer written either.
+        live &= {unit.id for unit in units_of(conn, per) if not barred.keys() >= set(unit.page_ids)}
+    gone = {row.document_id for row in rows if row.document_id not in live or row.document_id in barred}
     written = [row for row in rows if row.written_at is not None]
     waiting = select(func.count()).select_from(changed_pages).where(C.export_id == export_id)
     return {
@@ -103,7 +103,7 @@ def _state(conn: Connection, export_id: str, per: str, barred: Mapping[str, str]
             for row in rows
             if row.in_the_way is not None
         ],
-        "withheld": [{"document_id": one, "why": why} for one, why in sorted(barred.items())],
+        "withheld": [{"document_id": document_id, "why": why} for document_id, why in sorted(barred.items())],
         "pending": conn.execute(waiting).scalar_one(),
         "last_written": max((row.written_at for row in written), default=None),
     }
@@ -125,5 +125,5 @@ def files_of(conn: Connection, export_id: str) -> Mapping[str, Row[Any]]:
 
 def same_folder(conn: Connection, folder: KeptFolder, format_name: str) -> bool:
     """Return whether an export of that format is already kept in *folder*."""
-    asked = select(K.id).where(K.folder == str(folder.real), K.format == format_name)
-    return conn.execute(asked).first() is not None
+    same = (K.folder == str(folder.real), K.format == format_name)
+    return conn.execute(select(K.id).where(*same)).first() is not None

@@ -63,27 +63,27 @@ class RecordType:
 
 def record_types(engine: Engine) -> list[RecordType]:
     """Return all record types: ours first, then those of plugins, which cannot use a name of ours."""
-    found = {record_type.name: record_type for record_type in _OWN}
+    by_name = {record_type.name: record_type for record_type in _OWN}
     for contributed in engine.points.ask(armarium_exports_records):
         for name, rows in contributed.items():
             # Names of tables and columns are a string type of SQLAlchemy, which orjson does not accept as
             # keys.
-            if name != "manifest" and name not in found:
-                found[str(name)] = _of_family(str(name), rows)
-    return list(found.values())
+            if name != "manifest" and name not in by_name:
+                by_name[str(name)] = _of_family(str(name), rows)
+    return list(by_name.values())
 
 
 def _of_family(name: str, contribution: Contribution) -> RecordType:
     if not isinstance(contribution, Table):
         return RecordType(name, _collect_contribution(contribution))
     owner = rules_of(contribution).document
-    live = [contribution.c[one].is_(None) for one in ENDED if one in contribution.c]
+    live = [contribution.c[column].is_(None) for column in ENDED if column in contribution.c]
 
     def where(selection: Selection) -> ColumnElement[bool]:
         if owner is not None:
             return and_(is_among(contribution.c[owner], selection.ids), *live)
-        shown = [_rests_on_none_of(selection.withheld, column) for column in named]
-        return and_(true() if selection.whole else false(), *live, *shown)
+        conditions = [_rests_on_none_of(selection.withheld, column) for column in named]
+        return and_(true() if selection.whole else false(), *live, *conditions)
 
     # What belongs to no document may name a part of one: the picture of a sign, say.
     named = [
@@ -104,9 +104,9 @@ def _rests_on_none_of(withheld: Iterable[str], column: ColumnElement[Any]) -> Co
 def _collect_contribution(rows: Any) -> Callable[[Connection, Selection], Iterator[dict[str, Any]]]:
     def read(conn: Connection, selection: Selection) -> Iterator[dict[str, Any]]:
         for row in rows(conn, None if selection.whole else selection.ids, selection.withheld):
-            kept = _restrict_row({str(name): value for name, value in row.items()}, selection)
-            if kept is not None:
-                yield kept
+            restricted = _restrict_row({str(name): value for name, value in row.items()}, selection)
+            if restricted is not None:
+                yield restricted
 
     return read
 
@@ -117,9 +117,9 @@ def _restrict_row(row: dict[str, Any], selection: Selection) -> dict[str, Any] |
         if row.get(name) is not None and row[name] not in selection.ids:
             return None
     for name in SOURCES:
-        stated = row.get(name)
-        if stated:
-            row[name] = [one for one in stated if one in selection.ids]
+        ids = row.get(name)
+        if ids:
+            row[name] = [identity for identity in ids if identity in selection.ids]
             if not row[name]:
                 return None
     return row
@@ -144,10 +144,10 @@ def _of_table(
     more: Mapping[str, ColumnElement[Any]] | None = None,
 ) -> RecordType:
     """Return the visible columns of *table*; *more* are computed JSON columns."""
-    shown = [column for column in table.columns if HIDDEN.items() - column.info.items()]
-    columns = {str(column.name): _kind(column) for column in shown} | dict.fromkeys(more or {}, "json")
+    visible = [column for column in table.columns if HIDDEN.items() - column.info.items()]
+    columns = {str(column.name): _kind(column) for column in visible} | dict.fromkeys(more or {}, "json")
     # Objects as the stored text: nothing is parsed only to be written again.
-    chosen: list[Any] = [_raw(column) for column in shown]
+    chosen: list[Any] = [_raw(column) for column in visible]
     chosen += [value.label(key) for key, value in (more or {}).items()]
 
     # Ordered by document first: its rows are adjacent in an index, so that nothing is sorted.
@@ -155,14 +155,14 @@ def _of_table(
     ordered = (order,) if order is not None else (*([table.c[owner]] if owner else ()), *table.primary_key)
 
     def fetch(conn: Connection, selection: Selection, *values: Any) -> Iterator[Sequence[Sequence[Any]]]:
-        found = conn.execute(select(*values).where(where(selection)).order_by(*ordered))
+        result = conn.execute(select(*values).where(where(selection)).order_by(*ordered))
         # Bare rows: converting each with SQLAlchemy takes as long as reading it.
-        assert found.cursor is not None
+        assert result.cursor is not None
         try:
-            while rows := found.cursor.fetchmany(_BATCH):
+            while rows := result.cursor.fetchmany(_BATCH):
                 yield rows
         finally:
-            found.close()
+            result.close()
 
     def batches(conn: Connection, selection: Selection) -> Iterator[Sequence[Sequence[Any]]]:
         return fetch(conn, selection, *chosen)
@@ -270,16 +270,16 @@ def _of_orders(selection: Selection) -> ColumnElement[bool]:
 
 def _of_links(selection: Selection) -> ColumnElement[bool]:
     """Return links whose ends are exported, if an end is a document or on one."""
-    kept: ColumnElement[bool] = links.c.deleted_at.is_(None)
+    condition: ColumnElement[bool] = links.c.deleted_at.is_(None)
     for end in (links.c.from_id, links.c.to_id):
         node = select(documents.c.id).where(documents.c.id == end).exists()
         part = select(segments.c.document_id).where(segments.c.id == end).scalar_subquery()
-        kept = and_(
-            kept,
+        condition = and_(
+            condition,
             or_(~node, is_among(end, selection.ids)),
             or_(part.is_(None), is_among(part, selection.ids)),
         )
-    return and_(_or_whole(links.c.document_id)(selection), kept)
+    return and_(_or_whole(links.c.document_id)(selection), condition)
 
 
 def _of_verdicts(selection: Selection) -> ColumnElement[bool]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PrivateAttr, WithJsonSchema
+from pydantic import AfterValidator, Field, PrivateAttr, WithJsonSchema
 from sqlalchemy import Column, Integer, MetaData, Table, Text
 
 from armarium.api import (
@@ -16,6 +16,7 @@ from armarium.api import (
     listed,
     operational,
     paged,
+    proper_name,
     provenance_columns,
     record,
     tracked,
@@ -38,6 +39,7 @@ KeptFormat = Annotated[
     ),
 ]
 """The interface names what this release writes; a format driver that is installed beside it adds its own."""
+Title = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(proper_name)]
 Per = Literal["page", "document", "folder"]
 MANY = 10_000
 
@@ -76,9 +78,7 @@ class TrainingParams(_Written):
 
 
 class SiteParams(RecordsParams):
-    site_title: Annotated[
-        str | None, Field(min_length=1, max_length=500, description="Left out: the root folder's name")
-    ] = None
+    site_title: Annotated[Title | None, Field(description="Left out: the root folder's name")] = None
     include_unreviewed: Annotated[
         bool, Field(description="Include statements and entities that nobody has reviewed")
     ] = False
@@ -104,10 +104,6 @@ class KeepParams(Params):
     folder: Annotated[KeptFolder, Field(description="Full path of a folder outside the project")]
     format: KeptFormat
     per: Per = "page"
-
-
-class KeptParams(Params):
-    export_id: Id
 
 
 class WithheldSource(Message):
@@ -174,8 +170,7 @@ class SiteWritten(_Answer):
     ]
     built: Annotated[str | None, Field(description="The folder of the built site")]
     earlier_build: Annotated[
-        str | None,
-        Field(description="A site that was built there before this export: build it again"),
+        str | None, Field(description="A site that was built there before this export: build it again")
     ]
 
 
@@ -380,7 +375,7 @@ class PublishParams(Params):
 
     folder: Annotated[MaterialPath, Field(description="Full path of the folder of the site")]
     page_ids: Annotated[list[Id], Field(min_length=1, max_length=100_000)]
-    site_title: Annotated[str | None, Field(min_length=1, max_length=500)] = None
+    site_title: Title | None = None
     build: bool = False
     _written: dict[str, Any] | None = PrivateAttr(default=None)
 

@@ -21,8 +21,8 @@ router = APIRouter(tags=["export"])
 )
 def list_downloads(library: CurrentLibrary, principal: CurrentPrincipal) -> dict[str, Any]:
     """Those that were prepared within the hour for the same token, the newest first."""
-    found = prepared_for(library, principal)
-    return {"exports": found, "count": len(found)}
+    exports = prepared_for(library, principal)
+    return {"exports": exports, "count": len(exports)}
 
 
 @router.get(

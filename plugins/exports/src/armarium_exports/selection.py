@@ -32,7 +32,9 @@ class Selection:
     @property
     def omissions(self) -> list[dict[str, str]]:
         """Return what was left out, as answered."""
-        return [{"document_id": one, "why": why} for one, why in sorted(self.withheld.items())]
+        return [
+            {"document_id": document_id, "why": why} for document_id, why in sorted(self.withheld.items())
+        ]
 
 
 def select_documents(
@@ -49,22 +51,22 @@ def select_documents(
     NotFound for a target that does not exist, Conflict for one in the Trash.
     """
     if target_id is None:
-        found = set(conn.execute(select(D.id).where(D.deleted_at.is_(None))).scalars())
+        document_ids = set(conn.execute(select(D.id).where(D.deleted_at.is_(None))).scalars())
     else:
         require_live(conn, target_id)
-        found = {target_id}
+        document_ids = {target_id}
         if recursive:
-            found = list_beneath(conn, [target_id])
-    left_out = find_withheld(library, principal, found, "export")
-    return Selection(frozenset(found - left_out.keys()), left_out, target_id is None)
+            document_ids = list_beneath(conn, [target_id])
+    left_out = find_withheld(library, principal, document_ids, "export")
+    return Selection(frozenset(document_ids - left_out.keys()), left_out, target_id is None)
 
 
 def list_beneath(conn: Connection, ids: Iterable[str]) -> set[str]:
     """Return the live documents at and below *ids*."""
-    found: set[str] = set()
+    document_ids: set[str] = set()
     fresh = set(ids)
     while fresh:
-        found |= fresh
-        asked = select(D.id).where(is_among(D.parent_id, fresh), D.deleted_at.is_(None))
-        fresh = set(conn.execute(asked).scalars()) - found
-    return found
+        document_ids |= fresh
+        query = select(D.id).where(is_among(D.parent_id, fresh), D.deleted_at.is_(None))
+        fresh = set(conn.execute(query).scalars()) - document_ids
+    return document_ids

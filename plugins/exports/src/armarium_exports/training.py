@@ -30,12 +30,12 @@ def write_training(
     samples = gold = 0
     with library.db.read() as conn:
         selection = select_documents(library, conn, principal)
-        asked = select(episodes).where(episodes.c.kind == "model_call").order_by(episodes.c.seq)
+        query = select(episodes).where(episodes.c.kind == "model_call").order_by(episodes.c.seq)
         if p.use_case is not None:
-            asked = asked.where(episodes.c.use_case == p.use_case)
-        found = conn.execute(asked)
+            query = query.where(episodes.c.use_case == p.use_case)
+        result = conn.execute(query)
         with whole_file(place) as file:
-            while rows := found.fetchmany(_BATCH):
+            while rows := result.fetchmany(_BATCH):
                 for row in rows:
                     if row.document_id not in selection.ids:
                         continue
@@ -102,7 +102,7 @@ def _correct_output(conn: Connection, episode: Mapping[str, Any], output: str) -
             return None
         was, right = read[segment_id]
         if is_json:
-            was, right = (orjson.dumps(one).decode()[1:-1] for one in (was, right))
+            was, right = (orjson.dumps(words).decode()[1:-1] for words in (was, right))
         lines = text.split("\n")
         if lines.count(was) == 1:
             lines[lines.index(was)] = right
@@ -120,11 +120,14 @@ def _read_then(
 ) -> dict[str, tuple[str, str]]:
     """Return segment to what this call read there and what a person replaced it with."""
     r = representations.c
-    asked = select(r.segment_id, r.content).where(
+    query = select(r.segment_id, r.content).where(
         is_among(r.segment_id, [correction for correction in corrections if correction]),
         r.producer_model == episode["model"],
         r.provenance_kind != "human",
     )
     if episode["job_id"] is not None:
-        asked = asked.where(r.producer_run_id.in_([episode["job_id"], episode["thread_id"]]))
-    return {one: (was, corrections[one]) for one, was in conn.execute(asked.order_by(r.created_at, r.id))}
+        query = query.where(r.producer_run_id.in_([episode["job_id"], episode["thread_id"]]))
+    return {
+        segment_id: (was, corrections[segment_id])
+        for segment_id, was in conn.execute(query.order_by(r.created_at, r.id))
+    }

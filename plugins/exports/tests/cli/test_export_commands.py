@@ -11,9 +11,9 @@ from armarium_testing.command_line import Machine, ids
 
 
 def test_records_samples_and_a_site_are_written(wills: Machine) -> None:
-    said = wills.succeed("export-records", "records.jsonl").out
-    assert said.startswith("Wrote ")
-    assert "document: " in said
+    answer = wills.succeed("export-records", "records.jsonl").out
+    assert answer.startswith("Wrote ")
+    assert "document: " in answer
     lines = Path("records.jsonl").read_text().splitlines()
     assert json.loads(lines[0])["record_type"] == "manifest"
     assert "overwrite" in wills.expect_refusal("export-records", "records.jsonl")
@@ -29,8 +29,8 @@ def test_records_samples_and_a_site_are_written(wills: Machine) -> None:
 
 
 def test_one_file_of_a_folder_is_written_and_says_what_was_not_read(wills: Machine) -> None:
-    said = wills.succeed("export-one", "wills.docx", "--of", ids(wills)["Sources"], "--facsimile")
-    assert said.out.startswith("Wrote ")
+    answer = wills.succeed("export-one", "wills.docx", "--of", ids(wills)["Sources"], "--facsimile")
+    assert answer.out.startswith("Wrote ")
     assert Path("wills.docx").read_bytes()[:2] == b"PK"
     assert "overwrite" in wills.expect_refusal("export-one", "wills.docx")
     assert "which says what to write" in wills.expect_refusal("export-one", "wills.odt")

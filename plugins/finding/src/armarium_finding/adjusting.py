@@ -70,10 +70,10 @@ def open_document(proposal: Mapping[str, Any], index: int) -> dict[str, Any]:
     documents = proposal["documents"]
     if not 0 <= index < len(documents):
         raise errors.no_document(index, len(documents))
-    found: dict[str, Any] = documents[index]
-    if found["state"] != "proposed":
-        raise errors.decided_already(index, found["state"])
-    return found
+    opened: dict[str, Any] = documents[index]
+    if opened["state"] != "proposed":
+        raise errors.decided_already(index, opened["state"])
+    return opened
 
 
 _open_document = open_document
@@ -93,15 +93,15 @@ def _replace_pages(document: Mapping[str, Any], pages: list[str], by: str) -> di
 
 def _example(proposal: Proposal, left: str, right: str, boundary: bool, by: str, at: str) -> dict[str, Any]:
     """Return a person's judgement of one join, with that of the run (none within a leaf)."""
-    said = next((one for one in proposal["joins"] if one["page_id"] == right), None)
+    verdict = next((judged for judged in proposal["joins"] if judged["page_id"] == right), None)
     return {
         "left_page_id": left,
         "right_page_id": right,
         "boundary": boundary,
         "decided_by": by,
         "at": at,
-        "run_probability": None if said is None else said["run_probability"],
-        "run_reasons": ["It was considered the same leaf."] if said is None else signal_words(said),
+        "run_probability": None if verdict is None else verdict["run_probability"],
+        "run_reasons": ["It was considered the same leaf."] if verdict is None else signal_words(verdict),
     }
 
 

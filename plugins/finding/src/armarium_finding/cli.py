@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import (
+from armarium_cli.api import (
     Commands,
     Refused,
     Topic,
@@ -46,17 +46,17 @@ def find_documents(
             if accept_above is not None:
                 params["accept_above"] = accept_above
             run = carry_out(session, "finddocs.run", params, "Find documents")
-            made = run["proposal_ids"]
-            told = session.get(f"/api/find-documents/runs/{run['job_id']}")["words"]
+            proposal_ids = run["proposal_ids"]
+            words_of_run = session.get(f"/api/find-documents/runs/{run['job_id']}")["words"]
         else:
             listed = session.get("/api/find-documents/proposals", folder_id=identity)["items"]
-            made = [one["id"] for one in listed[:1]]
-            told = "Nothing was proposed for it yet."
-        if not made:
-            raise Refused(f"There is no proposal. {told}")
+            proposal_ids = [listed_proposal["id"] for listed_proposal in listed[:1]]
+            words_of_run = "Nothing was proposed for it yet."
+        if not proposal_ids:
+            raise Refused(f"There is no proposal. {words_of_run}")
         drawn: list[str] = []
         proposals: list[dict[str, Any]] = []
-        for proposal_id in made:
+        for proposal_id in proposal_ids:
             path = f"/api/find-documents/proposals/{proposal_id}"
             proposal = session.get(path)
             proposals.append(proposal)
@@ -69,16 +69,16 @@ def find_documents(
 
     def words() -> None:
         for proposal in proposals:
-            pages, found = len(proposal["page_ids"]), proposal["documents"]
+            pages, documents = len(proposal["page_ids"]), proposal["documents"]
             typer.echo(
-                f"Found {plural(len(found), 'document')} in {plural(pages, 'page')} ({proposal['method']})."
+                f"Found {plural(len(documents), 'document')} in {plural(pages, 'page')} ({proposal['method']})."
             )
-            for one in found:
-                mark = "" if one["state"] == "proposed" else f", {one['state']}"
-                count = plural(len(one["page_ids"]), "page")
-                sure = "" if one["confidence"] is None else f", {one['confidence']:.0%} sure"
-                typer.echo(f"  {one['index']}. {one['name']}: {count}{sure}{mark}")
-                typer.echo(f"     {' '.join(one['reasons'])}")
+            for document in documents:
+                mark = "" if document["state"] == "proposed" else f", {document['state']}"
+                count = plural(len(document["page_ids"]), "page")
+                sure = "" if document["confidence"] is None else f", {document['confidence']:.0%} sure"
+                typer.echo(f"  {document['index']}. {document['name']}: {count}{sure}{mark}")
+                typer.echo(f"     {' '.join(document['reasons'])}")
             typer.echo(f"Proposal {proposal['id']}")
         for place in drawn:
             typer.echo(f"Drew {place}.")

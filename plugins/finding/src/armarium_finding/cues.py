@@ -283,8 +283,8 @@ def compile_table(table: CueTable) -> ReadyTable:
     """Compile the patterns of *table*."""
     compiled = [(cue, re.compile(cue.pattern)) for cue in table.cues]
     return ReadyTable(
-        tuple(one for one in compiled if one[0].role == "opening"),
-        tuple(one for one in compiled if one[0].role == "closing"),
-        tuple(one for one in compiled if one[0].role == "kind"),
+        tuple(entry for entry in compiled if entry[0].role == "opening"),
+        tuple(entry for entry in compiled if entry[0].role == "closing"),
+        tuple(entry for entry in compiled if entry[0].role == "kind"),
         tuple((party, re.compile(party.pattern)) for party in table.parties),
     )

@@ -41,16 +41,18 @@ class Decisions(NamedTuple):
         """
         places = {page_id: place for place, page_id in enumerate(page_ids)}
         settled: dict[str, Ruling] = {}
-        for one in self.set_documents:
-            found = [places[page_id] for page_id in one.page_ids if page_id in places]
-            if found:
-                start, end = min(found), max(found)
-                settled.update(dict.fromkeys(page_ids[start : end + 1], Ruling(False, one.by)))
+        for set_document in self.set_documents:
+            positions = [places[page_id] for page_id in set_document.page_ids if page_id in places]
+            if positions:
+                start, end = min(positions), max(positions)
+                settled.update(dict.fromkeys(page_ids[start : end + 1], Ruling(False, set_document.by)))
                 settled.update(
-                    dict.fromkeys((page_ids[start], *page_ids[end + 1 : end + 2]), Ruling(True, one.by))
+                    dict.fromkeys(
+                        (page_ids[start], *page_ids[end + 1 : end + 2]), Ruling(True, set_document.by)
+                    )
                 )
-            elif one.next_page_id in places:
-                settled[one.next_page_id] = Ruling(True, one.by)
+            elif set_document.next_page_id in places:
+                settled[set_document.next_page_id] = Ruling(True, set_document.by)
         if page_ids:
             settled.pop(page_ids[0], None)
         return settled

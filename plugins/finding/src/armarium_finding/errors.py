@@ -72,9 +72,9 @@ def nothing_read(pages: int) -> Invalid:
 
 def against_a_decision(page_id: str, by: str, *, begins: bool) -> Conflict:
     """409: a person decided otherwise in an earlier proposal of the folder."""
-    said = "begins a document" if begins else "continues the document before it"
+    decision = "begins a document" if begins else "continues the document before it"
     return Conflict(
-        f"{by} decided in an earlier proposal that page {page_id} {said}. Find the documents of the folder again, or undo "
+        f"{by} decided in an earlier proposal that page {page_id} {decision}. Find the documents of the folder again, or undo "
         "that step first.",
         code="against_a_decision",
         page_id=page_id,

@@ -66,14 +66,14 @@ class PageEvidence:
 
     def summarise(self) -> dict[str, Any]:
         """Return the part that a proposal stores, so that an adjusted document gets its kind, date and parties."""
-        found: dict[str, Any] = {}
+        summary: dict[str, Any] = {}
         if kind := self.kind():
-            found["kind"] = kind
+            summary["kind"] = kind
         if self.date:
-            found["date"] = self.date
+            summary["date"] = self.date
         if self.parties:
-            found["parties"] = self.parties
-        return found
+            summary["parties"] = self.parties
+        return summary
 
     def kind(self) -> tuple[str, float] | None:
         """Return the kind according to its strongest cue, with the cue's weight; a row for the kind alone has
@@ -167,9 +167,9 @@ def _date(head: Sequence[str]) -> str | None:
         # "Carentan 3 août 1914", "En la villa de Toledo, a 2 de mayo de 1930": what precedes the day is not
         # part of the date.
         for part in (line, line.partition(",")[2].strip(), line[_first_figure(line) :].strip()):
-            found = read_date(part) if part else None
-            if found is not None and _ISO.match(found.gregorian):
-                return found.gregorian
+            date_read = read_date(part) if part else None
+            if date_read is not None and _ISO.match(date_read.gregorian):
+                return date_read.gregorian
     return None
 
 

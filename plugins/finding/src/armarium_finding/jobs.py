@@ -7,7 +7,6 @@ from typing import Any
 
 from armarium.api import Conflict, Forbidden, JobContext, JobKind, RecipeJob, find_withheld, json_text
 from armarium_finding import errors, store
-from armarium_finding.actions.samples import lettered_pages
 from armarium_finding.decided import decisions_of
 from armarium_finding.evidence import PageEvidence
 from armarium_finding.learning import Model, examples_of, model_that_beats_the_rules
@@ -32,20 +31,20 @@ def find_documents(job: JobContext) -> dict[str, Any]:
     with job.library.db.read() as conn:
         folders = pages_by_folder(conn, args.page_ids)
     begun = {"folders": [], "proposal_ids": [], "documents": 0, "to_accept": None, "done": 0, "notes": {}}
-    kept: dict[str, Any] = {**begun, **job.checkpoint}
+    progress: dict[str, Any] = {**begun, **job.checkpoint}
     total = sum(map(len, folders.values()))
     model = _model(job)
     for folder_id, pages in folders.items():
-        if folder_id in kept["folders"]:
+        if folder_id in progress["folders"]:
             continue
-        _accept(job, kept)
-        kept = _propose(job, folder_id, pages, kept, total, model)
-    kept = _accept(job, kept)
+        _accept(job, progress)
+        progress = _propose(job, folder_id, pages, progress, total, model)
+    progress = _accept(job, progress)
     return {
-        "proposal_ids": kept["proposal_ids"],
-        "documents": kept["documents"],
-        "notes": kept["notes"],
-        "output": {"proposal_ids": kept["proposal_ids"]},
+        "proposal_ids": progress["proposal_ids"],
+        "documents": progress["documents"],
+        "notes": progress["notes"],
+        "output": {"proposal_ids": progress["proposal_ids"]},
     }
 
 
@@ -63,31 +62,31 @@ def _propose(
     job: JobContext,
     folder_id: str,
     pages: Sequence[str],
-    kept: dict[str, Any],
+    progress: dict[str, Any],
     total: int,
     model: Model | None,
     attempts: int = 3,
 ) -> dict[str, Any]:
-    after = {**kept, "folders": [*kept["folders"], folder_id], "done": kept["done"] + len(pages)}
-    seen, prints = _look(job, pages, kept["done"], total)
-    if not any(page.is_read for page in seen):
-        if seen:
-            after["notes"] = _count_note(kept, "unread")
-            job.log("warning", errors.nothing_read(len(seen)).detail, folder_id=folder_id)
+    after = {**progress, "folders": [*progress["folders"], folder_id], "done": progress["done"] + len(pages)}
+    evidence, prints = _look(job, pages, progress["done"], total)
+    if not any(page.is_read for page in evidence):
+        if evidence:
+            after["notes"] = _count_note(progress, "unread")
+            job.log("warning", errors.nothing_read(len(evidence)).detail, folder_id=folder_id)
         job.save(after, done=after["done"], total=total)
         return after
     with job.library.db.read() as conn:
         decisions = decisions_of(store.every_proposal(conn, folder_id))
-    found = propose(seen, looks_of(job.library, list(prints)), model, decisions)
-    sent = store.sent_by_run(found, prints, job.job_id)
+    proposed = propose(evidence, looks_of(job.library, list(prints)), model, decisions)
+    sent = store.sent_by_run(proposed, prints, job.job_id)
     accept = job.args.accept_above is not None
-    if found["doubt"]:
-        after["notes"] = _count_note(kept, "no_cue")
-        job.log("warning", found["doubt"], folder_id=folder_id)
+    if proposed["doubt"]:
+        after["notes"] = _count_note(progress, "no_cue")
+        job.log("warning", proposed["doubt"], folder_id=folder_id)
 
     def checkpoint(answer: dict[str, Any]) -> dict[str, Any]:
-        after["proposal_ids"] = [*kept["proposal_ids"], answer["id"]]
-        after["documents"] = kept["documents"] + len(sent["documents"])
+        after["proposal_ids"] = [*progress["proposal_ids"], answer["id"]]
+        after["documents"] = progress["documents"] + len(sent["documents"])
         after["to_accept"] = answer["id"] if accept else None
         return after
 
@@ -97,17 +96,17 @@ def _propose(
     except (Conflict, Forbidden) as refusal:
         if refusal.code == "against_a_decision" and attempts > 1:
             # A person decided something while the pages were looked at: it counts.
-            return _propose(job, folder_id, pages, kept, total, model, attempts - 1)
+            return _propose(job, folder_id, pages, progress, total, model, attempts - 1)
         # One locked folder does not keep the others from being found.
-        after |= {name: kept[name] for name in ("proposal_ids", "documents", "to_accept", "notes")}
+        after |= {name: progress[name] for name in ("proposal_ids", "documents", "to_accept", "notes")}
         job.log("warning", refusal.detail, folder_id=folder_id)
         job.save(after, done=after["done"], total=total)
     return after
 
 
-def _count_note(kept: dict[str, Any], note: str) -> dict[str, int]:
+def _count_note(progress: dict[str, Any], note: str) -> dict[str, int]:
     """Return the notes with one more folder of which *note* holds."""
-    return {**kept["notes"], note: kept["notes"].get(note, 0) + 1}
+    return {**progress["notes"], note: progress["notes"].get(note, 0) + 1}
 
 
 def _look(
@@ -118,41 +117,41 @@ def _look(
     away = find_withheld(job.library, job.principal, pages, "export")
     for page_id in away:
         job.log("info", "The page is restricted and was left out.", document_id=page_id)
-    shown = [page_id for page_id in pages if page_id not in away]
-    seen: list[PageEvidence] = []
+    visible_pages = [page_id for page_id in pages if page_id not in away]
+    evidence: list[PageEvidence] = []
     prints: dict[str, str] = {}
-    for start in range(0, len(shown), AT_ONCE):
+    for start in range(0, len(visible_pages), AT_ONCE):
         job.check()
         job.progress(done + start, total)
         with job.library.db.read() as conn:
             rule = reading_rule(conn)
-            for page_id in shown[start : start + AT_ONCE]:
+            for page_id in visible_pages[start : start + AT_ONCE]:
                 words = words_of(conn, page_id, rule)
                 prints[page_id] = words.fingerprint
-                seen.append(evidence_of_page(page_id, words, table))
-    return seen, prints
+                evidence.append(evidence_of_page(page_id, words, table))
+    return evidence, prints
 
 
-def _accept(job: JobContext, kept: dict[str, Any]) -> dict[str, Any]:
+def _accept(job: JobContext, progress: dict[str, Any]) -> dict[str, Any]:
     """Accept what the rules are certain enough of in the last proposal."""
-    proposal_id = kept["to_accept"]
+    proposal_id = progress["to_accept"]
     if proposal_id is None:
-        return kept
+        return progress
     above = job.args.accept_above
-    kept["to_accept"] = None
+    progress["to_accept"] = None
     with job.library.db.read() as conn:
         documents = store.read_proposal(conn, proposal_id)["documents"]
     if any(is_sure_enough(document, above) for document in documents):
         params = {"proposal_id": proposal_id, "min_confidence": above}
         try:
-            job.act("finddocs.accept", params, checkpoint=kept)
-            return kept
+            job.act("finddocs.accept", params, checkpoint=progress)
+            return progress
         except (Conflict, Forbidden) as refusal:
             # A page has moved meanwhile, the folder was locked, or another run has made a proposal: the rest is for
             # a person to judge.
             job.log("warning", refusal.detail, proposal_id=proposal_id)
-    job.save(kept)
-    return kept
+    job.save(progress)
+    return progress
 
 
 FIND_DOCUMENTS = RecipeJob(
@@ -172,5 +171,4 @@ FIND_DOCUMENTS = RecipeJob(
     writes=("finddocs.propose", "finddocs.accept"),
     compare="boundaries found of boundaries judged, and boundaries too many",
     each="scope",
-    example=lambda ex: {"page_id": lettered_pages(ex)[1][0]},
 )

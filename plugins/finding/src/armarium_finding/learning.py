@@ -41,11 +41,11 @@ def features_of(leaves: Sequence[Leaf], looks: Mapping[str, Look]) -> dict[str, 
     """Return the features of each join except a folder's first, by the page it leads to."""
     written = [leaf.front.characters for leaf in leaves if leaf.front.is_written]
     usual = float(median(written)) if written else 1.0
-    found = {}
+    features = {}
     for before, leaf in itertools.pairwise(leaves):
         numbers = _numbers(before.front, leaf.front, usual, looks)
-        found[leaf.front.page_id] = [round(number, DIGITS) for number in numbers]
-    return found
+        features[leaf.front.page_id] = [round(number, DIGITS) for number in numbers]
+    return features
 
 
 def _numbers(
@@ -85,12 +85,12 @@ def _length(page: PageEvidence) -> float:
     return page.characters / page.lines if page.lines else 0.0
 
 
-def _change(one: float, other: float) -> float:
-    return abs(one - other) / max(one, other, 1.0)
+def _change(first: float, other: float) -> float:
+    return abs(first - other) / max(first, other, 1.0)
 
 
-def _words_in_common(one: str, other: str) -> float:
-    left, right = (set(re.findall(r"[^\W\d_]{4,}", text.casefold())) for text in (one, other))
+def _words_in_common(first: str, other: str) -> float:
+    left, right = (set(re.findall(r"[^\W\d_]{4,}", text.casefold())) for text in (first, other))
     return len(left & right) / len(left | right) if left | right else 0.0
 
 
@@ -138,9 +138,9 @@ def fit(examples: Sequence[Example]) -> Model:
     penalty = numpy.diag([PENALTY] * rows.shape[1] + [1e-6])
     weights = numpy.zeros(table.shape[1])
     for _ in range(ROUNDS):
-        said = 1.0 / (1.0 + numpy.exp(-numpy.clip(table @ weights, -30.0, 30.0)))
-        slope = table.T @ (said - truth) + penalty @ weights
-        bend = (table * (said * (1.0 - said))[:, None]).T @ table + penalty
+        predicted = 1.0 / (1.0 + numpy.exp(-numpy.clip(table @ weights, -30.0, 30.0)))
+        slope = table.T @ (predicted - truth) + penalty @ weights
+        bend = (table * (predicted * (1.0 - predicted))[:, None]).T @ table + penalty
         step = numpy.linalg.solve(bend, slope)
         weights -= step
         if float(numpy.abs(step).max()) < 1e-8:
@@ -169,20 +169,22 @@ def losses(examples: Sequence[Example]) -> tuple[Losses, Losses, Losses]:
     the share of boundaries among all these joins, said of every one.
     """
     rate = sum(example.boundary for example in examples) / len(examples)
-    said: list[tuple[float, float, float]] = []
+    predictions: list[tuple[float, float, float]] = []
     truth: list[bool] = []
     for folder_id in dict.fromkeys(example.folder_id for example in examples):
         fitted = fit([example for example in examples if example.folder_id != folder_id])
         for example in examples:
             if example.folder_id == folder_id:
-                said.append((fitted.probability(example.numbers), rules_probability(example.numbers), rate))
+                predictions.append(
+                    (fitted.probability(example.numbers), rules_probability(example.numbers), rate)
+                )
                 truth.append(example.boundary)
     model, rules, base = (
         Losses(
             sum((p >= 0.5) != boundary for p, boundary in zip(column, truth, strict=True)),
             sum((p - boundary) ** 2 for p, boundary in zip(column, truth, strict=True)) / len(truth),
         )
-        for column in zip(*said, strict=True)
+        for column in zip(*predictions, strict=True)
     )
     return model, rules, base
 
@@ -204,7 +206,7 @@ def examples_of(proposals: Sequence[Mapping[str, Any]]) -> list[Example]:
     """Return people's judgements in *proposals*, which are sorted newest first: each join of a folder once,
     as last judged.
     """
-    seen: set[tuple[str, str]] = set()
+    pairs_seen: set[tuple[str, str]] = set()
     examples = []
     for proposal in proposals:
         numbers = proposal.get("features", {})
@@ -213,9 +215,9 @@ def examples_of(proposals: Sequence[Mapping[str, Any]]) -> list[Example]:
             if (
                 judged_join.page_id in numbers
                 and len(numbers[judged_join.page_id]) == len(FEATURES)
-                and key not in seen
+                and key not in pairs_seen
             ):
-                seen.add(key)
+                pairs_seen.add(key)
                 examples.append(
                     Example(proposal["folder_id"], tuple(numbers[judged_join.page_id]), judged_join.boundary)
                 )

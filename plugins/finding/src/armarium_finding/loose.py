@@ -18,7 +18,7 @@ def folders_of(conn: Connection, page_ids: Sequence[str]) -> dict[str, str]:
     without them the file would itself count as a page.
     """
     parent = documents.alias("parent")
-    asked = (
+    query = (
         select(documents.c.id, parent.c.id, parent.c.doc_type, parent.c.file_type, parent.c.parent_id)
         .select_from(documents.join(parent, parent.c.id == documents.c.parent_id))
         .where(
@@ -27,33 +27,35 @@ def folders_of(conn: Connection, page_ids: Sequence[str]) -> dict[str, str]:
             parent.c.deleted_at.is_(None),
         )
     )
-    found: dict[str, str] = {}
+    folder_by_page: dict[str, str] = {}
     above: dict[str, list[str]] = {}
-    for page_id, parent_id, doc_type, file_type, grandparent_id in conn.execute(asked):
+    for page_id, parent_id, doc_type, file_type, grandparent_id in conn.execute(query):
         if doc_type == "folder":
-            found[page_id] = parent_id
+            folder_by_page[page_id] = parent_id
         elif doc_type == "file" and file_type != "image" and grandparent_id is not None:
             above.setdefault(grandparent_id, []).append(page_id)
     folders = select(documents.c.id).where(
         is_among(documents.c.id, list(above)), documents.c.doc_type == "folder"
     )
     for (folder_id,) in conn.execute(folders):
-        found.update(dict.fromkeys(above[folder_id], folder_id))
-    return found
+        folder_by_page.update(dict.fromkeys(above[folder_id], folder_id))
+    return folder_by_page
 
 
 def pages_by_folder(conn: Connection, page_ids: Sequence[str]) -> dict[str, list[str]]:
     """Return the loose pages among *page_ids* by their folder, in the order of the folder."""
     folders = folders_of(conn, page_ids)
-    wanted: dict[str, list[str]] = {}
+    pages_by_parent: dict[str, list[str]] = {}
     for page_id in page_ids:
         if page_id in folders:
-            wanted.setdefault(folders[page_id], []).append(page_id)
-    for folder_id, chosen in wanted.items():
+            pages_by_parent.setdefault(folders[page_id], []).append(page_id)
+    for folder_id, chosen in pages_by_parent.items():
         if len(chosen) > 1:
-            kept = set(chosen)
-            wanted[folder_id] = [page for page in pages_under(conn, [folder_id]) if page in kept]
-    return wanted
+            chosen_pages = set(chosen)
+            pages_by_parent[folder_id] = [
+                page for page in pages_under(conn, [folder_id]) if page in chosen_pages
+            ]
+    return pages_by_parent
 
 
 def pages_in_scope(conn: Connection, scope_ids: Sequence[str]) -> list[str]:

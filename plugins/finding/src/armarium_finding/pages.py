@@ -27,19 +27,21 @@ def words_of(conn: Connection, page_id: str, rule: ReadingRule) -> PageWords:
     """Return the words of a page. A page whose pass has no line counts as read and empty; one with unread
     lines does not.
     """
-    found = page_text(conn, page_id, rule=rule)
-    if found.text:
-        apart = any(one.reason == "furniture" for one in found.assembled.omitted)
+    text_of_page = page_text(conn, page_id, rule=rule)
+    if text_of_page.text:
+        apart = any(line.reason == "furniture" for line in text_of_page.assembled.omitted)
         whole = page_text(conn, page_id, include_furniture=True, rule=rule).text if apart else ""
-        return PageWords(found.text, whole, True, found.fingerprint)
-    if found.pass_id is not None:
+        return PageWords(text_of_page.text, whole, True, text_of_page.fingerprint)
+    if text_of_page.pass_id is not None:
         lines = select(segments.c.id).where(
-            segments.c.pass_id == found.pass_id, segments.c.kind != "region", segments.c.deleted_at.is_(None)
+            segments.c.pass_id == text_of_page.pass_id,
+            segments.c.kind != "region",
+            segments.c.deleted_at.is_(None),
         )
         if not conn.execute(select(exists(lines))).scalar():
-            return PageWords("", "", True, found.fingerprint)
+            return PageWords("", "", True, text_of_page.fingerprint)
     content = conn.execute(select(documents.c.page_content).where(documents.c.id == page_id)).scalar()
-    return PageWords(content or "", "", bool(content), found.fingerprint)
+    return PageWords(content or "", "", bool(content), text_of_page.fingerprint)
 
 
 def evidence_of_page(page_id: str, words: PageWords, table: CueTable) -> PageEvidence:

@@ -26,9 +26,9 @@ class Look(NamedTuple):
     hash: int
 
 
-def bits_apart(one: Look, other: Look) -> int:
+def bits_apart(first: Look, other: Look) -> int:
     """Return in how many of 64 bits two pictures differ: 0 for the same picture, about 32 for any two."""
-    return (one.hash ^ other.hash).bit_count()
+    return (first.hash ^ other.hash).bit_count()
 
 
 def look_of(path: Path) -> Look:
@@ -50,33 +50,33 @@ def looks_of(library: Library, page_ids: Sequence[str]) -> dict[str, Look]:
     """Return the looks of the pages that have a thumbnail; missing ones are computed and stored."""
     with library.db.read() as conn:
         drawn = select(thumbnails.c.document_id, thumbnails.c.checksum)
-        there = {
+        colours = {
             row[0]: row[1] for row in conn.execute(drawn.where(is_among(thumbnails.c.document_id, page_ids)))
         }
-        rows = conn.execute(pictures.select().where(is_among(pictures.c.document_id, list(there))))
+        rows = conn.execute(pictures.select().where(is_among(pictures.c.document_id, list(colours))))
         known = {row.document_id: (row.checksum, Look(row.ink, int(row.hash, 16))) for row in rows}
-    looks = {page: look for page, (checksum, look) in known.items() if there[page] == checksum}
-    made: dict[str, Look] = {}
-    for page_id, checksum in there.items():
+    looks = {page: look for page, (checksum, look) in known.items() if colours[page] == checksum}
+    look_by_page: dict[str, Look] = {}
+    for page_id, checksum in colours.items():
         if page_id not in looks:
             try:
-                made[page_id] = look_of(thumbnail_path(library, checksum))
+                look_by_page[page_id] = look_of(thumbnail_path(library, checksum))
             except (OSError, ServiceError):
                 # A missing thumbnail is made again by the family that makes them; until then it says nothing.
                 continue
-    if made:
+    if look_by_page:
         with library.db.write() as conn:
-            conn.execute(pictures.delete().where(is_among(pictures.c.document_id, list(made))))
+            conn.execute(pictures.delete().where(is_among(pictures.c.document_id, list(look_by_page))))
             conn.execute(
                 pictures.insert(),
                 [
                     {
                         "document_id": page,
-                        "checksum": there[page],
+                        "checksum": colours[page],
                         "hash": f"{look.hash:016x}",
                         "ink": look.ink,
                     }
-                    for page, look in made.items()
+                    for page, look in look_by_page.items()
                 ],
             )
-    return looks | made
+    return looks | look_by_page

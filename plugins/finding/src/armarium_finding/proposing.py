@@ -43,7 +43,9 @@ def propose(
     """
     decisions = decisions or Decisions()
     settled = decisions.settle([page.page_id for page in pages])
-    leaves, findings = pair_into_leaves(pages, {page for page, one in settled.items() if one.boundary})
+    leaves, findings = pair_into_leaves(
+        pages, {page for page, judgement in settled.items() if judgement.boundary}
+    )
     joins = join_leaves(leaves)
     features = features_of(leaves, looks or {})
     for number, join in enumerate(joins):
@@ -55,7 +57,7 @@ def propose(
         if join["page_id"] in settled:
             boundary, join["decided_by"] = settled[join["page_id"]]
             join["probability"] = float(boundary)
-    evidence = {page.page_id: found for page in pages if (found := page.summarise())}
+    evidence = {page.page_id: summary for page in pages if (summary := page.summarise())}
     doubt = None if model is not None or any_cue(leaves) else NO_CUE
     documents = [decisions.take_over(document) for document in _documents(leaves, joins, looks or {}, doubt)]
     describe(documents, evidence, {})
@@ -86,13 +88,15 @@ def _documents(
         end = starts[index + 1] if index + 1 < len(starts) else len(leaves)
         inner = [join["probability"] for join in joins[start + 1 : end]]
         sure: list[float | None] = [leaf.confidence for leaf in leaves[start:end]]
-        sure += [one if one is None else 1.0 - one for one in inner]
+        sure += [begins if begins is None else 1.0 - begins for begins in inner]
         sure += [join["probability"] for join in (joins[start], *joins[end : end + 1])]
         why = doubt or _unread(leaves[start:end], None in sure)
         documents.append(
             {
                 "page_ids": [page_id for leaf in leaves[start:end] for page_id in leaf.ids],
-                "confidence": None if why else min(one for one in sure if one is not None),
+                "confidence": None
+                if why
+                else min(confidence for confidence in sure if confidence is not None),
                 "reasons": [
                     *([why] if why else []),
                     *reasons_of(joins[start], joins[end] if end < len(leaves) else None),
@@ -129,22 +133,22 @@ def _unread(leaves: Sequence[Leaf], is_open: bool) -> str | None:
 
 def describe(documents: Sequence[Document], evidence: Evidence, names: Mapping[str, str]) -> None:
     """Give each document its name, kind, date and parties, from what its pages say; *names* are those of the pages."""
-    for one in documents:
-        one |= _description(one["page_ids"], evidence, names)
+    for document in documents:
+        document |= _description(document["page_ids"], evidence, names)
 
 
 def _description(page_ids: Sequence[str], evidence: Evidence, names: Mapping[str, str]) -> Document:
     """Return the description: the kind from its first page, else from its strongest cue; the first date; all
     parties.
     """
-    found = [evidence[page_id] for page_id in page_ids if page_id in evidence]
-    kinds = [one["kind"] for one in found if one.get("kind")]
+    pages = [evidence[page_id] for page_id in page_ids if page_id in evidence]
+    kinds = [page["kind"] for page in pages if page.get("kind")]
     first = evidence.get(page_ids[0], {}).get("kind")
-    kind = first if first and first[1] > 0 else max(kinds, key=lambda one: one[1], default=None)
-    date = next((one["date"] for one in found if one.get("date")), None)
+    kind = first if first and first[1] > 0 else max(kinds, key=lambda weighed: weighed[1], default=None)
+    date = next((page["date"] for page in pages if page.get("date")), None)
     parties: dict[str, str] = {}
-    for one in found:
-        for name in one.get("parties", ()):
+    for evidence_of_page in pages:
+        for name in evidence_of_page.get("parties", ()):
             parties.setdefault(party_key(name), name)
     name = (
         ", ".join(part for part in (kind and kind[0], date) if part) or names.get(page_ids[0]) or "Document"
@@ -174,11 +178,11 @@ def reasons_of(start: Mapping[str, Any], after: Mapping[str, Any] | None) -> lis
 
 def _reasons_of_look(before: Leaf | None, leaf: Leaf, looks: Mapping[str, Look]) -> list[str]:
     """Return, in words, that the picture of a document's first page is unlike the one before it."""
-    one = None if before is None else looks.get(before.front.page_id)
+    look_before = None if before is None else looks.get(before.front.page_id)
     other = looks.get(leaf.front.page_id)
-    if one is None or other is None or (apart := bits_apart(one, other)) < UNLIKE:
+    if look_before is None or other is None or (apart := bits_apart(look_before, other)) < UNLIKE:
         return []
-    ink = f"{other.ink:.0%} ink after {one.ink:.0%}"
+    ink = f"{other.ink:.0%} ink after {look_before.ink:.0%}"
     return [f"Its picture is unlike the one before: {apart} of {BITS} bits apart, {ink}."]
 
 
@@ -196,11 +200,11 @@ def signal_words(join: Mapping[str, Any]) -> list[str]:
 def number_documents(documents: Sequence[Document]) -> list[Document]:
     """Return the documents with index and positions numbered again."""
     position = 0
-    for index, one in enumerate(documents):
-        one["index"] = index
-        one["first_position"] = position
-        position += len(one["page_ids"])
-        one["last_position"] = position - 1
+    for index, document in enumerate(documents):
+        document["index"] = index
+        document["first_position"] = position
+        position += len(document["page_ids"])
+        document["last_position"] = position - 1
     return list(documents)
 
 
@@ -210,19 +214,19 @@ def groups_of(
     """Return groups of documents that share two parties, in order of date; *standing* groups, which were
     decided, keep their documents.
     """
-    taken = {index for group in standing for index in group["document_indexes"]}
+    grouped = {index for group in standing for index in group["document_indexes"]}
     named = {
         document["index"]: {party_key(name) for name in document["parties"]}
         for document in documents
-        if document["index"] not in taken and document["state"] != "rejected"
+        if document["index"] not in grouped and document["state"] != "rejected"
     }
     groups = [dict(group) for group in standing]
     # The pair that most documents share first: a document is in one group, and all of a group share two parties.
     for indexes in _by_pair(named):
-        indexes = [index for index in indexes if index not in taken]
+        indexes = [index for index in indexes if index not in grouped]
         if len(indexes) < 2:
             continue
-        taken.update(indexes)
+        grouped.update(indexes)
         indexes.sort(key=lambda index: (documents[index]["date"] or "9999", index))
         groups.append(
             {"document_indexes": indexes, "state": "proposed", "accepted_as": None, "decided_by": None}

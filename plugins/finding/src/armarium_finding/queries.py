@@ -30,31 +30,34 @@ with more, staleness is not reported.
 def read_run(conn: Connection, job_id: str) -> dict[str, Any]:
     """Return it; NotFound for an id that is not such a run's."""
     job = require_job(conn, job_id, JOB_KIND, errors.unknown_run, "checkpoint")
-    made = job.checkpoint.get("proposal_ids", [])
-    words = [_words(job.state, len(made), job.done, job.total), *_notes(job.checkpoint.get("notes", {}))]
+    proposal_ids = job.checkpoint.get("proposal_ids", [])
+    words = [
+        _words(job.state, len(proposal_ids), job.done, job.total),
+        *_notes(job.checkpoint.get("notes", {})),
+    ]
     return {
         "job_id": job_id,
         "state": job.state,
         "reason": job.reason,
         "words": " ".join(words),
-        "proposal_ids": made,
+        "proposal_ids": proposal_ids,
     }
 
 
 def _notes(notes: dict[str, int]) -> list[str]:
     """Return, in words, of how many folders something holds that a reader of the proposals must know."""
-    found = []
+    found_notes = []
     for note, words in (
         ("no_cue", "no cue of any language matched, so nothing is said about how sure their documents are."),
         ("unread", "no page has been read, so nothing was proposed."),
     ):
         if count := notes.get(note):
-            found.append(f"In {count} {'folder' if count == 1 else 'folders'} {words}")
-    return found
+            found_notes.append(f"In {count} {'folder' if count == 1 else 'folders'} {words}")
+    return found_notes
 
 
-def _words(state: str, made: int, done: int, total: int) -> str:
-    proposals = "1 proposal" if made == 1 else f"{made} proposals"
+def _words(state: str, count: int, done: int, total: int) -> str:
+    proposals = "1 proposal" if count == 1 else f"{count} proposals"
     if state == "done":
         return f"Ended with {proposals}."
     if state in ("failed", "cancelled"):
@@ -75,7 +78,7 @@ def list_proposals(
     if folder_id is not None:
         require_document(conn, folder_id)
     ours = (artifacts.c.artifact_type == store.GROUPING, artifacts.c.step_name == store.STEP)
-    asked = select(
+    selected = select(
         artifacts.c.id,
         artifacts.c.document_id,
         artifacts.c.model,
@@ -83,8 +86,8 @@ def list_proposals(
         artifacts.c.content,
     ).where(*ours)
     if folder_id is not None:
-        asked = asked.where(artifacts.c.document_id == folder_id)
-    rows = conn.execute(asked.order_by(artifacts.c.created_at.desc(), artifacts.c.sequence.desc())).all()
+        selected = selected.where(artifacts.c.document_id == folder_id)
+    rows = conn.execute(selected.order_by(artifacts.c.created_at.desc(), artifacts.c.sequence.desc())).all()
     newest: dict[str, str] = {}
     for row in rows:
         newest.setdefault(row.document_id, row.id)
@@ -110,9 +113,9 @@ def list_proposals(
 )
 def read_proposal(conn: Connection, proposal_id: str) -> dict[str, Any]:
     """Return it without what the caller may not see; NotFound for an id that is not a proposal's."""
-    found = store.dress(conn, store.read_proposal(conn, proposal_id))
-    found["stale"] = _is_stale(conn, proposal_id, len(found["page_ids"]))
-    return store.hidden_from(found, withheld_nodes(conn))
+    proposal = store.dress(conn, store.read_proposal(conn, proposal_id))
+    proposal["stale"] = _is_stale(conn, proposal_id, len(proposal["page_ids"]))
+    return store.hidden_from(proposal, withheld_nodes(conn))
 
 
 def _is_stale(conn: Connection, proposal_id: str, pages: int) -> bool | None:

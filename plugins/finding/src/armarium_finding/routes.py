@@ -71,6 +71,6 @@ def proposal_sheet(
     """
     with library.db.read() as conn:
         proposal = read_proposal(conn, proposal_id)
-    shown, following = sheet.documents_from(proposal, first)
+    documents, following = sheet.documents_from(proposal, first)
     headers = {} if following is None else {"X-Service-Next": str(following)}
-    return Response(sheet.draw_sheet(library, proposal, shown), media_type="image/png", headers=headers)
+    return Response(sheet.draw_sheet(library, proposal, documents), media_type="image/png", headers=headers)

@@ -48,18 +48,18 @@ def likeness(left: str, right: str) -> float:
     """
     from rapidfuzz.distance import Indel
 
-    one, other = " ".join(left.casefold().split()), " ".join(right.casefold().split())
-    return float(Indel.normalized_similarity(one, other, score_cutoff=SECOND_SHOT))
+    first, other = " ".join(left.casefold().split()), " ".join(right.casefold().split())
+    return float(Indel.normalized_similarity(first, other, score_cutoff=SECOND_SHOT))
 
 
 def names_or_numbers_differ(left: str, right: str) -> bool:
     """Return whether, where two nearly equal texts differ, one has another number or another name than the other."""
     from rapidfuzz.distance import Indel, Levenshtein
 
-    one, other = (re.sub(r"[^\w\s]|_", "", text).split() for text in (left, right))
-    for edit in Levenshtein.editops([word.casefold() for word in one], [word.casefold() for word in other]):
+    first, other = (re.sub(r"[^\w\s]|_", "", text).split() for text in (left, right))
+    for edit in Levenshtein.editops([word.casefold() for word in first], [word.casefold() for word in other]):
         if edit.tag == "replace":
-            here, there = one[edit.src_pos], other[edit.dest_pos]
+            here, there = first[edit.src_pos], other[edit.dest_pos]
             if any(letter.isdigit() for letter in here + there):
                 return True
             named = here[0].isupper() and there[0].isupper()
@@ -126,21 +126,21 @@ def _finding(
 
 def signals_of(before: PageEvidence | None, page: PageEvidence) -> list[dict[str, Any]]:
     """Return the signals for or against a boundary between two consecutive pages (None: a folder's first page)."""
-    found = [_signal(m.cue.cue, "opening", m.cue.weight, page.page_id, m.line) for m in page.openings]
+    signals = [_signal(m.cue.cue, "opening", m.cue.weight, page.page_id, m.line) for m in page.openings]
     if before is not None:
-        found += [
+        signals += [
             _signal(m.cue.cue, "closing", m.cue.weight, before.page_id, m.line) for m in before.closings
         ]
         numbers = _numbers(before.number, page.number)
         if numbers is not None:
-            found.append(_signal(numbers[0], "furniture", numbers[1], page.page_id))
+            signals.append(_signal(numbers[0], "furniture", numbers[1], page.page_id))
         # A split word also is a sentence that continues: it counts once, as the stronger of the two.
         if before.ends_split and page.begins_small:
-            found.append(_signal("hyphenated word split", "continuity", SPLIT_WORD, page.page_id))
+            signals.append(_signal("hyphenated word split", "continuity", SPLIT_WORD, page.page_id))
         elif before.ends_open and page.begins_small:
-            found.append(_signal("sentence runs over", "continuity", SENTENCE, page.page_id))
-    found += [_signal(m.cue.cue, "kind", 0.0, page.page_id, m.line) for m in page.kinds]
-    return found
+            signals.append(_signal("sentence runs over", "continuity", SENTENCE, page.page_id))
+    signals += [_signal(m.cue.cue, "kind", 0.0, page.page_id, m.line) for m in page.kinds]
+    return signals
 
 
 def _signal(cue: str, role: str, weight: float, page_id: str, line: int | None = None) -> dict[str, Any]:

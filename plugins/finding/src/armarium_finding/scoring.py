@@ -40,7 +40,7 @@ def judged_joins(proposal: Mapping[str, Any]) -> list[JudgedJoin]:
     A rejected document is wrong at its start, at its end or inside. Which of these, the rejection alone does not say: it
     counts only if a single possibility is left, since documents beside it were accepted or adjusted.
     """
-    said = said_by_run(proposal)
+    said_of_join = said_by_run(proposal)
     documents: Sequence[Mapping[str, Any]] = proposal["documents"]
     stands = [is_judged(document) and document["state"] != "rejected" for document in documents]
     # Whether a document certainly begins where it is said to: the folder begins and ends in any case.
@@ -50,16 +50,16 @@ def judged_joins(proposal: Mapping[str, Any]) -> list[JudgedJoin]:
     judged: list[JudgedJoin] = []
     for number, document in enumerate(documents):
         first, *rest = document["page_ids"]
-        inner = [page for page in rest if page in said]
+        inner = [page for page in rest if page in said_of_join]
         if number:
             before = documents[number - 1]
             wrong = _is_wrong(document, begins[number + 1], inner) or _is_wrong(
-                before, begins[number - 1], [page for page in before["page_ids"][1:] if page in said]
+                before, begins[number - 1], [page for page in before["page_ids"][1:] if page in said_of_join]
             )
             if begins[number] or wrong:
-                judged.append(JudgedJoin(first, said.get(first), begins[number]))
+                judged.append(JudgedJoin(first, said_of_join.get(first), begins[number]))
         if stands[number]:
-            judged += [JudgedJoin(page, said[page], False) for page in inner]
+            judged += [JudgedJoin(page, said_of_join[page], False) for page in inner]
     return judged
 
 
@@ -84,9 +84,9 @@ def score(proposal: Mapping[str, Any], kinds: Mapping[str, str | None]) -> dict[
     kind's name).
     """
     judged = judged_joins(proposal)
-    right = sum(one.is_proposed and one.boundary for one in judged)
-    proposed = sum(one.is_proposed for one in judged)
-    actual = sum(one.boundary for one in judged)
+    right = sum(join.is_proposed and join.boundary for join in judged)
+    proposed = sum(join.is_proposed for join in judged)
+    actual = sum(join.boundary for join in judged)
     run = proposed_documents(proposal)
     settled = [
         document
@@ -98,8 +98,8 @@ def score(proposal: Mapping[str, Any], kinds: Mapping[str, str | None]) -> dict[
         for document in proposal["documents"]
         if document["accepted_as"] in kinds and document["kind"] is not None
     ]
-    accepted = [one for one in accepted if is_judged(one)]
-    same = sum(kinds[one["accepted_as"]] == one["kind"] for one in accepted)
+    accepted = [document for document in accepted if is_judged(document)]
+    same = sum(kinds[document["accepted_as"]] == document["kind"] for document in accepted)
     return {
         "method": proposal["method"],
         "documents": len(settled),
@@ -108,7 +108,7 @@ def score(proposal: Mapping[str, Any], kinds: Mapping[str, str | None]) -> dict[
         "boundaries_actual": actual,
         "precision": right / proposed if proposed else None,
         "recall": right / actual if actual else None,
-        "exact_documents": sum(tuple(one["page_ids"]) in run for one in settled),
+        "exact_documents": sum(tuple(document["page_ids"]) in run for document in settled),
         "kinds_confirmed": len(accepted),
         "kinds_right": same,
         "kind_accuracy": same / len(accepted) if accepted else None,
@@ -120,15 +120,17 @@ def levels_of(judged: Iterable[JudgedJoin]) -> list[dict[str, Any]]:
     """Return for each level the number of judged joins with at least that confidence, and how many of them
     the run was right about.
     """
-    known = [one for one in judged if one.probability is not None]
+    known = [join for join in judged if join.probability is not None]
     levels = []
     for level in LEVELS:
-        sure = [one for one in known if max(one.probability or 0.0, 1.0 - (one.probability or 0.0)) >= level]
+        sure = [
+            join for join in known if max(join.probability or 0.0, 1.0 - (join.probability or 0.0)) >= level
+        ]
         levels.append(
             {
                 "level": level,
                 "joins": len(sure),
-                "agreed": sum(one.is_proposed == one.boundary for one in sure),
+                "agreed": sum(join.is_proposed == join.boundary for join in sure),
             }
         )
     return levels
@@ -137,8 +139,8 @@ def levels_of(judged: Iterable[JudgedJoin]) -> list[dict[str, Any]]:
 def pool_levels(scores: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the sum of the levels of several scores."""
     joins, agreed = dict.fromkeys(LEVELS, 0), dict.fromkeys(LEVELS, 0)
-    for one in scores:
-        for level in one["levels"]:
+    for score_of_run in scores:
+        for level in score_of_run["levels"]:
             joins[level["level"]] += level["joins"]
             agreed[level["level"]] += level["agreed"]
     return [{"level": level, "joins": joins[level], "agreed": agreed[level]} for level in LEVELS]

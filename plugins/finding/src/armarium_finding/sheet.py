@@ -61,7 +61,7 @@ def draw_sheet(library: Library, proposal: Mapping[str, Any], shown: Sequence[Ma
     """
     from PIL import Image
 
-    page_ids = [page for one in shown for page in one["page_ids"][:MOST_PAGES]]
+    page_ids = [page for document in shown for page in document["page_ids"][:MOST_PAGES]]
     with library.db.read() as conn:
         named = select(documents.c.id, documents.c.name).where(is_among(documents.c.id, page_ids))
         names = {row[0]: row[1] for row in conn.execute(named)}
@@ -71,7 +71,7 @@ def draw_sheet(library: Library, proposal: Mapping[str, Any], shown: Sequence[Ma
         }
     notes = {finding["page_id"]: NOTES[finding["kind"]] for finding in proposal["findings"]}
     joins = {join["page_id"]: join["probability"] for join in proposal["joins"]}
-    blocks = [_Block(one, ACROSS * CELL) for one in shown]
+    blocks = [_Block(document, ACROSS * CELL) for document in shown]
     height = MARGIN + sum(block.height + MARGIN for block in blocks) + (0 if blocks else 40)
     sheet = Image.new("RGB", (ACROSS * CELL + 2 * MARGIN, height), PAPER)
     top = MARGIN
@@ -118,21 +118,21 @@ class _Block:
         """Draw its bar, title and reasons."""
         from PIL import ImageDraw
 
-        one = self.document
-        colour = ADJUSTED if one["adjusted_by"] else COLOURS[one["index"] % len(COLOURS)]
+        document = self.document
+        colour = ADJUSTED if document["adjusted_by"] else COLOURS[document["index"] % len(COLOURS)]
         pen = ImageDraw.Draw(sheet)
         pen.rectangle((MARGIN, top, MARGIN + self.width, top + BAR), fill=colour)
-        count = len(one["page_ids"])
-        said = [f"{one['index']}. {one['name']}", "1 page" if count == 1 else f"{count} pages"]
-        if one["adjusted_by"]:
-            said.append("set by a person")
-        elif one["confidence"] is not None:
-            said.append(f"{one['confidence']:.0%} sure")
-        if one["parties"]:
-            said.append(", ".join(one["parties"]))
-        if one["state"] != "proposed":
-            said.append(one["state"])
-        _write(sheet, TITLE, (MARGIN, top + BAR + 24), "  ·  ".join(said), self.width, INK, "Medium")
+        count = len(document["page_ids"])
+        labels = [f"{document['index']}. {document['name']}", "1 page" if count == 1 else f"{count} pages"]
+        if document["adjusted_by"]:
+            labels.append("set by a person")
+        elif document["confidence"] is not None:
+            labels.append(f"{document['confidence']:.0%} sure")
+        if document["parties"]:
+            labels.append(", ".join(document["parties"]))
+        if document["state"] != "proposed":
+            labels.append(document["state"])
+        _write(sheet, TITLE, (MARGIN, top + BAR + 24), "  ·  ".join(labels), self.width, INK, "Medium")
         for row, line in enumerate(self.reasons):
             _write(sheet, TEXT, (MARGIN, top + BAR + 44 + 18 * row), line, self.width, FAINT)
 

@@ -25,8 +25,8 @@ _NEWEST = (artifacts.c.sequence.desc(), artifacts.c.id.desc())
 
 def newest_of(conn: Connection, folder_id: str) -> str | None:
     """Return the folder's current proposal: its newest."""
-    asked = select(artifacts.c.id).where(*_OURS, artifacts.c.document_id == folder_id).order_by(*_NEWEST)
-    return conn.execute(asked.limit(1)).scalar()
+    query = select(artifacts.c.id).where(*_OURS, artifacts.c.document_id == folder_id).order_by(*_NEWEST)
+    return conn.execute(query.limit(1)).scalar()
 
 
 def read_proposal(conn: Connection, proposal_id: str) -> dict[str, Any]:
@@ -69,8 +69,8 @@ def data_of(proposal: Mapping[str, Any]) -> dict[str, Any]:
     return data
 
 
-def _drop_fields(one: Mapping[str, Any], without: Sequence[str]) -> dict[str, Any]:
-    return {name: value for name, value in one.items() if name not in without}
+def _drop_fields(fields: Mapping[str, Any], without: Sequence[str]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if name not in without}
 
 
 def sent_by_run(proposal: Mapping[str, Any], prints: Mapping[str, str], job_id: str | None) -> dict[str, Any]:
@@ -119,9 +119,9 @@ def new_proposal_data(sent: Mapping[str, Any], decisions: Decisions) -> dict[str
 
 def evidence_of(conn: Connection, proposal_id: str) -> dict[str, dict[str, Any]]:
     """Return what the pages of a proposal say, for those that say something and that *conn* shows."""
-    shown = select(said.c.document_id, said.c.kind, said.c.kind_weight, said.c.date, said.c.parties)
+    query = select(said.c.document_id, said.c.kind, said.c.kind_weight, said.c.date, said.c.parties)
     something = or_(said.c.kind.is_not(None), said.c.date.is_not(None), said.c.parties != [])
-    rows = conn.execute(shown.where(said.c.proposal_id == proposal_id, something)).all()
+    rows = conn.execute(query.where(said.c.proposal_id == proposal_id, something)).all()
     return {
         page_id: {"kind": None if kind is None else (kind, weight), "date": date, "parties": parties}
         for page_id, kind, weight, date, parties in rows
@@ -157,9 +157,9 @@ def _dress_documents(conn: Connection, proposal: dict[str, Any]) -> None:
 
 def prototype_keys(conn: Connection) -> dict[str, str]:
     """Return the project's prototypes: name in lower case -> key; if two have one name, the oldest comes first."""
-    asked = select(classifications.c.label, classifications.c.key)
+    query = select(classifications.c.label, classifications.c.key)
     keys: dict[str, str] = {}
-    for label, key in conn.execute(asked.order_by(classifications.c.created_at, classifications.c.key)):
+    for label, key in conn.execute(query.order_by(classifications.c.created_at, classifications.c.key)):
         keys.setdefault(label.casefold(), key)
     return keys
 
@@ -178,10 +178,10 @@ def hidden_from(proposal: Mapping[str, Any], hidden: Collection[str]) -> dict[st
     away = set(hidden) & set(proposal["page_ids"])
     if not away:
         return answer
-    kept = [document for document in proposal["documents"] if away.isdisjoint(document["page_ids"])]
-    indexes = {one["index"] for one in kept}
-    answer["documents_withheld"] = len(proposal["documents"]) - len(kept)
-    answer["documents"] = kept
+    visible = [document for document in proposal["documents"] if away.isdisjoint(document["page_ids"])]
+    indexes = {document["index"] for document in visible}
+    answer["documents_withheld"] = len(proposal["documents"]) - len(visible)
+    answer["documents"] = visible
     answer["groups"] = [
         group for group in proposal["groups"] if indexes.issuperset(group["document_indexes"])
     ]

@@ -9,10 +9,10 @@ from armarium_testing.command_line import Machine, ids
 
 
 def _act(machine: Machine, action: str, **params: Any) -> dict[str, Any]:
-    found: dict[str, Any] = machine.succeed("action", "run", action, "-p", json.dumps(params), "--json").json[
-        "result"
-    ]
-    return found
+    answer: dict[str, Any] = machine.succeed(
+        "action", "run", action, "-p", json.dumps(params), "--json"
+    ).json["result"]
+    return answer
 
 
 def test_find_documents_tells_what_it_found_and_draws_a_sheet(wills: Machine) -> None:
@@ -26,15 +26,15 @@ def test_find_documents_tells_what_it_found_and_draws_a_sheet(wills: Machine) ->
         place = {"pass_id": made["id"], "kind": "line", "anchor": {"rect": [0.1, 0.1, 0.8, 0.1]}}
         line = _act(wills, "segment.create", document_id=page_id, **place)
         _act(wills, "representation.create", segment_id=line["id"], text=words)
-    said = wills.succeed("find-documents", "pages", "--sheet", "sheet.png").out
-    assert "Found 1 document in 3 pages (rules-1)." in said
-    assert "0. Sentencia: 3 pages\n" in said
-    assert "% sure" not in said
-    assert "1 of its pages has not been read" in said
+    answer = wills.succeed("find-documents", "pages", "--sheet", "sheet.png").out
+    assert "Found 1 document in 3 pages (rules-1)." in answer
+    assert "0. Sentencia: 3 pages\n" in answer
+    assert "% sure" not in answer
+    assert "1 of its pages has not been read" in answer
     with Image.open("sheet.png") as picture:
         assert picture.format == "PNG"
         assert picture.width > 1000
     assert "pass --overwrite" in wills.expect_refusal("find-documents", "pages", "--sheet", "sheet.png")
     last = wills.succeed("find-documents", "pages", "--last", "--json").json
-    assert [one["kind"] for one in last["proposals"][0]["findings"]] == ["no-reading"]
+    assert [finding["kind"] for finding in last["proposals"][0]["findings"]] == ["no-reading"]
     assert "There is no proposal" in wills.expect_refusal("find-documents", "Sources", "--last")

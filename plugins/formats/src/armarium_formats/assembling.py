@@ -11,8 +11,14 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from armarium_formats.as_filed import further_readings, further_texts, shapes_of
-from armarium_formats.driver import Loss
+from armarium_formats.as_filed import (
+    drop_moved_glyphs,
+    further_readings,
+    further_texts,
+    order_from,
+    shapes_of,
+)
+from armarium_formats.driver import Loss, as_losses
 from armarium_formats.marked_texts import lost_with_letters, mark_texts, of_letters
 from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText, checksum, kept_by
 from armarium_source_model.api import (
@@ -52,7 +58,7 @@ class AssembledPage:
     @property
     def reading_of(self) -> dict[str, str]:
         """The id of that reading."""
-        return {segment_id: one.representation_id for segment_id, one in self.counting.items()}
+        return {segment_id: counting.representation_id for segment_id, counting in self.counting.items()}
 
     def state_makers(self, makers: Mapping[str, LineMaker]) -> None:
         """Say of the text of each line who stands behind it; *makers* by the ids of segments in the project."""
@@ -94,7 +100,7 @@ def assemble(
     read = read_pass(conn, document_id, pass_id, kind=kind, rule=rule)
     ranks = {identity: rank for rank, identity in enumerate(read.sequence)}
     further = further_readings(read)
-    placed = stored_places(conn, [one.representation_id for one in read.counting.values()])
+    placed = stored_places(conn, [counting.representation_id for counting in read.counting.values()])
     rows = read.segments.values()
     page = PageModel(width=size[0], height=size[1])
     parts: dict[str, _Part] = {}
@@ -108,10 +114,11 @@ def assemble(
     for row in rows:
         parent = row.parent_segment_id if row.parent_segment_id in parts else None
         children.setdefault(parent, []).append(parts[row.id])
-    for identity, one in read.counting.items():
-        stored = placed.get(one.representation_id)
+    for identity, counting in read.counting.items():
+        stored = placed.get(counting.representation_id)
         if stored is not None and is_as_read(read.segments[identity], stored):
             parts[identity].segment.texts[0].places = stored.places.in_units(*size)
+    moved = sum(drop_moved_glyphs(row, parts[row.id].segment, size) for row in rows)
     assembled = AssembledPage(
         page, len(rows), sum(1 for part in parts.values() if part.segment.texts), frames=list(frames)
     )
@@ -127,6 +134,14 @@ def assemble(
             page.segments = ordered
         else:
             parts[key].segment.children = ordered
+    if moved:
+        assembled.losses.append(
+            Loss(
+                "places of characters",
+                moved,
+                "their word has another shape than in the file, or the picture another size",
+            )
+        )
     assembled.losses += lost_with_letters(
         Counter(what for part in parts.values() for what in part.left),
         empty=sum(part.is_empty and not part.segment.texts for part in parts.values()),
@@ -140,18 +155,18 @@ def assemble(
     assembled.losses += mark_texts(conn, pass_id, by_row, page.extras)
     state_facts(conn, page, document_id, pass_id)
     if sequence is not None:
-        _reorder(assembled, [parts[one].segment for one in sequence if one in parts])
+        _reorder(assembled, [parts[identity].segment for identity in sequence if identity in parts])
     order_regions(page)
     return assembled
 
 
 def state_facts(conn: Connection, page: PageModel, document_id: str, pass_id: str | None) -> None:
     """Set the language, script and direction stated for the page."""
-    stated = page_facts(conn, document_id, pass_id)
+    facts = page_facts(conn, document_id, pass_id)
     # A file has one place for what is stated of the whole page, by whomever: the page, what it is part of, the project.
-    page.language = fact.stated if (fact := stated.first("language")) else page.language
-    page.script = fact.stated if (fact := stated.first("script")) else page.script
-    page.direction = fact.stated if (fact := stated.first("direction")) else page.direction
+    page.language = fact.stated if (fact := facts.first("language")) else page.language
+    page.script = fact.stated if (fact := facts.first("script")) else page.script
+    page.direction = fact.stated if (fact := facts.first("direction")) else page.direction
 
 
 def order_regions(page: PageModel) -> None:
@@ -167,30 +182,24 @@ def _reorder(assembled: AssembledPage, named: Sequence[PageSegment]) -> None:
     A page already in that order is unchanged, including the groups of its file.
     """
     page = assembled.page
-    meant = {id(segment) for segment in named}
-    if [id(segment) for segment in page.in_order() if id(segment) in meant] == [
+    ids = {id(segment) for segment in named}
+    if [id(segment) for segment in page.in_order() if id(segment) in ids] == [
         id(segment) for segment in named
     ]:
         return
     page.order = PageOrder(items=[PageOrder(segment.id) for segment in named])
-    wanted = [segment.id for segment in named if segment.kind == "line"]
+    line_ids = [segment.id for segment in named if segment.kind == "line"]
     top = _top_in_order(page)
     regions = [segment.id for segment in top if segment.kind == "region"]
     for segment in page.walk():
         segment.children = _settle_positions(segment.in_order(page.order))
     page.segments = _settle_positions(top)
     page.order = PageOrder(items=[PageOrder(region) for region in regions]) if regions else None
-    lines = set(wanted)
-    given = [segment.id for segment in page.in_order() if segment.id in lines]
-    apart = sum(1 for one, other in zip(wanted, given, strict=False) if one != other)
-    if apart:
-        assembled.losses.append(
-            Loss(
-                "places of lines in the order",
-                apart,
-                "the order alternates between regions; in a file, lines are within their region",
-            )
-        )
+    lines = set(line_ids)
+    page_line_ids = [segment.id for segment in page.in_order() if segment.id in lines]
+    apart = sum(1 for one, other in zip(line_ids, page_line_ids, strict=False) if one != other)
+    why = "the order alternates between regions; in a file, lines are within their region"
+    assembled.losses += as_losses({("places of lines in the order", why): apart})
 
 
 def _settle_positions(brothers: list[PageSegment]) -> list[PageSegment]:
@@ -214,10 +223,10 @@ def _part(
     ranks: Mapping[str, int],
 ) -> _Part:
     """One row as a segment: polygon else rect in pixels, its counting text, and what its import kept."""
-    kept: dict[str, Any] = row.metadata.get("format") or {}
-    points, path = shapes_of(row.anchor, row.baseline, kept, row.metadata, size)
+    filed: dict[str, Any] = row.metadata.get("format") or {}
+    points, path = shapes_of(row.anchor, row.baseline, filed, row.metadata, size)
     segment = PageSegment(
-        id=kept.get("id") or f"s{row.id}",
+        id=filed.get("id") or f"s{row.id}",
         kind=row.kind,
         kind_raw=row.kind_raw,
         points=points,
@@ -228,25 +237,25 @@ def _part(
         direction=row.direction,
         cell=row.cell,
         confidence=row.confidence,
-        position=kept.get("position"),
-        extras=kept.get("extras"),
+        position=filed.get("position"),
+        extras=filed.get("extras"),
     )
     read_at: str | None = None
-    left: list[str] = []
+    lost: list[str] = []
     counting = read.counting.get(row.id)
     if counting is not None:
         reading = read.readings[counting.representation_id]
         read_at, text = reading.created_at, PageText(counting.text, reading.confidence)
-        first = kept.get("text")
+        first = filed.get("text")
         if first and first["of"] == checksum(counting.text):
             text.extras = first["extras"]
         elif first:
-            left = of_letters(first["extras"])
+            lost = of_letters(first["extras"])
         segment.texts = [text]
     if further is not None and segment.texts and counting is not None:
-        segment.texts += further_texts(counting.representation_id, further, kept)
+        segment.texts += further_texts(counting.representation_id, further, filed)
     rank = ranks.get(row.id, len(ranks))
-    return _Part(segment, row.id, rank, kept.get("sequence"), read_at, "empty" in kept, left)
+    return _Part(segment, row.id, rank, filed.get("sequence"), read_at, "empty" in filed, lost)
 
 
 def _brothers(parts: list[_Part]) -> list[_Part]:
@@ -257,7 +266,7 @@ def _brothers(parts: list[_Part]) -> list[_Part]:
         return known or sorted(new, key=lambda part: part.rank)
     following: dict[int | None, list[_Part]] = {}
     last: int | None = None
-    for part in sorted(parts, key=lambda one: one.rank):
+    for part in sorted(parts, key=lambda part: part.rank):
         if part.sequence is not None:
             last = id(part)
         else:
@@ -268,7 +277,9 @@ def _brothers(parts: list[_Part]) -> list[_Part]:
     if any(part.segment.position is not None for part in known):
         # Stated positions (readingOrder {index:…}) have to make room: all brothers are numbered anew.
         read = following.get(None, [])[:]
-        for part in sorted(known, key=lambda one: (one.segment.position is None, one.segment.position or 0)):
+        for part in sorted(
+            known, key=lambda part: (part.segment.position is None, part.segment.position or 0)
+        ):
             read += [part, *following.get(id(part), ())]
         for number, part in enumerate(read):
             part.segment.position = number
@@ -307,28 +318,22 @@ def _settle_texts(
 
     for segment in segments:
         settle(segment)
-    if renewed:
-        assembled.losses.append(
-            Loss(
-                "texts of regions",
-                renewed,
-                "they are older than a reading of their lines; written anew from the lines",
-            )
-        )
+    why = "they are older than a reading of their lines; written anew from the lines"
+    assembled.losses += as_losses({("texts of regions", why): renewed})
     assembled.losses += lost_with_letters(lost)
-    if dropped:
-        assembled.losses.append(
-            Loss("texts of words", dropped, "they are older than the reading of their line, which counts")
-        )
+    why = "they are older than the reading of their line, which counts"
+    assembled.losses += as_losses({("texts of words", why): dropped})
 
 
 def _settle_ids(parts: Mapping[str, _Part]) -> None:
     """Make ids unique: a copy of an imported segment gets its own."""
-    seen: set[str] = set()
-    for part in sorted(parts.values(), key=lambda one: (one.sequence is None, one.sequence or 0, one.row_id)):
-        if part.segment.id in seen:
+    ids: set[str] = set()
+    for part in sorted(
+        parts.values(), key=lambda part: (part.sequence is None, part.sequence or 0, part.row_id)
+    ):
+        if part.segment.id in ids:
             part.segment.id = f"s{part.row_id}"
-        seen.add(part.segment.id)
+        ids.add(part.segment.id)
 
 
 def _give_back(page: PageModel, imported: Mapping[str, Any], added: set[str]) -> None:
@@ -342,57 +347,36 @@ def _give_back(page: PageModel, imported: Mapping[str, Any], added: set[str]) ->
     page.script = imported.get("script")
     page.direction = imported.get("direction")
     page.extras = imported.get("extras") or {}
-    stated = imported.get("order")
-    if stated:
+    filed_order = imported.get("order")
+    if filed_order:
         alive = {segment.id for segment in page.walk()}
-        order = order_from(stated, alive)
+        order = order_from(filed_order, alive)
         if order is not None:
             order.items += [PageOrder(segment.id) for segment in _top_in_order(page) if segment.id in added]
         page.order = order
 
 
-def order_as_json(order: PageOrder | None) -> dict[str, Any] | None:
-    """A reading order for the database."""
-    if order is None:
-        return None
-    return {
-        "segment_id": order.segment_id,
-        "ordered": order.is_ordered,
-        "items": [order_as_json(item) for item in order.items],
-        "extras": order.extras,
-    }
-
-
-def order_from(value: Mapping[str, Any], alive: set[str]) -> PageOrder | None:
-    """A reading order out of the database without segments that are gone; None when nothing is left of it."""
-    items = [node for item in value["items"] if (node := order_from(item, alive)) is not None]
-    segment_id = value["segment_id"] if value["segment_id"] in alive else None
-    if not items and segment_id is None:
-        return None
-    return PageOrder(segment_id, items, value["ordered"], value.get("extras"))
-
-
 def assemble_provisional(
-    conn: Connection, document_id: str, found: ProvisionalPass, *, kind: str, size: tuple[int, int]
+    conn: Connection, document_id: str, provisional: ProvisionalPass, *, kind: str, size: tuple[int, int]
 ) -> AssembledPage:
     """Return the page as it will be once the boxes are segments, in pixels of *size*. A box has only a
     transcription.
     """
     page = PageModel(*size)
     rows: dict[str, str] = {}
-    for one in found.segments:
-        points, baseline = shapes_of(one["anchor"], one["baseline"], {}, one["metadata"], size)
+    for box in provisional.segments:
+        points, baseline = shapes_of(box["anchor"], box["baseline"], {}, box["metadata"], size)
         segment = PageSegment(
-            f"box-{one['box_index']}",
-            one["kind"],
+            f"box-{box['box_index']}",
+            box["kind"],
             points=points,
             baseline=baseline,
-            confidence=one["confidence"],
-            texts=[PageText(one["text"], maker=found.maker)]
-            if one["text"] and kind == "transcription"
+            confidence=box["confidence"],
+            texts=[PageText(box["text"], maker=provisional.maker)]
+            if box["text"] and kind == "transcription"
             else [],
         )
-        rows[segment.id] = one["id"]
+        rows[segment.id] = box["id"]
         page.segments.append(segment)
     state_facts(conn, page, document_id, None)
     order_regions(page)

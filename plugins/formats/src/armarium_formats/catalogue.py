@@ -51,15 +51,15 @@ def check_driver(group: str, name: str, driver: Any) -> str | None:
         what = f"lacks {', '.join(lacking)}" if lacking else "is not a class"
         return f"It {what}; derive it from Format of armarium_formats.api."
     if getattr(driver, "name", None) != name:
-        said = str(getattr(driver, "name", None))[:80]
-        return f"It calls itself {said} but is installed under the name {name}; its author must use one name."
+        own_name = str(getattr(driver, "name", None))[:80]
+        return f"It calls itself {own_name} but is installed under the name {name}; its author must use one name."
     return None
 
 
 def file_ending(driver: FormatDriver) -> str:
     """Return how the files of a format end in folders that hold those of several."""
-    stated = getattr(driver, "file_ending", "")
-    return stated or (driver.extensions[0] if driver.extensions else f".{driver.name}")
+    ending = getattr(driver, "file_ending", "")
+    return ending or (driver.extensions[0] if driver.extensions else f".{driver.name}")
 
 
 def readable(engine: Engine) -> list[str]:
@@ -72,48 +72,48 @@ def writable(engine: Engine) -> list[str]:
     return [driver.name for driver in drivers(engine) if driver.writes]
 
 
-def find_driver(engine: Engine, asked: str) -> FormatDriver | None:
+def find_driver(engine: Engine, name: str) -> FormatDriver | None:
     """Return the driver of this name or alias, ignoring case, or None."""
-    wish = asked.strip().lower()
+    wish = name.strip().lower()
     format_drivers = drivers(engine)
     return next((driver for driver in format_drivers if driver.name == wish), None) or next(
         (driver for driver in format_drivers if wish in driver.aliases), None
     )
 
 
-def writer(engine: Engine, asked: str) -> FormatDriver:
+def writer(engine: Engine, name: str) -> FormatDriver:
     """Return the driver to write with; NotFound if there is none, Conflict if it only reads."""
-    driver = find_driver(engine, asked)
+    driver = find_driver(engine, name)
     if driver is None:
-        raise unknown_format(asked[:80], writable(engine))
+        raise unknown_format(name[:80], writable(engine))
     if not driver.writes:
         raise not_writable(driver.label, writable(engine))
     return driver
 
 
-def kept_driver(engine: Engine, asked: str, *beside: str) -> FormatDriver:
+def kept_driver(engine: Engine, name: str, *beside: str) -> FormatDriver:
     """Return the driver that writes a format in which files are kept; Invalid names those there are, and *beside*."""
     written = {driver.name: driver for driver in drivers(engine) if driver.writes}
-    if asked not in written:
-        raise not_kept_in(asked[:80], ", ".join(dict.fromkeys([*beside, *written])))
-    return written[asked]
+    if name not in written:
+        raise not_kept_in(name[:80], ", ".join(dict.fromkeys([*beside, *written])))
+    return written[name]
 
 
 def reader(
-    engine: Engine, data: bytes, filename: str, asked: str | None, *, likely: str | None = None
+    engine: Engine, data: bytes, filename: str, format_name: str | None, *, likely: str | None = None
 ) -> FormatDriver:
     """Return the driver to read *data* with: the one requested, else the one that recognises it best.
 
     The first that is certain (1.0) is taken; *likely* is asked first: the driver of the previous file.
     """
-    if asked:
-        driver = find_driver(engine, asked)
+    if format_name:
+        driver = find_driver(engine, format_name)
         if driver is None or not driver.reads:
-            raise not_readable(asked[:80], readable(engine))
+            raise not_readable(format_name[:80], readable(engine))
         return driver
     best: FormatDriver | None = None
     surest = 0.0
-    for driver in sorted(drivers(engine), key=lambda one: one.name != likely):
+    for driver in sorted(drivers(engine), key=lambda driver: driver.name != likely):
         if driver.reads:
             try:
                 sure = driver.sniff(data)

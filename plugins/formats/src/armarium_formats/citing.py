@@ -35,9 +35,9 @@ class PageCitation:
 
     def line(self) -> str:
         """Return it as it stands in a file."""
-        stated = {"digest": self.digest, "format": self.format, "created": self.created, **dict(self.choices)}
+        fields = {"digest": self.digest, "format": self.format, "created": self.created, **dict(self.choices)}
         return f"{SCHEME}{self.library}/{self.document}@{self.step}" + "".join(
-            f";{name}={value}" for name, value in stated.items() if value
+            f";{name}={value}" for name, value in fields.items() if value
         )
 
 
@@ -50,24 +50,24 @@ def cite_page(
     choices: Mapping[str, str | None] | None = None,
 ) -> str:
     """Return the line for a file of a page, made at *created* by *choices* of pass, order and kind of reading."""
-    stated = (choices or {}).items()
-    chosen = tuple((name, one) for name, one in stated if one is not None and one != "transcription")
+    pairs = (choices or {}).items()
+    chosen = tuple((name, value) for name, value in pairs if value is not None and value != "transcription")
     step, digest = moment.audit_id, moment.digest
     return PageCitation(library.uuid, document_id, step, digest, format_name, created, chosen).line()
 
 
 def find_citations(text: str) -> Iterator[PageCitation]:
     """Yield the citations in a file, in their order."""
-    for found in _LINE.finditer(text):
-        stated = dict(one.split("=", 1) for one in found["rest"].split(";")[1:])
+    for match in _LINE.finditer(text):
+        fields = dict(part.split("=", 1) for part in match["rest"].split(";")[1:])
         yield PageCitation(
-            found["library"],
-            found["document"],
-            found["step"],
-            stated.get("digest", ""),
-            stated.get("format", ""),
-            stated.get("created", ""),
-            tuple((name, stated[name]) for name in _CHOICES if name in stated),
+            match["library"],
+            match["document"],
+            match["step"],
+            fields.get("digest", ""),
+            fields.get("format", ""),
+            fields.get("created", ""),
+            tuple((name, fields[name]) for name in _CHOICES if name in fields),
         )
 
 

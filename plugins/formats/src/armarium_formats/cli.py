@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import (
+from armarium_cli.api import (
     BY_ID,
     BY_PATH,
     ID,
@@ -25,7 +25,7 @@ from armarium_documents.commandline import Scope, pages_of, say_makers, write_ex
 commands = Commands(Topic.files)
 
 NAMED = 10
-"""How many pages that were left out are named."""
+"""How many pages or files that were left out are named."""
 
 
 def _word(format_name: str) -> str:
@@ -46,11 +46,11 @@ def _span(versions: list[str]) -> str:
     columns=(
         "name",
         "format=label",
-        ("endings", lambda one: " ".join(one["extensions"])),
-        ("read", lambda one: one["reads"] and "yes"),
-        ("written", lambda one: one["writes"] and "yes"),
-        ("checked", lambda one: one["validated"] and "yes"),
-        ("versions", lambda one: _span(one["versions"])),
+        ("endings", lambda row: " ".join(row["extensions"])),
+        ("read", lambda row: row["reads"] and "yes"),
+        ("written", lambda row: row["writes"] and "yes"),
+        ("checked", lambda row: row["validated"] and "yes"),
+        ("versions", lambda row: _span(row["versions"])),
     ),
 )
 def formats() -> None:
@@ -58,7 +58,7 @@ def formats() -> None:
 
 
 @commands.asks(
-    "check-file 0001.xml", "POST /api/formats/check", of="engine", says=lambda found: _print_check(found)
+    "check-file 0001.xml", "POST /api/formats/check", of="engine", says=lambda report: _print_check(report)
 )
 def check_file(
     path: Annotated[str, "FILE: A layout file on this machine.", BY_PATH],
@@ -67,18 +67,18 @@ def check_file(
     """Say what a layout file is, whether it obeys its schema, and what would be lost of it. Nothing is kept."""
 
 
-def _print_check(found: dict[str, Any]) -> None:
-    version = f" {found['version']}" if found["version"] else ""
-    typer.echo(f"{found['filename']} is {found['label']}{version}, {plural(len(found['pages']), 'page')}.")
-    if found["valid"] is None:
+def _print_check(report: dict[str, Any]) -> None:
+    version = f" {report['version']}" if report["version"] else ""
+    typer.echo(f"{report['filename']} is {report['label']}{version}, {plural(len(report['pages']), 'page')}.")
+    if report["valid"] is None:
         typer.echo(
-            f"  schema: not checked. {found['problems'][0]}" if found["problems"] else "  schema: none."
+            f"  schema: not checked. {report['problems'][0]}" if report["problems"] else "  schema: none."
         )
     else:
-        typer.echo("  schema: valid." if found["valid"] else "  schema: NOT valid.")
-        for problem in found["problems"] if not found["valid"] else ():
+        typer.echo("  schema: valid." if report["valid"] else "  schema: NOT valid.")
+        for problem in report["problems"] if not report["valid"] else ():
             typer.echo(f"    {problem}")
-    for page in found["pages"]:
+    for page in report["pages"]:
         counts = page["counts"]
         size = f"{page['width']} x {page['height']} pixels" if page["width"] else "no size"
         typer.echo(
@@ -90,17 +90,17 @@ def _print_check(found: dict[str, Any]) -> None:
             typer.echo(f"    an import would refuse it: {page['refused']}")
         for note in page["notes"]:
             typer.echo(f"    noted: {note}")
-        for one in page["kept"]:
-            typer.echo(f"    kept for writing the format again: {one['what']} ({one['count']})")
+        for part in page["kept"]:
+            typer.echo(f"    kept for writing the format again: {part['what']} ({part['count']})")
         for word in page["unknown_classes"]:
             typer.echo(f"    unknown class: {word}")
-    for one in found["losses"]:
-        lost = ", ".join(f"{loss['what']} ({loss['count']})" for loss in one["losses"])
-        typer.echo(f"  written as {one['format']}: {f'loses {lost}' if lost else 'loses nothing'}.")
+    for written in report["losses"]:
+        lost = ", ".join(f"{loss['what']} ({loss['count']})" for loss in written["losses"])
+        typer.echo(f"  written as {written['format']}: {f'loses {lost}' if lost else 'loses nothing'}.")
 
 
 @commands.asks(
-    "verify export/0001.xml", "POST /api/formats/verify", says=lambda found: _print_verified(found)
+    "verify export/0001.xml", "POST /api/formats/verify", says=lambda report: _print_verified(report)
 )
 def verify(
     path: Annotated[str, "FILE: An exported file, or a ZIP of several.", BY_PATH],
@@ -112,17 +112,17 @@ def verify(
     """Say whether an exported file is what the project said at the step it names, and if not, where it differs."""
 
 
-def _print_verified(found: dict[str, Any]) -> None:
-    for one in found["items"]:
-        typer.echo(f"{one['name']}: {one['verdict']}. {one['sentence']}")
-        if one["step"]:
-            typer.echo(f"  page {one['document_id']}, step {one['step']}, {one['format']}")
-        for each in one["differences"]:
+def _print_verified(report: dict[str, Any]) -> None:
+    for item in report["items"]:
+        typer.echo(f"{item['name']}: {item['verdict']}. {item['sentence']}")
+        if item["step"]:
+            typer.echo(f"  page {item['document_id']}, step {item['step']}, {item['format']}")
+        for each in item["differences"]:
             where = f"page {each['page']}" + (f", line {each['line']}" if each["line"] else "")
             typer.echo(f"  {where}: {each['what']}: {each['then']!r} then, {each['in_file']!r} in the file")
-    if found["log_fault"]:
-        typer.echo(f"The log of steps was changed: {found['log_fault']}", err=True)
-    if not found["is_same"]:
+    if report["log_fault"]:
+        typer.echo(f"The log of steps was changed: {report['log_fault']}", err=True)
+    if not report["is_same"]:
         raise typer.Exit(1)
 
 
@@ -199,7 +199,7 @@ def export(
             )
         except Refused as refused:
             if refused.body.get("code") == "unknown_format":
-                other = "Word and Markdown are written by armarium keep-export."
+                other = "Word and Markdown are written by armarium keep-export, searchable PDF by armarium export-pdf."
                 raise Refused({**refused.body, "detail": f"{refused} {other}"}, status=404) from refused
             raise
     if not written:
@@ -207,15 +207,15 @@ def export(
 
     def words() -> None:
         typer.echo(f"Wrote {plural(len(written), 'file')} to {folder}.")
-        say_makers(made for export in lost for made in export["made"])
+        say_makers(maker for export in lost for maker in export["made"])
         for what, why, count, files in _sum_losses(lost):
             who = f"{files[0]} does" if len(files) == 1 else f"{len(files)} files do"
             typer.echo(f"  {who} not contain {what} ({count}): {why}.")
         for export in lost:
             for note in export["notes"]:
                 typer.echo(f"  {export['filename']}: {note}", err=True)
-        for one in left_out[:NAMED]:
-            typer.echo(f"  left out: {one['name']} has no pass yet.")
+        for page in left_out[:NAMED]:
+            typer.echo(f"  left out: {page['name']} has no pass yet.")
         if len(left_out) > NAMED:
             typer.echo(f"  left out: {plural(len(left_out) - NAMED, 'more page')} without a pass.")
 
@@ -235,31 +235,35 @@ def file_order(
     """Make the order that an imported file has its lines in a reading order, as written: to read by, to look at, to mend."""
 
 
-@commands.asks("import-tropy box/items.json", "act ingest.tropy", says=lambda found: _print_tropy(found))
-def import_tropy(
-    path: Annotated[str, "FILE: The JSON-LD file that Tropy exported, with its photos beside it.", BY_PATH],
+@commands.asks("import-items box/items.json", "act ingest.items", says=lambda report: _print_items(report))
+def import_items(
+    path: Annotated[
+        str, "FILE: What Tropy, Zotero or Omeka S (CSV) exported, with its files beside it.", BY_PATH
+    ],
     parent_id: Annotated[str | None, "--in FOLDER: The folder for it; default: Sources.", BY_ID] = None,
 ) -> None:
-    """Import what Tropy exported; a second time what changed there is updated, except where it was changed here."""
+    """Import items of Tropy, Zotero or Omeka S; a second time what changed there is updated, except where it was changed here."""
 
 
-def _print_tropy(found: dict[str, Any]) -> None:
+def _print_items(report: dict[str, Any]) -> None:
     typer.echo(
-        f"Imported {plural(found['items'], 'item')}: {found['new']} new, {found['changed']} changed, {found['equal']} as "
-        f"they were; {plural(found['pages'], 'page')}, {plural(found['notes'], 'note')}, "
-        f"{plural(found['passes'], 'transcription')}."
+        f"Imported {plural(report['items'], 'item')}: {report['new']} new, {report['changed']} changed, {report['equal']} as "
+        f"they were; {plural(report['pages'], 'page')}, {plural(report['notes'], 'note')}, "
+        f"{plural(report['passes'], 'transcription')}."
     )
-    for one in found["losses"]:
-        typer.echo(f"  {one['what']} ({one['count']}): {one['why']}.")
-    for one in found["refused"]:
-        typer.echo(f"  not taken: {one['file']}: {one['why']}", err=True)
+    for loss in report["losses"]:
+        typer.echo(f"  {loss['what']} ({loss['count']}): {loss['why']}.")
+    for file in report["refused"][:NAMED]:
+        typer.echo(f"  not taken: {file['file']}: {file['why']}", err=True)
+    if (more := len(report["refused"]) - NAMED) > 0:
+        typer.echo(f"  not taken: {plural(more, 'more file')}; --json lists all of them.", err=True)
 
 
 def _sum_losses(exports: list[dict[str, Any]]) -> list[tuple[str, str, int, list[str]]]:
     """Each loss once: what, why, how many in all, and the files it is of."""
-    found: dict[tuple[str, str], tuple[int, list[str]]] = {}
-    for one in exports:
-        for loss in one["losses"]:
-            count, files = found.get((loss["what"], loss["why"]), (0, []))
-            found[loss["what"], loss["why"]] = (count + loss["count"], [*files, one["filename"]])
-    return [(what, why, count, files) for (what, why), (count, files) in found.items()]
+    by_loss: dict[tuple[str, str], tuple[int, list[str]]] = {}
+    for file in exports:
+        for loss in file["losses"]:
+            count, files = by_loss.get((loss["what"], loss["why"]), (0, []))
+            by_loss[loss["what"], loss["why"]] = (count + loss["count"], [*files, file["filename"]])
+    return [(what, why, count, files) for (what, why), (count, files) in by_loss.items()]

@@ -62,29 +62,29 @@ def decode(data: bytes, declared: str | None = None) -> DecodedText:
             return _with_losses(data[len(mark) :], encoding, None)
     if wide := _detect_utf16(data):
         return _with_losses(data, wide, "The file is in UTF-16 without a mark that says so")
-    stated = _usable(declared)
+    usable = _usable(declared)
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         pass
     else:
-        differs = stated not in (None, "utf-8", "ascii") and not text.isascii()
+        differs = usable not in (None, "utf-8", "ascii") and not text.isascii()
         return DecodedText(
             text, "utf-8", f"The file says that it is in {declared} but is in UTF-8" if differs else None
         )
-    if stated not in (None, "utf-8", "ascii"):
+    if usable not in (None, "utf-8", "ascii"):
         try:
-            return DecodedText(data.decode(stated or ""), stated or "")
+            return DecodedText(data.decode(usable or ""), usable or "")
         except (UnicodeDecodeError, ValueError):
             pass
     text = data.decode("utf-8", "replace")
     bad = text.count("\ufffd")
     if bad * 4 < sum(1 for char in text if char > "\x7f"):
         return DecodedText(text, "utf-8", f"{bad} places of the file are not UTF-8; each is shown as \ufffd")
-    said = f"is not in {declared} as it states" if declared else "is not in UTF-8"
+    why = f"is not in {declared} as it states" if declared else "is not in UTF-8"
     if seems_mac_roman(data[:_LOOKED_AT]):
-        return _with_losses(data, "mac_roman", f"The file {said}; it was read as Mac OS Roman")
-    return _with_losses(data, "cp1252", f"The file {said}; it was read as Windows-1252")
+        return _with_losses(data, "mac_roman", f"The file {why}; it was read as Mac OS Roman")
+    return _with_losses(data, "cp1252", f"The file {why}; it was read as Windows-1252")
 
 
 def _with_losses(data: bytes, encoding: str, note: str | None) -> DecodedText:
@@ -111,12 +111,12 @@ def is_text(text: str) -> bool:
     return len(_CONTROL.findall(head)) * 100 <= len(head)
 
 
-def reads_as_text(found: DecodedText) -> bool:
+def reads_as_text(decoded: DecodedText) -> bool:
     """Return whether bytes are a text in the encoding used. Windows-1252 and Mac OS Roman fit any bytes: what is not ASCII to more than
     two fifths (a short word: to more than half, or with anything but letters) is noise, or in an unknown encoding.
     """
-    head = found.text[:_LOOKED_AT]
-    if not is_text(head) or found.encoding not in ("cp1252", "mac_roman"):
+    head = decoded.text[:_LOOKED_AT]
+    if not is_text(head) or decoded.encoding not in ("cp1252", "mac_roman"):
         return is_text(head)
     strange = [char for char in head if char > "\x7f"]
     if len(head) > 12:

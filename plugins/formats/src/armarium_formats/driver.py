@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import ClassVar, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from armarium.api import Conflict, Invalid
 from armarium_formats.page_model import FACT_KINDS, PageModel
@@ -50,24 +50,27 @@ class MarkWords(NamedTuple):
 
 
 _CALLED = {"person": "name", "place": "name", "organization": "name", "divided": "divided word"}
-_CALLED |= {one: one for one in ("date", "abbreviation", "style")} | dict.fromkeys(
+_CALLED |= {kind: kind for kind in ("date", "abbreviation", "style")} | dict.fromkeys(
     FACT_KINDS, "editorial fact"
 )
 
 
-def as_losses(counted: Mapping[tuple[str | MarkWords, str], int]) -> list[Loss]:
-    """Return losses by what and why; marks of one reason are one loss that names them ("2 names, 1 date: ...")."""
+What = TypeVar("What", str, MarkWords, str | MarkWords)
+
+
+def as_losses(counted: Mapping[tuple[What, str], int]) -> list[Loss]:
+    """Return losses by what and why, those that there are; marks of one reason are one loss that names them ("2 names, 1 date: ...")."""
     losses: list[Loss] = []
     marks: dict[str, list[MarkWords]] = {}
     for (what, why), count in counted.items():
         if isinstance(what, MarkWords):
             marks.setdefault(why, []).extend([what] * count)
-        else:
+        elif count:
             losses.append(Loss(what, count, why))
     for why, named in marks.items():
-        counts = Counter(_CALLED.get(one.kind, "mark") for one in named)
+        counts = Counter(_CALLED.get(mark.kind, "mark") for mark in named)
         kinds = ", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in counts.items())
-        words = ", ".join(" ".join(one.words.split()) for one in named if one.words.strip())
+        words = ", ".join(" ".join(mark.words.split()) for mark in named if mark.words.strip())
         losses.append(Loss(f"{kinds}: {words}" if words else kinds, len(named), why))
     return losses
 

@@ -94,11 +94,11 @@ def shapes_outside(
     """Refuse shapes beyond the page that the file declares: entirely (`clip`), in part (`refuse`), or absurdly
     far.
     """
-    shown = ", ".join(outside[:5]) + (f" and {len(outside) - 5} more" if len(outside) > 5 else "")
+    listed = ", ".join(outside[:5]) + (f" and {len(outside) - 5} more" if len(outside) > 5 else "")
     how, way_out = _OUTSIDE[why]
     return Invalid(
         f"{name} declares a page of {size[0]} x {size[1]} pixels, and {len(outside)} of its shapes {how} "
-        f"it: {shown}. Correct the shapes or the page's size in the file, {way_out}nothing was read.",
+        f"it: {listed}. Correct the shapes or the page's size in the file, {way_out}nothing was read.",
         code="shapes_outside",
         segments=outside[:1000],
         count=len(outside),

@@ -23,18 +23,12 @@ _MAGIC = (
 )
 _ROOT = re.compile(rb"<(?![?!])(?:[\w.-]{1,60}:)?([\w.-]{1,60})")
 _ROOTS = {
-    b"DjVuXML": "XML of DjVu",
-    b"annotation": "labels of Pascal VOC",
-    b"annotations": "labels of CVAT",
-    b"OcrResult": "XML of another OCR program",
-    b"html": "HTML without any class of hOCR",
-    b"svg": "a drawing (SVG)",
-    b"schema": "an XML schema, not a file that conforms to one",
-    b"stylesheet": "an XSLT stylesheet",
-    b"manifest": "a manifest",
-    b"RDF": "RDF",
+    b"DjVuXML": "XML of DjVu", b"annotation": "labels of Pascal VOC", b"annotations": "labels of CVAT",
+    b"OcrResult": "XML of another OCR program", b"html": "HTML without any class of hOCR",
+    b"svg": "a drawing (SVG)", b"schema": "an XML schema, not a file that conforms to one",
+    b"stylesheet": "an XSLT stylesheet", b"manifest": "a manifest", b"RDF": "RDF",
     b"tt": "timed text (TTML); save it as SRT or VTT",
-}
+}  # fmt: skip
 
 
 _MARKUP_ENDINGS = frozenset({".xml", ".alto", ".hocr", ".html", ".htm", ".page", ".tei", ".mets"})
@@ -135,9 +129,9 @@ def seems(data: bytes) -> str | None:
     """Return what a file that no driver reads seems to be, in words; None if unknown."""
     if image_kind(data[:32]) is not None:
         return "a picture; import it as a page, not into one"
-    found = next((words for mark, words in _MAGIC if data.startswith(mark)), None)
-    if found is not None:
-        return found
+    kind = next((words for mark, words in _MAGIC if data.startswith(mark)), None)
+    if kind is not None:
+        return kind
     head = head_of(data).removeprefix(b"\xef\xbb\xbf").lstrip()
     if not head:
         return "empty but for white space"

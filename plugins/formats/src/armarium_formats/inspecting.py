@@ -45,27 +45,27 @@ MAX_BESIDE = 10_000
 UNNAMED = "page.jpg"
 
 
-def check_on_disk(engine: Engine, stated: MaterialPath, *, asked: str | None = None) -> dict[str, Any]:
+def check_on_disk(engine: Engine, path: MaterialPath, *, asked: str | None = None) -> dict[str, Any]:
     """Inspect a file on this machine, with the picture and class names beside it.
 
     Raises Invalid if there is no file, and what `inspect` raises.
     """
-    given = on_disk(stated)
+    received_file = on_disk(path)
     is_closed = engine.paths.is_closed
-    folder = given.path.parent
+    folder = received_file.path.parent
     names = [name for name, is_folder in sorted(names_in(folder))[:MAX_BESIDE] if not is_folder]
     companions = {}
     for name in filter(is_companion, names):
         if (data := _read_beside(folder / name, is_closed)) is not None:
             companions[name] = data
-    stems = layout_stems(given.name)
+    stems = layout_stems(received_file.name)
     loosely = set(map(plain, stems))
     pictures = [name for name in names if called_picture(name) and loosely & set(picture_keys(name))]
     pictures = spelled_alike(stems[-1], pictures, str)
     size = _size_of(folder / pictures[0], is_closed) if len(pictures) == 1 else None
-    with given.open(is_closed) as file:
+    with received_file.open(is_closed) as file:
         data = file.read(MAX_FILE_BYTES + 1)
-    return inspect(engine, data, given.name, asked=asked, page_size=size, companions=companions)
+    return inspect(engine, data, received_file.name, asked=asked, page_size=size, companions=companions)
 
 
 def _read_beside(path: Path, is_closed: IsClosed) -> bytes | None:

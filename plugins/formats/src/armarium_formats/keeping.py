@@ -7,15 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from armarium.api import ActionContext, json_text, raw_of
-from armarium_formats.assembling import order_as_json
+from armarium_formats.as_filed import order_as_json
 from armarium_formats.driver import FormatDriver
-from armarium_formats.marks import (
-    TAKEN,
-    MarkedText,
-    ReadMarks,
-    are_taken,
-    take_marks,
-)
+from armarium_formats.marks import TAKEN, MarkedText, ReadMarks, are_taken, take_marks
 from armarium_formats.models import format_imports
 from armarium_formats.opening import OpenedFile, choose_page, decide_size
 from armarium_formats.page_model import FACT_KINDS, PageModel
@@ -24,9 +18,11 @@ from armarium_formats.queries.exchange import Picture, pictures_of
 from armarium_formats.taken_pages import TakenPage, take_page
 from armarium_formats.turning import TURN_UNKNOWN, has_shapes, leaves_open, turn_page, wants_turning
 from armarium_source_model.api import (
+    LetterPlaces,
     MadePass,
     NewPass,
     NewReading,
+    PlacesIn,
     StatedFacts,
     add_readings,
     create_passes,
@@ -48,7 +44,7 @@ class PreparedPage:
 def make_ready(
     opened: OpenedFile,
     picture: Picture,
-    asked: str | None = None,
+    choice: str | None = None,
     notes: tuple[str, ...] = (),
     *,
     beyond: Beyond = "clip",
@@ -56,18 +52,18 @@ def make_ready(
     """Return the requested page with its shapes in fractions of the picture. Raises shapes_outside,
     NoPageSize, Invalid.
     """
-    page, left_out = choose_page(opened.pages, asked)
+    page, left_out = choose_page(opened.pages, choice)
     if wants_turning(page, picture.size, picture.orientation):
         # A page placed ahead has no shapes of its own any more, so this is checked by whoever reads ahead.
         assert opened.placed is None
         page = turn_page(page, picture.orientation)
     elif leaves_open(page, picture.size, picture.orientation) and (opened.placed or has_shapes(page)):
         notes = (*notes, TURN_UNKNOWN)
-    said = [*page.notes, *notes]
-    size = decide_size(page, picture.size, opened.filename, said)
+    page_notes = [*page.notes, *notes]
+    size = decide_size(page, picture.size, opened.filename, page_notes)
     placed = opened.placed or place(page, size, opened.filename, opened.driver.name, beyond)
     bare = replace(page, segments=[])
-    return PreparedPage(opened.driver, bare, placed, said + placed.notes, len(opened.pages), left_out)
+    return PreparedPage(opened.driver, bare, placed, page_notes + placed.notes, len(opened.pages), left_out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,47 +90,47 @@ class ToKeep:
         return self.name or f"{self.ready.driver.label}: {self.filename}"
 
 
-def keep_passes(ctx: ActionContext, given: Sequence[ToKeep]) -> list[dict[str, Any]]:
+def keep_passes(ctx: ActionContext, files: Sequence[ToKeep]) -> list[dict[str, Any]]:
     """Write pages as new passes with their segments and readings. Raises what `create_pass` does."""
-    made = create_passes(
+    new_passes = create_passes(
         ctx,
         [
             NewPass(
-                one.document_id,
-                one.pass_name,
-                one.provider,
-                import_file=one.filename,
-                import_checksum=one.digest,
-                import_format=one.ready.driver.name,
+                file.document_id,
+                file.pass_name,
+                file.provider,
+                import_file=file.filename,
+                import_checksum=file.digest,
+                import_format=file.ready.driver.name,
                 has_original=True,
-                segments=one.ready.placed.segments,
-                rendition_id=one.picture.rendition_id,
+                segments=file.ready.placed.segments,
+                rendition_id=file.picture.rendition_id,
                 facts=StatedFacts(
-                    one.ready.page.language,
-                    one.ready.page.script,
-                    one.ready.page.direction,
-                    one.ready.page.line_order,
-                    one.ready.page.proportion,
+                    file.ready.page.language,
+                    file.ready.page.script,
+                    file.ready.page.direction,
+                    file.ready.page.line_order,
+                    file.ready.page.proportion,
                 ),
             )
-            for one in given
+            for file in files
         ],
     )
-    kept = [
-        [{"what": what, "count": count} for what, count in sorted(one.ready.page.kept.items())]
-        for one in given
+    kept_counts = [
+        [{"what": what, "count": count} for what, count in sorted(file.ready.page.kept.items())]
+        for file in files
     ]
-    by_file = [list(_readings(new, one.ready)) for new, one in zip(made, given, strict=True)]
+    by_file = [list(_readings(new, file)) for new, file in zip(new_passes, files, strict=True)]
     ids = iter(
         add_readings(
             ctx, [reading for readings in by_file for reading in readings], provenance_kind="external_import"
         )
     )
     notes = [
-        one.ready.notes
-        + take_marks(ctx, _marks(new, one, [next(ids) for _ in readings]))
-        + take_page(ctx, one.ready.driver.name, one.as_taken(new.pass_id))
-        for new, one, readings in zip(made, given, by_file, strict=True)
+        file.ready.notes
+        + take_marks(ctx, _marks(new, file, [next(ids) for _ in readings]))
+        + take_page(ctx, file.ready.driver.name, file.as_taken(new.pass_id))
+        for new, file, readings in zip(new_passes, files, by_file, strict=True)
     ]
     ctx.bulk_insert(
         format_imports,
@@ -142,35 +138,35 @@ def keep_passes(ctx: ActionContext, given: Sequence[ToKeep]) -> list[dict[str, A
         [
             (
                 new.pass_id,
-                one.document_id,
-                one.ready.driver.name,
-                one.ready.page.version,
-                one.filename,
-                one.digest,
-                one.ready.page.width or None,
-                one.ready.page.height or None,
-                json_text(_page_statements(one.ready, are_taken(ctx.engine))),
+                file.document_id,
+                file.ready.driver.name,
+                file.ready.page.version,
+                file.filename,
+                file.digest,
+                file.ready.page.width or None,
+                file.ready.page.height or None,
+                json_text(_page_statements(file.ready, are_taken(ctx.engine))),
                 json_text(counts),
-                json_text(said),
+                json_text(page_notes),
                 ctx.now,
             )
-            for new, one, counts, said in zip(made, given, kept, notes, strict=True)
+            for new, file, counts, page_notes in zip(new_passes, files, kept_counts, notes, strict=True)
         ],
     )
     return [
         {
             "pass_id": new.pass_id,
-            "name": one.pass_name,
-            "format": one.ready.driver.name,
+            "name": file.pass_name,
+            "format": file.ready.driver.name,
             "counts": {
-                **{kind: one.ready.placed.counts[kind] for kind in ("region", "line", "word")},
-                "readings": len(one.ready.placed.texts),
+                **{kind: file.ready.placed.counts[kind] for kind in ("region", "line", "word")},
+                "readings": len(file.ready.placed.texts),
             },
-            "unknown_classes": list(one.ready.page.unknown_classes),
+            "unknown_classes": list(file.ready.page.unknown_classes),
             "kept": counts,
-            "notes": said,
+            "notes": page_notes,
         }
-        for new, one, counts, said in zip(made, given, kept, notes, strict=True)
+        for new, file, counts, page_notes in zip(new_passes, files, kept_counts, notes, strict=True)
     ]
 
 
@@ -192,21 +188,21 @@ def keep_models(
     return keep_passes(
         ctx,
         [
-            ToKeep(document_id, one, picture, filename, digest)
-            for (document_id, _), one, picture in zip(pages, ready, pictures, strict=True)
+            ToKeep(document_id, prepared, picture, filename, digest)
+            for (document_id, _), prepared, picture in zip(pages, ready, pictures, strict=True)
         ],
     )
 
 
-def _marks(new: MadePass, one: ToKeep, reading_ids: Sequence[str]) -> ReadMarks:
+def _marks(new: MadePass, file: ToKeep, reading_ids: Sequence[str]) -> ReadMarks:
     """Return what the file states about the page's lines beyond their texts, by their ids in the project."""
-    placed, page = one.ready.placed, one.ready.page
+    placed, page = file.ready.placed, file.ready.page
     if not placed.marked and not placed.hands:
-        return ReadMarks(one.document_id, new.pass_id, {}, {}, (), ())
+        return ReadMarks(file.document_id, new.pass_id, {}, {}, (), ())
     by_key = dict(zip(placed.segments.keys, new.segment_ids, strict=True))
-    of_text = {id(text): made for (_, text), made in zip(placed.texts, reading_ids, strict=True)}
+    of_text = {id(text): reading_id for (_, text), reading_id in zip(placed.texts, reading_ids, strict=True)}
     return ReadMarks(
-        one.document_id,
+        file.document_id,
         new.pass_id,
         page.hands,
         page.signs,
@@ -235,11 +231,23 @@ def _page_statements(ready: PreparedPage, marks_taken: bool) -> dict[str, Any]:
     }
 
 
-def _readings(new: MadePass, ready: PreparedPage) -> Iterator[NewReading]:
+def _readings(new: MadePass, file: ToKeep) -> Iterator[NewReading]:
+    ready = file.ready
     if not ready.placed.texts:
         return
     by_key = dict(zip(ready.placed.segments.keys, new.segment_ids, strict=True))
     for key, text in ready.placed.texts:
         yield NewReading(
-            by_key[key], text.text, text.kind, confidence=text.confidence, producer_tool=ready.driver.name
+            by_key[key],
+            text.text,
+            text.kind,
+            confidence=text.confidence,
+            producer_tool=ready.driver.name,
+            places=None if text.places is None else _places_of(text.places, file.picture),
         )
+
+
+def _places_of(places: LetterPlaces, picture: Picture) -> PlacesIn:
+    letters = [-1 if part is None else round(10_000 * part) for letter in places.letters for part in letter]
+    others = {str(at): list(some) for at, some in places.others.items()}
+    return PlacesIn(rendition_id=picture.rendition_id, frame=places.frame, letters=letters, others=others)

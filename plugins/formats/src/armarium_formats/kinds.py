@@ -16,22 +16,12 @@ _TEXTS: Final = frozenset({"TextRegion", "TableCell"})
 
 
 _NO_TEXT: Final = {
-    "ocr_photo": "ImageRegion",
-    "ocr_image": "ImageRegion",
-    "ocr_linedrawing": "LineDrawingRegion",
-    "ocr_separator": "SeparatorRegion",
-    "ocr_table": "TableRegion",
-    "Picture": "ImageRegion",
-    "RasterPicture": "ImageRegion",
-    "VectorPicture": "LineDrawingRegion",
-    "Checkmark": "GraphicRegion",
-    "CheckmarkGroup": "GraphicRegion",
-    "Figure": "ImageRegion",
-    "Barcode": "GraphicRegion",
-    "Separator": "SeparatorRegion",
-    "SeparatorsBox": "SeparatorRegion",
-    "Table": "TableRegion",
-}
+    "ocr_photo": "ImageRegion", "ocr_image": "ImageRegion", "ocr_linedrawing": "LineDrawingRegion",
+    "ocr_separator": "SeparatorRegion", "ocr_table": "TableRegion", "Picture": "ImageRegion",
+    "RasterPicture": "ImageRegion", "VectorPicture": "LineDrawingRegion", "Checkmark": "GraphicRegion",
+    "CheckmarkGroup": "GraphicRegion", "Figure": "ImageRegion", "Barcode": "GraphicRegion",
+    "Separator": "SeparatorRegion", "SeparatorsBox": "SeparatorRegion", "Table": "TableRegion",
+}  # fmt: skip
 """Words of formats that are only read (hOCR, FineReader XML, labels) for what is no block of text, in PAGE's elements."""
 
 

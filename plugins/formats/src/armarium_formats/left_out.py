@@ -11,7 +11,7 @@ from sqlalchemy import Connection, func, select
 from armarium.api import raw_of
 from armarium_documents.api import annotation_table
 from armarium_formats.assembling import AssembledPage
-from armarium_formats.driver import Loss
+from armarium_formats.driver import Loss, as_losses
 from armarium_formats.tei.vocabulary import EDITED_KIND
 from armarium_source_model.api import IMPORTED, ladder_of_pass, links, segments
 
@@ -29,45 +29,43 @@ def losses_beside(
     """Return readings of other kinds, languages of readings, annotations and links that no format carries."""
     edited = assembled.edited if format_name == "tei" and kind == "transcription" else frozenset[str]()
     of_others = {
-        (one.kind, one.segment_id)
-        for one in assembled.every_reading
+        (reading.kind, reading.segment_id)
+        for reading in assembled.every_reading
         # The markup of a TEI line contains the editor's text beside the scribe's, as it was read.
-        if one.provenance_kind != IMPORTED or one.kind != EDITED_KIND or one.segment_id not in edited
+        if reading.provenance_kind != IMPORTED
+        or reading.kind != EDITED_KIND
+        or reading.segment_id not in edited
     }
     kinds = Counter(other for other, _ in of_others if other != kind)
-    losses = [
-        Loss(
-            f"readings of the kind {other}",
-            count,
-            f"a file contains readings of one kind, here {kind}; export again with reading_kind {other}",
-        )
-        for other, count in sorted(kinds.items())
-    ]
+    of_kind = f"a file contains readings of one kind, here {kind}; export again with reading_kind"
     exported = set(assembled.reading_of.values())
-    stated = [one for one in assembled.every_reading if one.id in exported and (one.language or one.script)]
-    ladder = ladder_of_pass(conn, document_id, pass_id) if stated else None
+    readings = [
+        reading
+        for reading in assembled.every_reading
+        if reading.id in exported and (reading.language or reading.script)
+    ]
+    ladder = ladder_of_pass(conn, document_id, pass_id) if readings else None
     own = sum(
-        one.language not in (None, ladder.value("language", one.segment_id))
-        or one.script not in (None, ladder.value("script", one.segment_id))
-        for one in stated
+        reading.language not in (None, ladder.value("language", reading.segment_id))
+        or reading.script not in (None, ladder.value("script", reading.segment_id))
+        for reading in readings
         if ladder is not None
     )
     remarks = select(func.count()).where(annotation_table.c.document_id == document_id)
     annotations = conn.execute(remarks).scalar_one()
     (linked,) = raw_of(conn).execute(_LINKS, {"pass": pass_id, "document": document_id}).fetchone()
-    for what, count, why in (
-        (
-            "languages and scripts of readings",
-            own,
-            "a file states them for a line, not for one of its readings",
-        ),
-        (
-            "annotations",
-            annotations,
-            "they stay with the page in the project; no format here can express them",
-        ),
-        ("links", linked, "they stay in the project; no format here can express them"),
-    ):
-        if count:
-            losses.append(Loss(what, count, why))
-    return losses
+    stay = "in the project; no format here can express them"
+    return as_losses(
+        {
+            **{
+                (f"readings of the kind {other}", f"{of_kind} {other}"): count
+                for other, count in sorted(kinds.items())
+            },
+            (
+                "languages and scripts of readings",
+                "a file states them for a line, not for one of its readings",
+            ): own,
+            ("annotations", f"they stay with the page {stay}"): annotations,
+            ("links", f"they stay {stay}"): linked,
+        }
+    )

@@ -48,37 +48,37 @@ def mark_texts(
 
     *extras* of the page say whether editorial facts are rows of the project, which are set from there.
     """
-    placed = placed_marks(conn, pass_id, {key: one.text for key, one in segments.items() if one.text})
-    taken = any((extras.get(driver) or {}).get("marks") == TAKEN for driver in ("tei", "pagexml"))
+    placed = placed_marks(
+        conn, pass_id, {key: segment.text for key, segment in segments.items() if segment.text}
+    )
+    has_rows = any((extras.get(driver) or {}).get("marks") == TAKEN for driver in ("tei", "pagexml"))
     for key, marks in placed.by_segment.items():
         segments[key].texts[0].marks = [
-            TextMark(*mark) for mark in marks if not (taken and mark.kind in FACT_KINDS)
+            TextMark(*mark) for mark in marks if not (has_rows and mark.kind in FACT_KINDS)
         ]
     return as_losses(
         Counter(
-            (MarkWords(one.mark.kind, one.words or one.mark.stated.get("text", "")), one.why)
-            for one in placed.lost
-            if not (taken and one.mark.kind in FACT_KINDS)
+            (MarkWords(loss.mark.kind, loss.words or loss.mark.stated.get("text", "")), loss.why)
+            for loss in placed.lost
+            if not (has_rows and loss.mark.kind in FACT_KINDS)
         )
     )
 
 
 def of_letters(extras: Mapping[str, Any]) -> list[str]:
     """Return what a file says of the very letters of a text, beyond its marks."""
-    found = []
+    labels = []
     for driver, element in (("alto", "String"), ("pagexml", "TextEquiv")):
-        kept = extras.get(driver) or {}
-        found += [f"attribute {element}/@{key}" for key in kept.get("attributes") or () if key != "index"]
-        found += [f"element {element}/{name_of(one)}" for one in kept.get("elements") or ()]
-    return found
+        stored = extras.get(driver) or {}
+        labels += [f"attribute {element}/@{key}" for key in stored.get("attributes") or () if key != "index"]
+        labels += [f"element {element}/{name_of(fragment)}" for fragment in stored.get("elements") or ()]
+        labels += ["element Word/Glyph"] * len(stored.get("glyphs") or ())
+    return labels
 
 
 def lost_with_letters(counts: Mapping[str, int], *, empty: int = 0) -> list[Loss]:
     """Return as losses what was said of letters that were corrected, and *empty* texts of the file."""
     why = "it was said of the letters of a text that has been corrected since"
-    losses = [Loss(what, count, why) for what, count in counts.items()]
-    if empty:
-        losses.append(
-            Loss("empty texts of the file", empty, "an empty text is no reading, and is not written")
-        )
-    return losses
+    nothing = "an empty text is no reading, and is not written"
+    lost = {(what, why): count for what, count in counts.items()}
+    return as_losses({**lost, ("empty texts of the file", nothing): empty})

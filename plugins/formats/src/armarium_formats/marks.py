@@ -18,14 +18,7 @@ from armarium_formats.hookspecs import (
     armarium_formats_statements,
     armarium_formats_take_marks,
 )
-from armarium_formats.page_model import (
-    FACT_KINDS,
-    PageHand,
-    PageModel,
-    PageSign,
-    PageStatement,
-    TextMark,
-)
+from armarium_formats.page_model import FACT_KINDS, PageHand, PageModel, PageSign, PageStatement, TextMark
 
 if TYPE_CHECKING:
     from armarium.api import ActionContext, Engine
@@ -59,8 +52,8 @@ def mark_page(
 
 def statements_about(engine: Engine, conn: Connection, document_id: str) -> list[PageStatement]:
     """Return what families state of a page's text as a whole."""
-    asked = engine.points.ask(armarium_formats_statements, conn, document_id)
-    return [PageStatement(**said) for answer in asked for said in answer]
+    answers = engine.points.ask(armarium_formats_statements, conn, document_id)
+    return [PageStatement(**statement) for answer in answers for statement in answer]
 
 
 def drop_uncarried(page: PageModel, driver: Any) -> list[Loss]:
@@ -89,10 +82,10 @@ def kind_of(mark: TextMark) -> str:
     return SIGNS if mark.kind == SIGN else FACTS if mark.kind in FACT_KINDS else SAID
 
 
-def identifier_of(stated: Mapping[str, str]) -> str | None:
+def identifier_of(attributes: Mapping[str, str]) -> str | None:
     """Return the address in an authority file by which a file identifies what is named, if it does."""
     for key in ("ref", "wikiData", "wikidata", "gnd", "viaf", "geonames", "URI"):
-        value = stated.get(key, "").strip().split(" ")[0]
+        value = attributes.get(key, "").strip().split(" ")[0]
         if value.startswith(("http://", "https://")):
             return value
         if value and key.casefold() == "wikidata" and _WIKIDATA.fullmatch(value):

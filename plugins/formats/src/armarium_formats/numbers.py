@@ -11,34 +11,34 @@ LARGEST = 1_000_000_000
 _SIGNED = re.compile("-?[0-9]{1,9}")
 
 
-def parse_signed(stated: Any) -> int | None:
+def parse_signed(value: Any) -> int | None:
     """Return up to nine ASCII digits, with an optional minus, as a number; otherwise None (`isdigit` takes
     "²").
     """
-    return int(stated) if isinstance(stated, str) and _SIGNED.fullmatch(stated) else None
+    return int(value) if isinstance(value, str) and _SIGNED.fullmatch(value) else None
 
 
-def parse_unsigned(stated: Any) -> int | None:
+def parse_unsigned(value: Any) -> int | None:
     """As `parse_signed`, from 0."""
-    found = parse_signed(stated)
-    return found if found is not None and not stated.startswith("-") else None
+    number = parse_signed(value)
+    return number if number is not None and not value.startswith("-") else None
 
 
-def parse_number(stated: str | None) -> float | None:
+def parse_number(text: str | None) -> float | None:
     """Return a number, whole if it is; None for anything else, infinities, and what no page has."""
-    found: float
+    number: float
     try:
-        found = int(stated or "")
+        number = int(text or "")
     except ValueError:
         try:
-            found = float(stated or "")
+            number = float(text or "")
         except ValueError:
             return None
-    if not -LARGEST <= found <= LARGEST:
+    if not -LARGEST <= number <= LARGEST:
         return None
-    return int(found) if found == int(found) else found
+    return int(number) if number == int(number) else number
 
 
-def count_noun(number: int, one: str, many: str | None = None) -> str:
+def count_noun(number: int, noun: str, many: str | None = None) -> str:
     """Return a number with its noun: `1 line`, `3 lines`."""
-    return f"{number} {one if number == 1 else many or f'{one}s'}"
+    return f"{number} {noun if number == 1 else many or f'{noun}s'}"

@@ -105,11 +105,11 @@ def _read(driver: FormatDriver, data: bytes, context: ReadContext) -> list[PageM
     return pages
 
 
-def choose_page(pages: list[PageModel], asked: str | None) -> tuple[PageModel, list[int]]:
+def choose_page(pages: list[PageModel], choice: str | None) -> tuple[PageModel, list[int]]:
     """Return the requested page (default: the first) and the numbers of the others, from 1."""
     number = 1
-    if asked:
-        number = int(asked.replace("-", ",").split(",")[0])
+    if choice:
+        number = int(choice.replace("-", ",").split(",")[0])
         if not 1 <= number <= len(pages):
             raise Invalid(
                 f"The file has {len(pages)} {'page' if len(pages) == 1 else 'pages'}; page {number} was "
@@ -159,9 +159,9 @@ def decide_size(page: PageModel, picture: Size | None, filename: str, notes: lis
     return picture
 
 
-def are_alike(one: Size, other: Size) -> bool:
+def are_alike(size: Size, other: Size) -> bool:
     """Return whether two sizes have the same proportions, within one per cent."""
-    return abs(one[0] * other[1] - one[1] * other[0]) <= 0.01 * one[0] * other[1]
+    return abs(size[0] * other[1] - size[1] * other[0]) <= 0.01 * size[0] * other[1]
 
 
 _waiting = threading.Lock()

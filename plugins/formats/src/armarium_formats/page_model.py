@@ -224,12 +224,12 @@ class PageModel:
         The explicit order comes first; what it does not name follows by stated position or in document order.
         """
         segments: list[PageSegment] = []
-        seen: set[int] = set()
+        ids: set[int] = set()
 
         def take(segment: PageSegment) -> None:
-            if id(segment) in seen:
+            if id(segment) in ids:
                 return
-            seen.add(id(segment))
+            ids.add(id(segment))
             segments.append(segment)
             for child in _rank_siblings(segment.in_order(), ranks):
                 take(child)
@@ -261,8 +261,8 @@ def misses_places(segments: list[PageSegment]) -> bool:
     """Return whether stated positions of some siblings are ignored because others state none, and the order
     differs.
     """
-    stated = [segment.position for segment in segments if segment.position is not None]
-    return 0 < len(stated) < len(segments) and stated != sorted(stated)
+    positions = [segment.position for segment in segments if segment.position is not None]
+    return 0 < len(positions) < len(segments) and positions != sorted(positions)
 
 
 def _ranks(order: PageOrder | None) -> dict[str, int]:

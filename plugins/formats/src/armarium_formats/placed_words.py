@@ -7,7 +7,7 @@ from functools import cache
 from typing import NamedTuple
 
 from armarium_formats.alto.strings import split_line
-from armarium_formats.page_model import PageModel, PageSegment, PageText, Point
+from armarium_formats.page_model import PageModel, PageSegment, PageText, Point, kept_by
 from armarium_formats.shapes import Box, bounds, box_around, corners, line_height
 from armarium_source_model.api import Frame, frame_of, runs_down, share_out
 
@@ -63,8 +63,8 @@ def words_of_line(
     own = [None] * len(placed) if split is None else [word for word, _ in split.words]
     sound = split is not None and len(own) == len(placed)
     return [
-        WordOfLine(one.text, one.corners, one.probability, own[at] if sound else None, places.is_estimate)
-        for at, one in enumerate(placed)
+        WordOfLine(word.text, word.corners, word.probability, own[at] if sound else None, places.is_estimate)
+        for at, word in enumerate(placed)
     ], frame
 
 
@@ -81,16 +81,16 @@ def give_words(page: PageModel) -> None:
     """Give each line without words those whose place a reader stated, as segments of it."""
     for line in page.of_kind("line"):
         text = line.texts[0] if line.texts else None
-        if line.children or text is None or text.places is None:
+        if line.children or text is None or text.places is None or kept_by("alto", text).get("elements"):
             continue
         line.children = [
             PageSegment(
                 f"{line.id}-w{number}",
                 "word",
-                points=[(round(x, 2), round(y, 2)) for x, y in one.corners],
-                texts=[PageText(one.text, None if one.probability is None else round(one.probability, 4))],
+                points=[(round(x, 2), round(y, 2)) for x, y in word.corners],
+                texts=[PageText(word.text, None if word.probability is None else round(word.probability, 4))],
             )
-            for number, one in enumerate(text.places.words(text.text), 1)
+            for number, word in enumerate(text.places.words(text.text), 1)
         ]
 
 
@@ -128,13 +128,13 @@ def _words_of_text(region: PageSegment, page: PageModel) -> list[WordOfLine]:
         return []
     left, top, right, bottom = bounds(region.points)
     high = (bottom - top) / max(1, len(rows))
-    found: list[WordOfLine] = []
+    words: list[WordOfLine] = []
     for at, row in enumerate(rows):
         box = (left, top + at * high, right, top + (at + 1) * high)
         frame = frame_of(corners(box), ())
         if frame is not None:
-            found += [
-                WordOfLine(one.text, one.corners, is_estimate=True)
-                for one in share_out(frame, row).words(row)
+            words += [
+                WordOfLine(word.text, word.corners, is_estimate=True)
+                for word in share_out(frame, row).words(row)
             ]
-    return found
+    return words

@@ -5,12 +5,14 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 import orjson
 
+from armarium.api import graphemes
 from armarium_formats.errors import shapes_outside
+from armarium_formats.glyphs import has_glyphs
 from armarium_formats.marked_texts import between_breaks, marks_to_keep
 from armarium_formats.numbers import count_noun
 from armarium_formats.page_model import PageModel, PageSegment, PageText, Point, checksum, misses_places
@@ -121,10 +123,10 @@ class _Placing:
             )
         if self.beside:
             named = list(self.outside)
-            shown = ", ".join(named[:20]) + (f" and {len(named) - 20} more" if len(named) > 20 else "")
+            listed = ", ".join(named[:20]) + (f" and {len(named) - 20} more" if len(named) > 20 else "")
             notes.append(
                 f"{_shapes(self.beside)} only beyond the page, {_farthest(self.beside)}, and got the place "
-                f"of what surrounds them; the file's own points are kept: {shown}."
+                f"of what surrounds them; the file's own points are kept: {listed}."
             )
         if self.empty:
             notes.append(f"{count_noun(self.empty, 'text is', 'texts are')} empty and no reading.")
@@ -188,18 +190,20 @@ class _Placing:
         left, top, right, bottom = _clip_box(box, self.width, self.height)
         width, height = self.width, self.height
         rect = (left / width, top / height, (right - left) / width, (bottom - top) / height)
-        kept: dict[str, Any] = {"driver": self.driver, "id": segment.id, "sequence": self.sequence}
+        of_format: dict[str, Any] = {"driver": self.driver, "id": segment.id, "sequence": self.sequence}
         self.sequence += 1
         if not own:
-            kept["outline"] = shape_mark([rect, None if polygon is None else orjson.Fragment(polygon.text)])
+            of_format["outline"] = shape_mark(
+                [rect, None if polygon is None else orjson.Fragment(polygon.text)]
+            )
         if not own_baseline:
-            kept["baseline"] = shape_mark(None if baseline is None else orjson.Fragment(baseline.text))
+            of_format["baseline"] = shape_mark(None if baseline is None else orjson.Fragment(baseline.text))
         if segment.position is not None:
-            kept["position"] = segment.position
+            of_format["position"] = segment.position
         if segment.shape_of is not None:
-            kept["shape_of"] = segment.shape_of
+            of_format["shape_of"] = segment.shape_of
         if segment.extras:
-            kept["extras"] = segment.extras
+            of_format["extras"] = segment.extras
         if segment.hand is not None:
             self.placed.hands.append((segment.id, segment.hand))
         if segment.texts:
@@ -210,8 +214,12 @@ class _Placing:
                             "The text of a line or word has line breaks around it, which were left out"
                         ] += 1
                         segment.texts[number] = bare
-            self._texts(segment, kept)
-        metadata: dict[str, Any] = {"format": kept}
+            self._texts(segment, of_format)
+            if has_glyphs(segment):
+                of_format["glyphs"] = shape_mark(
+                    [rect, None if polygon is None else orjson.Fragment(polygon.text), *self.size]
+                )
+        metadata: dict[str, Any] = {"format": of_format}
         if segment.shape_of is not None:
             metadata[MARKS_OF] = segment.shape_of
         if segment.text.strip() and (marks := marks_to_keep(segment.texts[0])):
@@ -263,13 +271,7 @@ class _Placing:
         return box_around(line.baseline, self.line_height)
 
     def _shape(
-        self,
-        segment: PageSegment,
-        points: Sequence[Point],
-        why: list[str],
-        beyond: list[str],
-        *,
-        area: bool,
+        self, segment: PageSegment, points: Sequence[Point], why: list[str], beyond: list[str], *, area: bool
     ) -> tuple[Box | None, SoundPoints | None, bool]:
         """Return the box of an outline (*area*) or baseline in pixels, its points in fractions if storable,
         and whether those are the file's own.
@@ -330,26 +332,31 @@ class _Placing:
         ]
         return surround(boxes) if boxes else None
 
-    def _texts(self, segment: PageSegment, kept: dict[str, Any]) -> None:
+    def _texts(self, segment: PageSegment, of_format: dict[str, Any]) -> None:
         first, others = segment.texts[0], segment.texts[1:]
+        if first.places is not None:
+            sound = len(first.places.letters) == len(graphemes(first.text))
+            first = replace(
+                first, places=first.places.in_units(1 / self.width, 1 / self.height) if sound else None
+            )
         if first.marks:
             self.placed.marked.append((segment.id, first))
         others = [text for text in others if not self._of_its_own_kind(segment, text)]
         if first.text.strip():
             # Of readings with the same time the last one counts, so the others are inserted before it.
-            seen = {first.text}
+            distinct = {first.text}
             for text in reversed(others):
-                if text.text.strip() and text.text not in seen:
-                    seen.add(text.text)
+                if text.text.strip() and text.text not in distinct:
+                    distinct.add(text.text)
                     self.placed.texts.append((segment.id, text))
             self.placed.texts.append((segment.id, first))
             if first.extras:
-                kept["text"] = {"of": checksum(first.text), "extras": first.extras}
+                of_format["text"] = {"of": checksum(first.text), "extras": first.extras}
         elif not first.marks:
             self.empty += 1
-            kept["empty"] = True
+            of_format["empty"] = True
         if others:
-            kept["further"] = [
+            of_format["further"] = [
                 [None if text.text == first.text else text.text, text.confidence, text.extras]
                 for text in others
             ]

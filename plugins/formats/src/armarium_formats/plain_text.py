@@ -33,9 +33,9 @@ class PlainText(Format):
         """Return 0.2 for text that is not markup, JSON, RTF, PDF, table or placeholder: all other formats
         come first.
         """
-        found = decode(data[:262_144])
-        text = found.text
-        if not text.strip() or not reads_as_text(found):
+        decoded = decode(data[:262_144])
+        text = decoded.text
+        if not text.strip() or not reads_as_text(decoded):
             return 0.0
         if _MARKUP.match(text) or seems_no_prose(text) is not None or is_marked(data):
             return 0.0
@@ -43,22 +43,22 @@ class PlainText(Format):
 
     def read(self, data: bytes, context: ReadContext) -> list[PageModel]:
         """Read each paragraph as a region, each line as a line, without shapes; the size is the picture's."""
-        found = decode(data)
-        if not found.text.strip() or not reads_as_text(found):
+        decoded = decode(data)
+        if not decoded.text.strip() or not reads_as_text(decoded):
             raise Invalid(
                 f"{context.filename} contains no text: it is empty, or made of bytes that are not "
                 "characters.",
                 code="not_text",
             )
-        breaks = sum(found.text.count(mark) for mark in "\n\r\f\x85\u2028\u2029")
+        breaks = sum(decoded.text.count(mark) for mark in "\n\r\f\x85\u2028\u2029")
         if breaks > 10 * MAX_LINES:
             raise _too_long(context.filename)
-        sheets = found.text.removesuffix("\n").removesuffix("\f").split("\f")
+        sheets = decoded.text.removesuffix("\n").removesuffix("\f").split("\f")
         width, height = context.page_size or (0, 0)
         pages: list[PageModel] = []
         lines = 0
         for sheet in sheets:
-            page = PageModel(width, height, notes=[f"{found.note}."] if found.note else [])
+            page = PageModel(width, height, notes=[f"{decoded.note}."] if decoded.note else [])
             region: PageSegment | None = None
             for row in _BREAK.split(sheet):
                 if not row.strip():

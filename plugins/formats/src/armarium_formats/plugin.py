@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from armarium.api import Plugin, hookimpl
-from armarium_formats import hookspecs
-from armarium_formats.actions import batches, conversion, importing, mets, orders, text_layers, tropy
+from armarium.api import Plugin, actions_in, hookimpl, queries_in
+from armarium_formats import actions, hookspecs, queries
 from armarium_formats.catalogue import GROUP, check_driver
 from armarium_formats.jobs.conversion import convert_older_results
+from armarium_formats.jobs.items import ingest_items
 from armarium_formats.jobs.layouts import ingest_layouts
 from armarium_formats.models import metadata
-from armarium_formats.queries.conversion import newest
-from armarium_formats.queries.mets import mets_of
-from armarium_formats.routes import routers
+from armarium_formats.routes import router
 
 
 @hookimpl
@@ -22,21 +20,10 @@ def armarium_plugin() -> Plugin:
         summary="Interchange formats: PAGE XML in and out, plain text out; other formats as drivers.",
         prefixes=("format", "formats", "ingest", "conversion", "convert-older-results"),
         metadata=metadata,
-        actions=(
-            importing.import_file,
-            importing.import_several,
-            orders.take_order,
-            batches.ingest_batch,
-            batches.ingest_files,
-            mets.use_mets,
-            tropy.import_tropy,
-            text_layers.read_text_layer,
-            conversion.start,
-            conversion.mark_seen,
-        ),
-        jobs=(ingest_layouts, convert_older_results),
-        queries=(newest, mets_of),
-        routers=routers,
+        actions=actions_in(actions),
+        jobs=(ingest_layouts, ingest_items, convert_older_results),
+        queries=queries_in(queries),
+        routers=(router,),
         driver_groups=(GROUP,),
         check_driver=check_driver,
         hookspecs=hookspecs,

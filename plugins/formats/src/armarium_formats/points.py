@@ -59,16 +59,16 @@ def require_countable(filename: str, shapes: Callable[[], Iterable[Stated]]) -> 
     are few points, and only the others are counted.
     """
     total = 0
-    for stated, _ in shapes():
-        at_most = stated if isinstance(stated, int) else len(stated) // _SHORTEST + 1
+    for shape, _ in shapes():
+        at_most = shape if isinstance(shape, int) else len(shape) // _SHORTEST + 1
         total += at_most
         if at_most > MOST_OF_A_SHAPE or total > MOST_OF_A_FILE:
             break
     else:
         return
     total = 0
-    for stated, line in shapes():
-        count = stated if isinstance(stated, int) else _count_points(stated)
+    for shape, line in shapes():
+        count = shape if isinstance(shape, int) else _count_points(shape)
         total += count
         if count > MOST_OF_A_SHAPE:
             raise _refusal(filename, "a shape of more than", MOST_OF_A_SHAPE, line)
@@ -76,20 +76,20 @@ def require_countable(filename: str, shapes: Callable[[], Iterable[Stated]]) -> 
             raise _refusal(filename, "more than", MOST_OF_A_FILE, line)
 
 
-def _count_points(stated: str) -> int:
+def _count_points(text: str) -> int:
     """Count the points of a text, up to one more than a shape may have."""
-    numbers = islice(_STATED.finditer(stated), 2 * (MOST_OF_A_SHAPE + 1))
+    numbers = islice(_STATED.finditer(text), 2 * (MOST_OF_A_SHAPE + 1))
     return (sum(1 for _ in numbers) + 1) // 2
 
 
 def shapes_of(root: etree._Element) -> Iterator[Stated]:
     """Yield what an XML file of any format states as points."""
     for element in root.iter():
-        stated = (
+        points = (
             element.get("points") or element.get("POINTS") or element.get("BASELINE") or element.get("facs")
         )
-        if stated is not None:
-            yield stated, line_of(element)
+        if points is not None:
+            yield points, line_of(element)
         elif len(element) and local_name(str(element[0].tag)) == "Point":  # as PAGE had them in 2010
             yield len(element), line_of(element)
 
@@ -104,9 +104,9 @@ def parse_points(value: str) -> list[tuple[float, float]] | None:
     if "," not in value and _BLANKS_ONLY.fullmatch(value):  # as ALTO has them; some programs write PAGE so
         flat = [_number(part) for part in value.split()]
         return list(zip(flat[::2], flat[1::2], strict=True)) if all(map(isfinite, flat)) else None
-    found = [(_number(x), _number(y)) for x, y in _PAIR.findall(value)]
+    pairs = [(_number(x), _number(y)) for x, y in _PAIR.findall(value)]
     rest = _PAIR.sub("", value).strip(" ,;\t\r\n")
-    return found if not rest and all(isfinite(number) for pair in found for number in pair) else None
+    return pairs if not rest and all(isfinite(number) for pair in pairs for number in pair) else None
 
 
 def _whole_numbers(value: str) -> list[int]:

@@ -41,30 +41,30 @@ def retrace(
     library: Library,
     document_id: str,
     opened: OpenedFile,
-    asked: str | None,
+    choice: str | None,
     picture: Picture,
     conn: Connection | None = None,
     before: str | None = None,
 ) -> None:
-    """Give the lines of page *asked* the shapes of matching lines of the document, and note it.
+    """Give the lines of page *choice* the shapes of matching lines of the document, and note it.
 
     Only a plain text is retraced: it never has shapes. *conn*: a writer's, which sees its own writes.
     *before*: only passes with a smaller id, made before it.
     """
     if opened.driver.name != PlainText.name:
         return
-    page, _ = choose_page(opened.pages, asked)
+    page, _ = choose_page(opened.pages, choice)
     with library.db.read() if conn is None else nullcontext(conn) as reading:
-        passes = [one for one in _passes(reading, document_id) if before is None or one[0] < before]
+        passes = [
+            (pass_id, name)
+            for pass_id, name in _passes(reading, document_id)
+            if before is None or pass_id < before
+        ]
         _retrace(reading, document_id, page, picture, passes)
 
 
 def _retrace(
-    conn: Connection,
-    document_id: str,
-    page: PageModel,
-    picture: Picture,
-    passes: list[tuple[str, str]],
+    conn: Connection, document_id: str, page: PageModel, picture: Picture, passes: list[tuple[str, str]]
 ) -> None:
     """Use the first of *passes* that matches; one measured on another picture than *picture* is skipped."""
     lines = [line for line in page.lines() if line.text]
@@ -72,18 +72,18 @@ def _retrace(
         drawn, size = page_of_pass(conn, document_id, pass_id)
         if size is None or set(drawn.frames) - {picture.rendition_id} or not has_shapes(drawn.page):
             continue
-        there = [line for line in drawn.page.lines() if line.points or line.baseline]
-        said = [text_of(line) or "" for line in there]
-        pairs = match_lines([line.text for line in lines], said)
+        drawn_lines = [line for line in drawn.page.lines() if line.points or line.baseline]
+        texts = [text_of(line) or "" for line in drawn_lines]
+        pairs = match_lines([line.text for line in lines], texts)
         if not pairs:
             continue
         page.width, page.height = size
         for mine, other in pairs:
-            lines[mine].points, lines[mine].baseline = there[other].points, there[other].baseline
-            lines[mine].shape_of = drawn.rows[there[other].id]
+            lines[mine].points, lines[mine].baseline = drawn_lines[other].points, drawn_lines[other].baseline
+            lines[mine].shape_of = drawn.rows[drawn_lines[other].id]
         _frame_regions(page, drawn)
         bare = sorted(set(range(len(lines))) - {mine for mine, _ in pairs})
-        page.notes.append(_summary(name, len(pairs), len(lines), bare, len(there) - len(pairs)))
+        page.notes.append(_summary(name, len(pairs), len(lines), bare, len(drawn_lines) - len(pairs)))
         return
 
 
@@ -92,8 +92,8 @@ def _passes(conn: Connection, document_id: str) -> Iterator[tuple[str, str]]:
     rule = reading_rule(conn)
     first, _ = working_pass(conn, document_id, rule)
     passes = list_passes(conn, document_id, rule)[::-1]
-    for one in sorted(passes, key=lambda one: one["id"] != first):
-        yield one["id"], one["name"]
+    for entry in sorted(passes, key=lambda entry: entry["id"] != first):
+        yield entry["id"], entry["name"]
 
 
 def match_lines(lines: Sequence[str], drawn: Sequence[str]) -> list[tuple[int, int]]:
@@ -105,11 +105,11 @@ def match_lines(lines: Sequence[str], drawn: Sequence[str]) -> list[tuple[int, i
     if len(lines) * len(drawn) > MOST_COMPARED:
         return []
     sure = _certain(_likeness(lines, drawn), len(lines), len(drawn))
-    found = list(sure)
+    pairs = list(sure)
     for (left, above), (right, below) in pairwise([(-1, -1), *sure, (len(lines), len(drawn))]):
         if right - left == below - above:
-            found += zip(range(left + 1, right), range(above + 1, below), strict=True)
-    return sorted(found)
+            pairs += zip(range(left + 1, right), range(above + 1, below), strict=True)
+    return sorted(pairs)
 
 
 def _likeness(lines: Sequence[str], drawn: Sequence[str]) -> list[list[float]]:
@@ -138,7 +138,7 @@ def _certain(likeness: list[list[float]], rows: int, columns: int) -> list[tuple
         for j in range(columns - 1, -1, -1):
             here[j] = max(below[j], here[j + 1], below[j + 1] + alike[j])
     best = after[0][0]
-    found: list[tuple[int, int]] = []
+    matches: list[tuple[int, int]] = []
     for i in range(rows):
         whole = [
             before[i][j] + likeness[i][j] + after[i + 1][j + 1] if likeness[i][j] else 0.0
@@ -150,8 +150,8 @@ def _certain(likeness: list[list[float]], rows: int, columns: int) -> list[tuple
             continue
         others = max([alone, *(fit for j, fit in enumerate(whole) if j != at)])
         if others < best - MARGIN:
-            found.append((i, at))
-    return found
+            matches.append((i, at))
+    return matches
 
 
 def _frame_regions(page: PageModel, drawn: AssembledPage) -> None:
@@ -165,22 +165,22 @@ def _frame_regions(page: PageModel, drawn: AssembledPage) -> None:
         for line in region.children
         if line.kind == "line"
     }
-    found: list[tuple[PageSegment, PageSegment]] = []
+    pairs: list[tuple[PageSegment, PageSegment]] = []
     for paragraph in page.segments:
         above = [region_of.get(line.shape_of or "") for line in paragraph.children if line.shape_of]
         if above and above[0] is not None and all(segment is above[0] for segment in above):
-            found.append((paragraph, above[0]))
-    for paragraph, region in found:
-        if sum(other is region for _, other in found) == 1:
+            pairs.append((paragraph, above[0]))
+    for paragraph, region in pairs:
+        if sum(other is region for _, other in pairs) == 1:
             paragraph.points, paragraph.shape_of = region.points, drawn.rows[region.id]
 
 
-def _summary(name: str, took: int, lines: int, bare: Sequence[int], left: int) -> str:
-    said = f"{took} of {lines} lines took over the shapes of the matching lines of the pass {name!r}"
+def _summary(name: str, took: int, lines: int, bare: Sequence[int], unmatched: int) -> str:
+    text = f"{took} of {lines} lines took over the shapes of the matching lines of the pass {name!r}"
     if bare:
         named = ", ".join(str(number + 1) for number in bare[:MOST_NAMED])
         more = f" and {len(bare) - MOST_NAMED} more" if len(bare) > MOST_NAMED else ""
-        said += f"; no single line there matches line{'' if len(bare) == 1 else 's'} {named}{more}"
-    if left:
-        said += f"; {left} drawn there {'has' if left == 1 else 'have'} no match"
-    return f"{said}."
+        text += f"; no single line there matches line{'' if len(bare) == 1 else 's'} {named}{more}"
+    if unmatched:
+        text += f"; {unmatched} drawn there {'has' if unmatched == 1 else 'have'} no match"
+    return f"{text}."

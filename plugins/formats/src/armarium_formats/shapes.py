@@ -56,17 +56,17 @@ def line_height(page: PageModel, size: tuple[int, int]) -> float:
     baselines.
     """
     lines = page.of_kind("line")
-    found = [
+    heights = [
         _distance_across(line.points, line.baseline)
         for line in lines
         if len(line.points) > 2 and line.baseline
     ]
-    if not found:
-        found = [*_line_distances(line for line in page.segments if line.kind == "line")]
+    if not heights:
+        heights = [*_line_distances(line for line in page.segments if line.kind == "line")]
         for region in page.walk():
-            found += _line_distances(line for line in region.children if line.kind == "line")
+            heights += _line_distances(line for line in region.children if line.kind == "line")
     longest = max(size)
-    return min(median(found), longest * MOST) if found else longest * LIKELY
+    return min(median(heights), longest * MOST) if heights else longest * LIKELY
 
 
 def box_around(baseline: Sequence[Point], height: float) -> Box:
@@ -96,16 +96,16 @@ def _line_distances(lines: Iterable[PageSegment]) -> list[float]:
             continue
         upright = is_upright(line.baseline)
         flat = [(y, x) for x, y in line.baseline] if upright else line.baseline
-        along = [one for one, _ in flat]
-        spans.append((upright, sum(one for _, one in flat) / len(flat), min(along), max(along)))
+        along = [x for x, _ in flat]
+        spans.append((upright, sum(y for _, y in flat) / len(flat), min(along), max(along)))
     spans.sort()
-    found: list[float] = []
+    distances: list[float] = []
     for number, (upright, place, start, end) in enumerate(spans):
         for other, further, first, last in spans[number + 1 : number + 1 + COLUMNS]:
             if other == upright and first < end and start < last:
-                found.append(further - place)
+                distances.append(further - place)
                 break
-    return [distance for distance in found if distance > 0]
+    return [distance for distance in distances if distance > 0]
 
 
 def distance_beyond(box: Box, size: tuple[int, int]) -> float:

@@ -57,8 +57,8 @@ class Subtitles(Format):
                 "recording, or beside it under the same name.",
                 code="subtitles_without_recording",
             )
-        found = decode(data)
-        cues = list(_cues(found.text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")))
+        decoded = decode(data)
+        cues = list(_cues(decoded.text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")))
         if not cues:
             raise Invalid(
                 f"{context.filename} contains no line with times such as 00:00:01,000 --> 00:00:02,500.",
@@ -70,7 +70,7 @@ class Subtitles(Format):
                 code="too_many_lines",
             )
         page = PageModel(max(1, *(cue.end for cue in cues)), _HEIGHT)
-        page.notes += [f"{found.note}."] if found.note else []
+        page.notes += [f"{decoded.note}."] if decoded.note else []
         page.notes.append("The end of the last line is taken for the end of the recording.")
         voices: dict[str, int] = {}
         backwards = empty = 0
@@ -114,7 +114,7 @@ def _cues(text: str) -> Iterator[_Cue]:
     """
     rows = [row.strip() for row in text.split("\n")]
     web = rows[0].startswith("WEBVTT")
-    timed = [(number, found) for number, row in enumerate(rows) if (found := _TIMES.fullmatch(row))]
+    timed = [(number, times) for number, row in enumerate(rows) if (times := _TIMES.fullmatch(row))]
     numbered = bool(timed) and any(row.isdecimal() for row in rows[: timed[0][0]])
     for (at, match), (after, _) in zip(timed, [*timed[1:], (len(rows), None)], strict=True):
         words = rows[at + 1 : after]

@@ -49,14 +49,16 @@ def trial(engine: Engine, folder: Path) -> Iterator[Row]:
     """Yield a row for each file in *folder* and below, in order of their names."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
     heads = {path: path.open("rb").read(1024) for path in paths}
-    shown = {path for path in paths if looks_like_picture(heads[path])}
-    pictures = Pictures([one for path in sorted(shown) if (one := _picture(path, folder)) is not None])
+    picture_paths = {path for path in paths if looks_like_picture(heads[path])}
+    pictures = Pictures(
+        [picture for path in sorted(picture_paths) if (picture := _picture(path, folder)) is not None]
+    )
     companions = [path for path in paths if is_companion(path.name)]
     for path in paths:
         row = Row(str(path.relative_to(folder)))
         start = time.perf_counter()
         try:
-            _look(engine, path, folder, path in shown, pictures, companions, row)
+            _look(engine, path, folder, path in picture_paths, pictures, companions, row)
         except ServiceError as refusal:
             row.refused_why = refusal.detail
         row.seconds = round(time.perf_counter() - start, 3)
@@ -75,13 +77,13 @@ def _look(
     engine: Engine,
     path: Path,
     folder: Path,
-    shown: bool,
+    is_picture: bool,
     pictures: Pictures,
     companions: list[Path],
     row: Row,
 ) -> None:
     place = path.relative_to(folder).parent.parts
-    if shown or called_picture(path.name):
+    if is_picture or called_picture(path.name):
         info = image_info(path)
         row.recognised_as, row.pages = info.mime_type, info.frames
         return
@@ -98,26 +100,29 @@ def _look(
         for companion in companions
         if path.parent.is_relative_to(companion.parent)
     }
-    found = inspect(
+    report = inspect(
         engine, data, path.name, page_size=hint.size if hint is not None else None, companions=beside
     )
-    row.recognised_as, row.version, row.pages = found["format"], found["version"] or "", len(found["pages"])
-    for page in found["pages"]:
+    row.recognised_as, row.version = report["format"], report["version"] or ""
+    row.pages = len(report["pages"])
+    for page in report["pages"]:
         row.regions += page["counts"]["region"]
         row.lines += page["counts"]["line"]
         row.words += page["counts"]["word"]
         row.texts += page["counts"]["readings"]
-    row.notes = " | ".join(dict.fromkeys(note for page in found["pages"] for note in page["notes"]))
-    row.kept = ", ".join(f"{one['count']} {one['what']}" for page in found["pages"] for one in page["kept"])
-    row.refused_why = " | ".join(page["refused"] for page in found["pages"] if page["refused"])
+    row.notes = " | ".join(dict.fromkeys(note for page in report["pages"] for note in page["notes"]))
+    row.kept = ", ".join(
+        f"{part['count']} {part['what']}" for page in report["pages"] for part in page["kept"]
+    )
+    row.refused_why = " | ".join(page["refused"] for page in report["pages"] if page["refused"])
     row.losses = "; ".join(
-        f"{one['format']}: "
+        f"{written['format']}: "
         + (
-            "INVALID " + one["problems"][0]
-            if one["problems"]
-            else ", ".join(f"{loss['count']} {loss['what']}" for loss in one["losses"]) or "none"
+            "INVALID " + written["problems"][0]
+            if written["problems"]
+            else ", ".join(f"{loss['count']} {loss['what']}" for loss in written["losses"]) or "none"
         )
-        for one in found["losses"]
+        for written in report["losses"]
     )
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from armarium_formats.glyphs import drop_glyphs
 from armarium_formats.opening import Size, are_alike
 from armarium_formats.page_model import PageModel, PageSegment, Point
+from armarium_source_model.api import Frame, LetterPlaces
 
 _WORDS = {
     5: "turned and mirrored",
@@ -52,13 +54,24 @@ def turn_page(page: PageModel, orientation: int) -> PageModel:
     def point(at: Point) -> Point:
         return turn_point(at, (width, height), orientation)
 
-    def segment(one: PageSegment) -> PageSegment:
-        return replace(
-            one,
-            points=[point(at) for at in one.points],
-            baseline=[point(at) for at in one.baseline],
-            children=[segment(child) for child in one.children],
+    def segment(original: PageSegment) -> PageSegment:
+        texts = [
+            text if text.places is None else replace(text, places=turn_places(text.places))
+            for text in original.texts
+        ]
+        turned = replace(
+            original,
+            points=[point(at) for at in original.points],
+            baseline=[point(at) for at in original.baseline],
+            children=[segment(child) for child in original.children],
+            texts=texts,
         )
+        drop_glyphs(turned)
+        return turned
+
+    def turn_places(places: LetterPlaces) -> LetterPlaces:
+        (x, y), along, across = (point(places.frame.point(*part)) for part in ((0, 0), (1, 0), (0, 1)))
+        return replace(places, frame=Frame(x, y, along[0] - x, along[1] - y, across[0] - x, across[1] - y))
 
     note = (
         f"The file's page has {width} x {height} pixels, those of the picture before it is "

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +31,7 @@ from armarium_formats.driver import FormatDriver, ReadContext
 from armarium_formats.errors import no_past_named
 from armarium_formats.opening import MAX_FILE_BYTES, open_layout
 from armarium_formats.page_model import PageModel, PageSegment
-from armarium_formats.queries.exchange import export
+from armarium_formats.queries.exchange import export_page
 
 if TYPE_CHECKING:
     from armarium.api import Engine, Library
@@ -41,23 +44,23 @@ BESIDE = "as-of.txt"
 _LONGEST = 200
 
 
-def verify_on_disk(engine: Engine, library: Library, asked: VerifyFile) -> dict[str, Any]:
+def verify_on_disk(engine: Engine, library: Library, params: VerifyFile) -> dict[str, Any]:
     """Verify a file on this machine, or each file of a ZIP."""
-    given = on_disk(asked.path)
-    with open_plain(given.path, engine.paths.is_closed) as file:
+    received_file = on_disk(params.path)
+    with open_plain(received_file.path, engine.paths.is_closed) as file:
         data = file.read(MAX_FILE_BYTES + 1)
     with library.db.read_all() as conn:
         # Of the steps before a snapshot too: the log is one chain since the project's first step.
         fault = verify_chain(conn)
-    found = [
-        {"name": name, **_verify(engine, library, name, part, asked, beside)}
-        for name, part, beside in _parts(data, given.path.name)
+    items = [
+        {"name": name, **_verify(engine, library, name, part, params, beside)}
+        for name, part, beside in _parts(data, received_file.path.name)
     ]
     return {
-        "filename": given.path.name,
-        "items": found,
-        "count": len(found),
-        "is_same": all(one["verdict"] in ("same", "same meaning") for one in found) and fault is None,
+        "filename": received_file.path.name,
+        "items": items,
+        "count": len(items),
+        "is_same": all(item["verdict"] in ("same", "same meaning") for item in items) and fault is None,
         "log_fault": fault,
     }
 
@@ -87,31 +90,45 @@ def _verify(
     library: Library,
     name: str,
     data: bytes,
-    asked: VerifyFile,
+    params: VerifyFile,
     beside: Mapping[str, PageCitation],
 ) -> dict[str, Any]:
     cited = list(find_citations(decode(data).text))
     if not cited and name in beside:
         cited = [beside[name]]
-    if asked.document_id is not None and (asked.as_of is not None or not cited):
-        cited = [_cite_as_told(engine, library, name, data, asked)]
+    named = [citation.document for citation in cited]
+    if params.document_id is not None and params.as_of is None and named and params.document_id not in named:
+        why = f"It says that it is a copy of the page {named[0]}, not of {params.document_id}."
+        return _says("differs", why, cited[0])
+    if params.document_id is not None and (params.as_of is not None or not cited):
+        cited = [_cite_as_told(engine, library, name, data, params)]
+    elif params.as_of is not None and cited:
+        with library.db.read() as conn:
+            moment = find_moment(conn, params.as_of)
+        cited = [replace(citation, step=moment.audit_id, digest=moment.digest) for citation in cited]
     if not cited:
         return _says("unnamed", no_past_named(name).detail)
-    for one in cited:
-        if one.library.replace("-", "") != library.uuid.replace("-", ""):
-            why = f"It is an export of the project {one.library}, and this one is {library.uuid}; name that project."
+    for citation in cited:
+        if citation.library.replace("-", "") != library.uuid.replace("-", ""):
+            why = f"It is an export of the project {citation.library}, and this one is {library.uuid}; name that project."
             return _says("other project", why, cited[0])
+        if citation.created and not _is_time(citation.created):
+            return _says("differs", "Somebody edited the time that it states.", cited[0])
     driver = find_driver(engine, cited[0].format)
     if driver is None:
         return _says(
             "unreadable", f"It is in the format {cited[0].format}, which is not known here.", cited[0]
         )
     try:
-        exported = [_as_of(engine, library, one) for one in cited]
+        exported = [_as_of(engine, library, citation) for citation in cited]
     except ServiceError as refusal:
         return _says("not there", f"The project has no such page at that step: {refusal.detail}", cited[0])
     wrong = next(
-        (one for one, (_, digest) in zip(cited, exported, strict=True) if one.digest not in ("", digest)),
+        (
+            citation
+            for citation, (_, digest) in zip(cited, exported, strict=True)
+            if citation.digest not in ("", digest)
+        ),
         None,
     )
     if wrong is not None:
@@ -135,15 +152,21 @@ def _verify(
     return {**_says("differs", why, cited[0]), "differences": differences[:MOST_DIFFERENCES]}
 
 
+def _is_time(text: str) -> bool:
+    with suppress(ValueError):
+        return "T" in text and datetime.fromisoformat(text).tzinfo is not None
+    return False
+
+
 def _cite_as_told(
-    engine: Engine, library: Library, name: str, data: bytes, asked: VerifyFile
+    engine: Engine, library: Library, name: str, data: bytes, params: VerifyFile
 ) -> PageCitation:
     """Return what the caller says that a file is a copy of."""
     with library.db.read() as conn:
-        moment = find_moment(conn, asked.as_of)
+        moment = find_moment(conn, params.as_of)
     opened = open_layout(engine, data, name)
     return PageCitation(
-        library.uuid, str(asked.document_id), moment.audit_id, moment.digest, opened.driver.name, ""
+        library.uuid, str(params.document_id), moment.audit_id, moment.digest, opened.driver.name, ""
     )
 
 
@@ -151,7 +174,7 @@ def _as_of(engine: Engine, library: Library, cited: PageCitation) -> tuple[str, 
     """Return the page as it was, and the digest of the log up to that step."""
     chosen = dict(cited.choices)
     with reading_past(library, cited.step, [cited.document]) as moment:
-        made = export(
+        exported = export_page(
             engine,
             library,
             cited.document,
@@ -161,7 +184,7 @@ def _as_of(engine: Engine, library: Library, cited: PageCitation) -> tuple[str, 
             order_id=chosen.get("order_id"),
             reading_kind=chosen.get("reading_kind", "transcription"),
         )
-    return str(made["content"]), moment.digest
+    return str(exported["content"]), moment.digest
 
 
 def _read(driver: FormatDriver, content: str, name: str) -> list[PageModel]:
@@ -185,9 +208,8 @@ def _differences(ours: list[PageModel], theirs: list[PageModel]) -> Iterator[dic
             line += segment.kind == "line"
             for what, was, is_ in _of_segment(segment, copy):
                 yield _differs(number, line or None, what, was, is_)
-        if [one.id for one in page.in_order()] != [one.id for one in other.in_order()] and len(mine) == len(
-            its
-        ):
+        order, its_order = ([segment.id for segment in model.in_order()] for model in (page, other))
+        if order != its_order and len(mine) == len(its):
             yield _differs(number, None, "reading order", "", "")
 
 
@@ -213,8 +235,8 @@ def _marks(segment: PageSegment) -> list[tuple[object, ...]]:
 def _narrow(was: object, is_: object) -> tuple[object, object]:
     """Return of two outlines of as many points only the points that differ."""
     if isinstance(was, list) and isinstance(is_, list) and len(was) == len(is_):
-        pairs = [(one, other) for one, other in zip(was, is_, strict=True) if one != other]
-        return [one for one, _ in pairs], [other for _, other in pairs]
+        pairs = [(point, other) for point, other in zip(was, is_, strict=True) if point != other]
+        return [point for point, _ in pairs], [other for _, other in pairs]
     return was, is_
 
 

@@ -39,26 +39,26 @@ def scans(desk: Machine, tmp_path: Path) -> Machine:
 
 
 def test_the_formats_are_listed(desk: Machine) -> None:
-    said = desk.succeed("formats").out
+    answer = desk.succeed("formats").out
     for word in ("pagexml", "PAGE XML", "alto", "tei", "plain-text"):
-        assert word in said
+        assert word in answer
     assert desk.succeed("formats", "--json").json["count"] >= 4
 
 
 def test_a_file_is_checked(desk: Machine, tmp_path: Path) -> None:
     (tmp_path / "1.xml").write_text(PAGE.format(image="1.png"))
-    said = desk.succeed("check-file", "1.xml").out
-    assert "1.xml is PAGE XML 2019-07-15, 1 page." in said
-    assert "schema: valid." in said
-    assert "page 1: 1 region, 1 line, 0 words, 1 text; 100 x 80 pixels; of 1.png" in said
-    assert "written as pagexml: loses nothing." in said
-    assert "written as plain-text: loses shapes (2)" in said
+    answer = desk.succeed("check-file", "1.xml").out
+    assert "1.xml is PAGE XML 2019-07-15, 1 page." in answer
+    assert "schema: valid." in answer
+    assert "page 1: 1 region, 1 line, 0 words, 1 text; 100 x 80 pixels; of 1.png" in answer
+    assert "written as pagexml: loses nothing." in answer
+    assert "written as plain-text: loses shapes (2)" in answer
     (tmp_path / "2.xml").write_text(
         PAGE.format(image="1.png").replace("1,1 90,1", "1,1 900,1").replace("id=", "ID=")
     )
-    said = desk.succeed("check-file", "2.xml").out
-    assert "schema: NOT valid." in said
-    assert "noted: 1 shape reaches beyond the page, by 800 pixels" in said
+    answer = desk.succeed("check-file", "2.xml").out
+    assert "schema: NOT valid." in answer
+    assert "noted: 1 shape reaches beyond the page, by 800 pixels" in answer
     (tmp_path / "3.xml").write_text(
         PAGE.format(image="1.png").replace("1,1 90,1 90,70", "500,1 900,1 900,70").replace("1,70", "500,70")
     )
@@ -76,20 +76,20 @@ def test_a_file_is_checked(desk: Machine, tmp_path: Path) -> None:
 
 
 def test_a_folder_comes_in_with_its_layout_files(scans: Machine) -> None:
-    said = scans.succeed("import", "box").out
-    assert "Imported 2 files." in said
-    assert "Read 1 layout file into the pages they describe." in said
-    assert "not paired: page/lost.xml: It belongs to gone.png" in said
-    assert "not read: broken.xml" in said
+    answer = scans.succeed("import", "box").out
+    assert "Imported 2 files." in answer
+    assert "Read 1 layout file into the pages they describe." in answer
+    assert "not paired: page/lost.xml: It belongs to gone.png" in answer
+    assert "not read: broken.xml" in answer
     nodes = scans.succeed("ls", "--json").json["items"]
     (one,) = [node["id"] for node in nodes if node["name"] == "1.png"]
     assert scans.succeed("text", one).out.strip().endswith("Dear Sir")
 
 
 def test_layout_files_are_read_as_the_format_named(scans: Machine) -> None:
-    found = scans.succeed("import", "box", "--format", "alto", "--json").json["layouts"]
-    assert found["passes"] == 0
-    assert len(found["refused"]) == 3
+    answer = scans.succeed("import", "box", "--format", "alto", "--json").json["layouts"]
+    assert answer["passes"] == 0
+    assert len(answer["refused"]) == 3
 
 
 def test_a_page_is_written_by_pass_and_order(scans: Machine, tmp_path: Path) -> None:
@@ -97,9 +97,9 @@ def test_a_page_is_written_by_pass_and_order(scans: Machine, tmp_path: Path) -> 
     nodes = scans.succeed("ls", "--json").json["items"]
     (one,) = [node["id"] for node in nodes if node["name"] == "1.png"]
     (made,) = scans.succeed("passes", one, "--json").json["items"]
-    said = scans.succeed("export", one, "--pass", made["id"], "--format", "plain-text", "--out", "out").out
-    assert "Wrote 1 file" in said
-    assert "1.txt does not contain shapes (2): plain text contains only text." in said
+    answer = scans.succeed("export", one, "--pass", made["id"], "--format", "plain-text", "--out", "out").out
+    assert "Wrote 1 file" in answer
+    assert "1.txt does not contain shapes (2): plain text contains only text." in answer
     assert "Dear Sir" in (tmp_path / "out" / "1.txt").read_text()
     assert "name that page" in scans.expect_refusal("export", "--pass", made["id"], "--out", "more")
     assert "0" * 32 in scans.expect_refusal("export", one, "--order", "0" * 32, "--out", "more")
@@ -109,9 +109,9 @@ def test_a_page_is_written_by_pass_and_order(scans: Machine, tmp_path: Path) -> 
 
 def test_pages_without_a_pass_are_left_out_and_named(scans: Machine, tmp_path: Path) -> None:
     scans.succeed("import", "box")
-    said = scans.succeed("export", "--format", "plain-text", "--out", "out").out
-    assert "Wrote 1 file" in said
-    assert "left out: 2.png has no pass yet." in said
+    answer = scans.succeed("export", "--format", "plain-text", "--out", "out").out
+    assert "Wrote 1 file" in answer
+    assert "left out: 2.png has no pass yet." in answer
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["1.txt"]
     found = scans.succeed("export", "--out", "more", "--json").json
     assert [one["name"] for one in found["left_out"]] == ["2.png"]
@@ -137,9 +137,9 @@ def test_pages_without_a_pass_are_left_out_and_named(scans: Machine, tmp_path: P
 def test_losses_of_many_files_are_summed_up(scans: Machine, tmp_path: Path) -> None:
     (tmp_path / "box" / "page" / "2.xml").write_text(PAGE.format(image="2.png"))
     scans.succeed("import", "box")
-    said = scans.succeed("export", "--format", "plain-text", "--out", "out").out
-    assert "  2 files do not contain shapes (4): plain text contains only text." in said
-    assert said.count("shapes") == 1
+    answer = scans.succeed("export", "--format", "plain-text", "--out", "out").out
+    assert "  2 files do not contain shapes (4): plain text contains only text." in answer
+    assert answer.count("shapes") == 1
 
 
 # ------------------------------------------------------------------------------ a layout file for a page
@@ -220,14 +220,14 @@ def test_an_unknown_option_for_shapes_beyond_the_page_is_refused(desk: Machine) 
 
 def test_a_layout_file_alone_is_read_into_a_page(desk: Machine, letter: str, tmp_path: Path) -> None:
     (tmp_path / 'odd "name".xml').write_text(PAGE.format(image="other.png"))
-    said = desk.succeed("import", 'odd "name".xml', "--into", letter).out
-    assert 'Read odd "name".xml as pagexml: 1 region, 1 line, 0 words, 1 text; the pass' in said
-    assert "Take it back with: armarium undo " in said
+    answer = desk.succeed("import", 'odd "name".xml', "--into", letter).out
+    assert 'Read odd "name".xml as pagexml: 1 region, 1 line, 0 words, 1 text; the pass' in answer
+    assert "Take it back with: armarium undo " in answer
     out = tmp_path / "out"
     desk.succeed("export", letter, "--out", str(out))
     assert "Dear Sir" in (out / "letter.xml").read_text()
     assert "already the pass" in desk.expect_refusal("import", 'odd "name".xml', "--into", letter)
-    desk.succeed("undo", said.split()[-1])
+    desk.succeed("undo", answer.split()[-1])
     assert desk.succeed("import", 'odd "name".xml', "--into", letter, "--json").json["count"] == 1
 
 
@@ -235,12 +235,12 @@ def test_several_layout_files_become_passes_of_one_page(desk: Machine, letter: s
     (tmp_path / "1.xml").write_text(PAGE.format(image="letter.png"))
     (tmp_path / "2.txt").write_bytes("Señor\n".encode("latin-1"))
     (tmp_path / "broken.xml").write_text("<PcGts")
-    found = desk.succeed("import", "1.xml", "2.txt", "broken.xml", "--into", letter, "--json").json
-    assert [(Path(one["file"]).name, one["format"]) for one in found["passes"]] == [
+    answer = desk.succeed("import", "1.xml", "2.txt", "broken.xml", "--into", letter, "--json").json
+    assert [(Path(one["file"]).name, one["format"]) for one in answer["passes"]] == [
         ("1.xml", "pagexml"),
         ("2.txt", "plain-text"),
     ]
-    assert [Path(one["file"]).name for one in found["refused"]] == ["broken.xml"]
+    assert [Path(one["file"]).name for one in answer["refused"]] == ["broken.xml"]
     (tmp_path / "3.txt").write_text("more\n")
     said = desk.succeed("import", "3.txt", "broken.xml", "--into", letter).out
     assert "Read 3.txt as plain-text" in said
@@ -253,10 +253,10 @@ def test_a_layout_file_is_read_with_its_companion_files(desk: Machine, letter: s
     assert "unknown class: 0" in desk.succeed("import", "labels.txt", "--into", letter).out
     (tmp_path / "labels.txt").write_text("0 0.5 0.5 0.2 0.3\n")
     (tmp_path / "classes.txt").write_text("marginalia\n")
-    found = desk.succeed(
+    answer = desk.succeed(
         "import", "labels.txt", "--into", letter, "--with", "classes.txt", "--format", "yolo", "--json"
     ).json
-    assert (found["passes"][0]["format"], found["passes"][0]["unknown_classes"]) == ("yolo", [])
+    assert (answer["passes"][0]["format"], answer["passes"][0]["unknown_classes"]) == ("yolo", [])
 
 
 def test_a_page_of_a_file_of_several_is_chosen(desk: Machine, letter: str, tmp_path: Path) -> None:
@@ -267,9 +267,9 @@ def test_a_page_of_a_file_of_several_is_chosen(desk: Machine, letter: str, tmp_p
     assert "page 9 was requested" in desk.expect_refusal(
         "import", "book.xml", "--into", letter, "--page", "9"
     )
-    said = desk.succeed("import", "book.xml", "--into", letter, "--page", "2").out
-    assert "of the 3 pages in it these were left out: 1, 3; --page chooses." in said
-    assert "noted: " in said
+    answer = desk.succeed("import", "book.xml", "--into", letter, "--page", "2").out
+    assert "of the 3 pages in it these were left out: 1, 3; --page chooses." in answer
+    assert "noted: " in answer
 
 
 def test_what_cannot_be_read_into_a_page_is_refused_in_words(
@@ -300,7 +300,10 @@ def test_a_format_that_only_kept_exports_write_is_pointed_to(scans: Machine) -> 
     scans.succeed("import", "box/1.png")
     refused = scans.expect_refusal("export", "--format", "word")
     assert "There is no format 'word'. Formats that can be written: " in refused
-    assert "Word and Markdown are written by armarium keep-export." in refused
+    assert (
+        "Word and Markdown are written by armarium keep-export, searchable PDF by armarium export-pdf."
+        in refused
+    )
 
 
 def test_pages_whose_names_differ_in_case_only_are_written_apart(scans: Machine, tmp_path: Path) -> None:
@@ -310,7 +313,7 @@ def test_pages_whose_names_differ_in_case_only_are_written_apart(scans: Machine,
         (tmp_path / "alike" / f"{number}.png").write_bytes(picture + bytes([number]))
     scans.succeed("import", "alike")
     listed = scans.succeed("ls", "--json").json["items"]
-    pages = [one for one in listed if one["name"] in ("0.png", "1.png", "2.png")]
+    pages = [item for item in listed if item["name"] in ("0.png", "1.png", "2.png")]
     for page, name in zip(pages, ("Akte.png", "akte.png", "AKTE.png"), strict=True):
         for action, more in (
             ("document.update", {"name": name}),

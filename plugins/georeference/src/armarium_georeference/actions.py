@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import (
-    ActionContext,
-    Example,
-    Route,
-    RowLaw,
-    action,
-)
+from armarium.api import ActionContext, Route, RowLaw, action
 from armarium_documents.api import require_live
 from armarium_georeference import errors
 from armarium_georeference.annotations import BadAnnotation, read_annotation
@@ -29,18 +23,17 @@ from armarium_georeference.points import list_points, live_segment, point_answer
 from armarium_georeference.records import (
     AnnotationRead,
     ControlPoint,
+    Id,
     NamesPlaced,
     PlaceNames,
     PointCreate,
     PointDeleted,
-    PointId,
     PointUpdate,
     ReadAnnotation,
     SetType,
     Transform,
     points,
 )
-from armarium_georeference.samples import sample_annotation, sample_map, sample_point
 from armarium_georeference.transforms import (
     picture_size,
     require_pass,
@@ -64,13 +57,11 @@ STATED = {*ORIGINAL, "pass_id", "enabled", "note"}
 
 @action(
     "georeference.point_create",
-    params=PointCreate,
     result=ControlPoint,
     summary="Set a control point: a place in the picture whose place on the ground is known.",
     route=Route("POST", "/api/georeference/passes/{pass_id}/control-points"),
     words="Set a control point on {pass_id|a map}",
     laws=(ONE_A_SEGMENT,),
-    example=lambda ex: sample_point(sample_map(ex), 0),
 )
 def point_create(ctx: ActionContext, p: PointCreate) -> dict[str, Any]:
     """Raises NotFound, Conflict for what is withdrawn or already a control point, Invalid for an impossible
@@ -81,7 +72,7 @@ def point_create(ctx: ActionContext, p: PointCreate) -> dict[str, Any]:
     segment_id = segment_for(ctx, p, p.pass_id, row.document_id)
     place = place_sent(p)
     assert place is not None
-    made = ControlPoint.rows.insert(
+    point = ControlPoint.rows.insert(
         ctx.conn,
         {
             **p.model_dump(include=STATED),
@@ -94,7 +85,7 @@ def point_create(ctx: ActionContext, p: PointCreate) -> dict[str, Any]:
             "updated_at": ctx.now,
         },
     )
-    return _note_point(ctx, made["id"], row.document_id, p.pass_id)
+    return _note_point(ctx, point["id"], row.document_id, p.pass_id)
 
 
 def _note_point(ctx: ActionContext, point_id: str, document_id: str, pass_id: str) -> dict[str, Any]:
@@ -103,26 +94,13 @@ def _note_point(ctx: ActionContext, point_id: str, document_id: str, pass_id: st
     return point_answer(ctx.conn, point_id)
 
 
-def _update_example(ex: Example) -> dict[str, Any]:
-    made = ex.run("georeference.point_create", sample_point(sample_map(ex), 0))
-    return {
-        "point_id": made["id"],
-        "original_crs": "EPSG:2154",
-        "original_x": 652_000,
-        "original_y": 6_862_000,
-        "note": "The church tower",
-    }
-
-
 @action(
     "georeference.point_update",
-    params=PointUpdate,
     result=ControlPoint,
     summary="Move a control point in the picture or on the ground, or switch it on or off.",
     route=Route("PATCH", "/api/georeference/control-points/{point_id}"),
     words="Changed a control point of {point_id|a map}",
     laws=(ONE_A_SEGMENT,),
-    example=_update_example,
 )
 def point_update(ctx: ActionContext, p: PointUpdate) -> dict[str, Any]:
     """Raises NotFound, Conflict for a withdrawn pass or segment, and if a person's place would still be the
@@ -167,36 +145,24 @@ def point_update(ctx: ActionContext, p: PointUpdate) -> dict[str, Any]:
 
 @action(
     "georeference.point_delete",
-    params=PointId,
     result=PointDeleted,
     summary="Remove a control point, with its world-point reading and its link.",
     route=Route("DELETE", "/api/georeference/control-points/{point_id}"),
     words="Removed a control point of {point_id|a map}",
-    example=lambda ex: {
-        "point_id": ex.run("georeference.point_create", sample_point(sample_map(ex), 0))["id"]
-    },
 )
-def point_delete(ctx: ActionContext, p: PointId) -> dict[str, Any]:
+def point_delete(ctx: ActionContext, point_id: Id) -> dict[str, Any]:
     """Raises NotFound; Forbidden if a machine would retract what a person stated."""
-    row = ControlPoint.rows.row(ctx.conn, p.point_id)
+    row = ControlPoint.rows.row(ctx.conn, point_id)
     require_live(ctx.conn, row.document_id)
     take_away(ctx, row)
-    ControlPoint.rows.delete(ctx.conn, p.point_id)
-    ctx.target(p.point_id, row.pass_id)
+    ControlPoint.rows.delete(ctx.conn, point_id)
+    ctx.target(point_id, row.pass_id)
     ctx.note_changes(document_ids=[row.document_id], pass_ids=[row.pass_id])
-    return {"status": "deleted", "id": p.point_id}
-
-
-def _type_example(ex: Example) -> dict[str, Any]:
-    page = sample_map(ex)
-    for number in range(3):
-        ex.run("georeference.point_create", sample_point(page, number))
-    return {"pass_id": page.pass_id, "type": "polynomial1"}
+    return {"status": "deleted", "id": point_id}
 
 
 @action(
     "georeference.set_type",
-    params=SetType,
     result=Transform,
     summary="Choose the type of a pass's transformation, or clear it.",
     route=Route("PUT", "/api/georeference/passes/{pass_id}/transformation"),
@@ -205,7 +171,6 @@ def _type_example(ex: Example) -> dict[str, Any]:
         if p.get("type")
         else "Cleared the transformation of {pass_id|a map}"
     ),
-    example=_type_example,
 )
 def set_type(ctx: ActionContext, p: SetType) -> dict[str, Any]:
     """Raises NotFound, Conflict, TooFewPoints (also for points that coincide or lie on one line), BadPlace for a plane."""
@@ -227,20 +192,13 @@ def set_type(ctx: ActionContext, p: SetType) -> dict[str, Any]:
     return transform_answer(transform_of(ctx.conn, p.pass_id))
 
 
-def _annotation_example(ex: Example) -> dict[str, Any]:
-    page = sample_map(ex)
-    return {"pass_id": page.pass_id, "annotation": sample_annotation()}
-
-
 @action(
     "georeference.read_annotation",
-    params=ReadAnnotation,
     result=AnnotationRead,
     summary="Import the control points of a IIIF georeference annotation, and its type if they suffice for it.",
     route=Route("POST", "/api/georeference/passes/{pass_id}/annotation"),
     words="Imported control points from an annotation on {pass_id|a map}",
     laws=(ONE_A_SEGMENT,),
-    example=_annotation_example,
 )
 def take_annotation(ctx: ActionContext, p: ReadAnnotation) -> dict[str, Any]:
     """Raises NotFound, Conflict for a page without a picture, Invalid for anything that is not such an
@@ -256,17 +214,17 @@ def take_annotation(ctx: ActionContext, p: ReadAnnotation) -> dict[str, Any]:
     except BadAnnotation as refusal:
         raise errors.bad_annotation(str(refusal)) from None
     standing = [point for point in list_points(ctx.conn, p.pass_id) if point["counts"]]
-    made = []
+    point_ids = []
     for x, y, lon, lat in read.points:
-        if any(_is_same(one, (x, y, lon, lat), size) for one in standing):
+        if any(_is_same(point, (x, y, lon, lat), size) for point in standing):
             continue
         sent = PointCreate(pass_id=p.pass_id, x=x, y=y, lon=lon, lat=lat)
-        made.append(ctx.run("georeference.point_create", sent)["id"])
+        point_ids.append(ctx.run("georeference.point_create", sent)["id"])
     if read.mask is not None:
         draw_mask(ctx, p.pass_id, row.document_id, read.mask)
     notes, kind = list(read.notes), read.type
-    if there := len(read.points) - len(made):
-        notes.append(f"{there} of its points exist here already and are not set again.")
+    if placed_already := len(read.points) - len(point_ids):
+        notes.append(f"{placed_already} of its points exist here already and are not set again.")
     if kind is not None:
         tried = transform_as(ctx.conn, p.pass_id, kind, None)
         if tried.problem is None:
@@ -275,7 +233,7 @@ def take_annotation(ctx: ActionContext, p: ReadAnnotation) -> dict[str, Any]:
             notes.append(tried.problem)
             kind = None
     ctx.target(p.pass_id)
-    return {"pass_id": p.pass_id, "point_ids": made, "type": kind, "notes": notes}
+    return {"pass_id": p.pass_id, "point_ids": point_ids, "type": kind, "notes": notes}
 
 
 def _is_same(point: dict[str, Any], place: tuple[float, float, float, float], size: tuple[int, int]) -> bool:
@@ -288,26 +246,18 @@ def _is_same(point: dict[str, Any], place: tuple[float, float, float, float], si
     return bool(in_picture < 0.5 and on_ground < 1e-6)
 
 
-def _names_example(ex: Example) -> dict[str, Any]:
-    page = sample_map(ex)
-    named = {"segment_id": page.segment_ids[0], "uri": "https://www.geonames.org/2988507"}
-    return {"document_id": page.document_id, "placements": [named]}
-
-
 @action(
     "georeference.place_names",
-    params=PlaceNames,
     result=NamesPlaced,
     summary="Link segments, and the entities they name, to places of a gazetteer.",
     words="Linked names of {document_id|a page} to places",
-    example=_names_example,
 )
 def place_names(ctx: ActionContext, p: PlaceNames) -> dict[str, Any]:
     """Raises NotFound, Conflict for what is withdrawn, Invalid for a segment of another page or a string that
     is not a URI.
     """
     require_live(ctx.conn, p.document_id)
-    made: list[str] = []
+    link_ids: list[str] = []
     for placement in p.placements:
         if live_segment(ctx.conn, placement.segment_id).document_id != p.document_id:
             raise errors.other_page(placement.segment_id)
@@ -320,7 +270,7 @@ def place_names(ctx: ActionContext, p: PlaceNames) -> dict[str, Any]:
                 ctx.conn, end["from_id"], placement.uri, link_type, or_was=ctx.run_id is not None
             ):
                 sent = {**end, "to_id": placement.uri, "to_kind": "uri", "link_type": link_type}
-                made.append(str(ctx.run("link.create", sent)["result"]["link_id"]))
+                link_ids.append(str(ctx.run("link.create", sent)["result"]["link_id"]))
     ctx.target(p.document_id)
     ctx.note_changes(document_ids=[p.document_id])
-    return {"document_id": p.document_id, "link_ids": made}
+    return {"document_id": p.document_id, "link_ids": link_ids}

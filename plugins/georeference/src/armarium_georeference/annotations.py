@@ -116,7 +116,7 @@ def read_annotation(sent: Mapping[str, Any], size: tuple[int, int]) -> Read:
     if len(features) > MOST_POINTS:
         raise BadAnnotation(f"it has {len(features)} control points; at most {MOST_POINTS} are accepted.")
     width, height, notes = _size(target, size)
-    points = [_point(number, one, width, height) for number, one in enumerate(features)]
+    points = [_point(number, feature, width, height) for number, feature in enumerate(features)]
     kind, more = _type(body.get("transformation"))
     mask, masked = _mask(target.get("selector"), width, height)
     return Read(points, kind, notes + more + masked, mask)
@@ -160,8 +160,8 @@ def _mask(selector: Any, width: float, height: float) -> tuple[list[Fractions] |
 def _size(target: Mapping[str, Any], size: tuple[int, int]) -> tuple[float, float, list[str]]:
     """Return the frame its pixels refer to: that of the source if it is stated."""
     source = target.get("source")
-    stated = source if isinstance(source, dict) else {}
-    width, height = stated.get("width"), stated.get("height")
+    stated_source = source if isinstance(source, dict) else {}
+    width, height = stated_source.get("width"), stated_source.get("height")
     if not (_is_number(width) and _is_number(height) and width > 0 and height > 0):
         return (
             size[0],
@@ -177,9 +177,9 @@ def _size(target: Mapping[str, Any], size: tuple[int, int]) -> tuple[float, floa
     return float(width), float(height), []
 
 
-def _point(number: int, one: Any, width: float, height: float) -> tuple[float, float, float, float]:
-    properties = one.get("properties") if isinstance(one, dict) else None
-    geometry = one.get("geometry") if isinstance(one, dict) else None
+def _point(number: int, coordinates: Any, width: float, height: float) -> tuple[float, float, float, float]:
+    properties = coordinates.get("properties") if isinstance(coordinates, dict) else None
+    geometry = coordinates.get("geometry") if isinstance(coordinates, dict) else None
     if not isinstance(properties, dict) or not isinstance(geometry, dict):
         raise BadAnnotation(f"feature {number} has no properties or no geometry.")
     # Early drafts of the extension called it pixelCoords.
@@ -202,14 +202,14 @@ def _is_number(value: Any) -> TypeGuard[float]:
 
 
 def _is_pair(value: Any) -> TypeGuard[list[float]]:
-    return isinstance(value, list) and len(value) >= 2 and all(_is_number(one) for one in value[:2])
+    return isinstance(value, list) and len(value) >= 2 and all(_is_number(number) for number in value[:2])
 
 
-def _type(stated: Any) -> tuple[Type | None, list[str]]:
-    if stated is None:
+def _type(stated_type: Any) -> tuple[Type | None, list[str]]:
+    if stated_type is None:
         return None, ["The annotation names no transformation; choose one."]
-    name = stated.get("type") if isinstance(stated, dict) else stated
-    options = stated.get("options") if isinstance(stated, dict) else None
+    name = stated_type.get("type") if isinstance(stated_type, dict) else stated_type
+    options = stated_type.get("options") if isinstance(stated_type, dict) else None
     if name == "polynomial":
         order = options.get("order", 1) if isinstance(options, dict) else 1
         kind = _ORDERS.get(order) if isinstance(order, int) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from armarium.commandline import Commands, Topic, answer, in_words
+from armarium_cli.api import Commands, Topic, answer, in_words
 from armarium_documents.commandline import DOCUMENT, save_drawing
 
 commands = Commands(Topic.files)

@@ -73,10 +73,10 @@ bad_annotation = Invalid.saying(
 )
 
 
-def bad_date(given: str) -> Invalid:
+def bad_date(written: str) -> Invalid:
     """422: not a date."""
     return Invalid(
-        f"{given[:40]!r} is not a date. Write 1650, 1650-06 or 1650-06-24, and -0043 for the year 44 before "
+        f"{written[:40]!r} is not a date. Write 1650, 1650-06 or 1650-06-24, and -0043 for the year 44 before "
         "Christ.",
         code="bad_date",
     )

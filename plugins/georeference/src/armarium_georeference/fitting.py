@@ -87,18 +87,18 @@ class Fit:
         c = np.asarray(self.coefficients)
         if self.type == "helmert":
             a, b, tx, ty = c
-            found = np.column_stack([a * xy[:, 0] - b * xy[:, 1] + tx, b * xy[:, 0] + a * xy[:, 1] + ty])
+            projected = np.column_stack([a * xy[:, 0] - b * xy[:, 1] + tx, b * xy[:, 0] + a * xy[:, 1] + ty])
         elif self.type == "projective":
             h = c.reshape(3, 3)
             w = xy @ h[2, :2] + h[2, 2]
             w = np.where(w * self.horizon > 1e-9, w, np.nan)
-            found = (xy @ h[:2, :2].T + h[:2, 2]) / w[:, None]
+            projected = (xy @ h[:2, :2].T + h[:2, 2]) / w[:, None]
         elif self.type == SPLINE:
             assert self.centres is not None
-            found = _spline_values(xy, self.centres, c.reshape(2, -1).T)
+            projected = _spline_values(xy, self.centres, c.reshape(2, -1).T)
         else:
-            found = _powers(xy, _ORDER[self.type]) @ c.reshape(2, -1).T
-        return self.ground.denormalise(found)
+            projected = _powers(xy, _ORDER[self.type]) @ c.reshape(2, -1).T
+        return self.ground.denormalise(projected)
 
 
 def fit(kind: Type, picture: Points, ground: Points) -> Fit:
@@ -122,14 +122,14 @@ def fit(kind: Type, picture: Points, ground: Points) -> Fit:
         _refuse_line(xy, kind, "in the picture")
         _refuse_line(target, kind, "on the ground")
     if kind == "helmert":
-        found = _helmert(xy, target)
+        factors = _helmert(xy, target)
     elif kind == "projective":
         return _projective(here, there, xy, target)
     elif kind == SPLINE:
         return Fit(kind, here, there, _spline(xy, target), xy)
     else:
-        found = _polynomial(kind, xy, target)
-    return Fit(kind, here, there, found)
+        factors = _polynomial(kind, xy, target)
+    return Fit(kind, here, there, factors)
 
 
 def leave_one_out(kind: Type, picture: Points, ground: Points) -> Points:
@@ -341,9 +341,9 @@ def _spline(xy: Points, target: Points) -> tuple[float, ...]:
 def _spline_values(xy: Points, centres: Points, factors: Points) -> Points:
     import numpy as np
 
-    found = factors[0] + xy @ factors[1:3]
+    values = factors[0] + xy @ factors[1:3]
     step = max(1, _MOST_AT_ONCE // max(1, len(centres)))
     for start in range(0, len(xy), step):
         part = xy[start : start + step]
-        found[start : start + step] += _kernel(_distances(part, centres)) @ factors[3:]
-    return np.asarray(found)
+        values[start : start + step] += _kernel(_distances(part, centres)) @ factors[3:]
+    return np.asarray(values)

@@ -69,9 +69,9 @@ class Gazetteer:
                 written = text[words[at].start() : words[at + length - 1].end()]
                 if first[0].islower() or len(written) < 2:
                     continue
-                found = {place for form in name_forms(written) for place in self.by_name.get(form, ())}
-                if found:
-                    yield written, tuple(sorted(found, key=lambda place: place.uri))
+                places = {place for form in name_forms(written) for place in self.by_name.get(form, ())}
+                if places:
+                    yield written, tuple(sorted(places, key=lambda place: place.uri))
                     at += length - 1
                     break
             at += 1
@@ -90,17 +90,17 @@ def gazetteer_of(places: Iterable[GazetteerPlace]) -> Gazetteer:
                 if len(key) >= _SHORTEST or not key.isascii():
                     by_name.setdefault(key, {})[place.uri] = place
     longest = max((len(name.split()) for name in by_name), default=1)
-    return Gazetteer({name: tuple(found.values()) for name, found in by_name.items()}, count, longest)
+    return Gazetteer({name: tuple(places.values()) for name, places in by_name.items()}, count, longest)
 
 
 def read_gazetteer(path: Path, is_closed: IsClosed | None = None) -> Gazetteer:
     """Return the gazetteer in a file, read again only if the file changed. Raises BadGazetteer in words."""
-    seen = path.stat()
-    if seen.st_size > MOST_BYTES:
+    file_state = path.stat()
+    if file_state.st_size > MOST_BYTES:
         raise BadGazetteer(
-            f"{path.name} has {seen.st_size:,} bytes; a gazetteer may have at most {MOST_BYTES:,}."
+            f"{path.name} has {file_state.st_size:,} bytes; a gazetteer may have at most {MOST_BYTES:,}."
         )
-    return _read(path, seen.st_mtime_ns, seen.st_size, is_closed)
+    return _read(path, file_state.st_mtime_ns, file_state.st_size, is_closed)
 
 
 @lru_cache(maxsize=2)
@@ -142,23 +142,25 @@ def _json_places(data: bytes, stem: str) -> Iterator[GazetteerPlace]:
     features = read.get("features") if isinstance(read, dict) else read
     if not isinstance(features, list):
         raise BadGazetteer("It is JSON without features; a gazetteer is GeoJSON or Linked Places.")
-    for number, one in enumerate(features, start=1):
-        if not isinstance(one, dict):
+    for number, feature in enumerate(features, start=1):
+        if not isinstance(feature, dict):
             continue
-        properties = one.get("properties") if isinstance(one.get("properties"), dict) else {}
+        properties = feature.get("properties") if isinstance(feature.get("properties"), dict) else {}
         assert isinstance(properties, dict)
         names = [properties.get(key) for key in _COLUMNS["name"]]
-        names += [name.get("toponym") for name in _list(one.get("names")) if isinstance(name, dict)]
-        kept = tuple(dict.fromkeys(str(name) for name in names if isinstance(name, str) and name.strip()))
-        if not kept:
+        names += [name.get("toponym") for name in _list(feature.get("names")) if isinstance(name, dict)]
+        distinct_names = tuple(
+            dict.fromkeys(str(name) for name in names if isinstance(name, str) and name.strip())
+        )
+        if not distinct_names:
             continue
         identity = (
-            one.get("@id")
-            or one.get("id")
+            feature.get("@id")
+            or feature.get("id")
             or next((properties[key] for key in _COLUMNS["id"] if properties.get(key)), None)
         )
-        lon, lat = _point(one.get("geometry"))
-        yield GazetteerPlace(_uri(identity, stem, number), kept, lon, lat)
+        lon, lat = _point(feature.get("geometry"))
+        yield GazetteerPlace(_uri(identity, stem, number), distinct_names, lon, lat)
 
 
 def _list(value: object) -> list[Any]:
@@ -196,9 +198,9 @@ def _table_places(file: IO[bytes], stem: str) -> Iterator[GazetteerPlace]:
         for number, row in table.rows:
             cells = {what: row.get(name, "") for what, name in where.items()}
             names = (cells["name"], *_SEVERAL.split(cells["others"]))
-            kept = tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
-            if kept:
+            distinct_names = tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
+            if distinct_names:
                 lon, lat = _number(cells["lon"], 180), _number(cells["lat"], 90)
-                yield GazetteerPlace(_uri(cells["id"], stem, number), kept, lon, lat)
+                yield GazetteerPlace(_uri(cells["id"], stem, number), distinct_names, lon, lat)
     except NotATable as error:
         raise BadGazetteer(f"It cannot be read: {error}.") from None

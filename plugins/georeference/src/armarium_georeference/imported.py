@@ -23,11 +23,11 @@ def take_points(ctx: ActionContext, format_name: str, page: TakenPage) -> list[s
     """Turn what the reader of `qgis-points` kept into control points; what cannot be set is a sentence of the import's notes."""
     if format_name != FORMAT:
         return []
-    kept: dict[str, Any] = page.model.extras.get(FORMAT) or {}
-    stated: list[dict[str, Any]] = kept.get("points") or []
+    extras: dict[str, Any] = page.model.extras.get(FORMAT) or {}
+    stated: list[dict[str, Any]] = extras.get("points") or []
     if not stated:
         return []
-    code = f"EPSG:{kept['epsg']}" if kept.get("epsg") else None
+    code = f"EPSG:{extras['epsg']}" if extras.get("epsg") else None
     if code is None:
         return [
             f"{count_noun(len(stated), 'control point')} kept with the pass and not set: no EPSG code of their coordinate "
@@ -35,13 +35,13 @@ def take_points(ctx: ActionContext, format_name: str, page: TakenPage) -> list[s
         ]
     placed: list[tuple[dict[str, Any], tuple[float, float], tuple[float, float]]] = []
     beyond = 0
-    for one in stated:
-        at = page.fraction(one["x"], one["y"])
+    for point in stated:
+        at = page.fraction(point["x"], point["y"])
         if at is None:
             beyond += 1
             continue
         try:
-            placed.append((one, at, to_world(code, one["map_x"], one["map_y"])))
+            placed.append((point, at, to_world(code, point["map_x"], point["map_y"])))
         except BadCoordinates as refusal:
             return [f"{count_noun(len(stated), 'control point')} kept with the pass and not set. {refusal}"]
     _write(ctx, page, code, placed)
@@ -83,15 +83,15 @@ def _write(
             "representation_id": reading_id,
             "link_id": link_page(ctx, segment_id, page.document_id),
             "original_crs": code,
-            "original_x": one["map_x"],
-            "original_y": one["map_y"],
-            "enabled": one["enabled"],
+            "original_x": point["map_x"],
+            "original_y": point["map_y"],
+            "enabled": point["enabled"],
             "note": None,
             "is_mark": True,
             **provenance,
             "updated_at": ctx.now,
         }
-        for segment_id, reading_id, (one, _, _) in zip(segment_ids, reading_ids, placed, strict=True)
+        for segment_id, reading_id, (point, _, _) in zip(segment_ids, reading_ids, placed, strict=True)
     ]
     if rows:
         ctx.conn.execute(points.insert(), rows)

@@ -26,7 +26,14 @@ _TYPES = {"location": "place"}
 def linked_places(find: Find, entity_id: str) -> dict[str, Any]:
     """Return the entity as a FeatureCollection of one feature. Raises NotFound, and Conflict for a merged entity."""
     entity = require_entity(find, entity_id)
-    uri = next((str(one["uri"]) for one in entity.get("authority_links") or [] if one.get("uri")), None)
+    uri = next(
+        (
+            str(authority_link["uri"])
+            for authority_link in entity.get("authority_links") or []
+            if authority_link.get("uri")
+        ),
+        None,
+    )
     feature: dict[str, Any] = {
         "@id": uri or _urn(entity_id),
         "type": "Feature",
@@ -38,9 +45,12 @@ def linked_places(find: Find, entity_id: str) -> dict[str, Any]:
         "geometry": {"type": "GeometryCollection", "geometries": _geometries(find, entity_id)},
     }
     links = [
-        {"type": "exactMatch" if _is_sure(one) else "closeMatch", "identifier": str(one["uri"])}
-        for one in entity.get("authority_links") or []
-        if one.get("uri")
+        {
+            "type": "exactMatch" if _is_sure(authority_link) else "closeMatch",
+            "identifier": str(authority_link["uri"]),
+        }
+        for authority_link in entity.get("authority_links") or []
+        if authority_link.get("uri")
     ]
     if links:
         feature["links"] = links
@@ -63,20 +73,20 @@ def _is_sure(link: Mapping[str, Any]) -> bool:
 
 
 def _names(entity: Mapping[str, Any]) -> list[dict[str, Any]]:
-    given = entity.get("names") or [{"text": entity.get("canonical_name")}]
-    made = []
-    for one in given:
-        name: dict[str, Any] = {"toponym": str(one["text"])}
-        language = str(one.get("language") or "").partition("-")[0]
+    names_given = entity.get("names") or [{"text": entity.get("canonical_name")}]
+    names = []
+    for name_given in names_given:
+        name: dict[str, Any] = {"toponym": str(name_given["text"])}
+        language = str(name_given.get("language") or "").partition("-")[0]
         if len(language) == _ISO639:
             name["lang"] = language.lower()
-        if one.get("source"):
-            name["citations"] = [{"label": str(one["source"])}]
-        when = _write_when(one.get("when"))
+        if name_given.get("source"):
+            name["citations"] = [{"label": str(name_given["source"])}]
+        when = _write_when(name_given.get("when"))
         if when is not None:
             name["when"] = when
-        made.append(name)
-    return made
+        names.append(name)
+    return names
 
 
 def _limit_of(stated: Any) -> dict[str, str]:
@@ -120,7 +130,7 @@ def _write_when(when: Any) -> dict[str, Any] | None:
 
 
 def _geometries(find: Find, entity_id: str) -> list[dict[str, Any]]:
-    made = []
+    geometries = []
     for candidate in place_at(find, entity_id, None)["candidates"]:
         geometry = candidate["geometry"]
         if geometry is None:
@@ -133,8 +143,8 @@ def _geometries(find: Find, entity_id: str) -> list[dict[str, Any]]:
         about["certainty"] = "uncertain" if value.get("relative") else _certainty(value.get("confidence"))
         if value.get("basis"):
             about["citations"] = [{"label": str(value["basis"])}]
-        made += [{**part, **about} for part in geometry_parts(geometry)]
-    return made
+        geometries += [{**part, **about} for part in geometry_parts(geometry)]
+    return geometries
 
 
 def _certainty(confidence: Any) -> str:

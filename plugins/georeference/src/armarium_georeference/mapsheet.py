@@ -33,28 +33,32 @@ _LETTERS = "Armarium letters"
 
 
 def map_page(
-    found: PassTransform, title: str, image: Image.Image, outlines: Sequence[Outline], texts: dict[str, Any]
+    transform: PassTransform,
+    title: str,
+    image: Image.Image,
+    outlines: Sequence[Outline],
+    texts: dict[str, Any],
 ) -> str:
-    """Return the page. *found* is ready; *image* is its picture, or a smaller one; *texts* are readings by segment."""
+    """Return the page. *transform* is ready; *image* is its picture, or a smaller one; *texts* are readings by segment."""
     import numpy as np
 
-    assert found.fit is not None and found.plane is not None  # noqa: PT018
-    assert found.size is not None
-    true = np.array([[one["lon"], one["lat"]] for one in found.counting], dtype=np.float64)
-    control = found.plane.project(true)
-    warp = Warp(found.fit, found.size)
+    assert transform.fit is not None and transform.plane is not None  # noqa: PT018
+    assert transform.size is not None
+    true = np.array([[point["lon"], point["lat"]] for point in transform.counting], dtype=np.float64)
+    control = transform.plane.project(true)
+    warp = Warp(transform.fit, transform.size)
     window = warp.window(control, LONGEST)
     width, height = window.size
     layers = [
-        f'<g class="grid">{"".join(_graticule(found, window))}</g>',
-        f'<path class="coast" d="{_coast(found, window)}"/>',
+        f'<g class="grid">{"".join(_graticule(transform, window))}</g>',
+        f'<path class="coast" d="{_coast(transform, window)}"/>',
         f'<image id="picture" width="{width}" height="{height}" href="{_data(warp.draw(image, window))}"/>',
-        f'<path class="coast above" d="{_coast(found, window)}"/>',
-        f'<g class="segments">{"".join(_shapes(found, window, outlines, texts))}</g>',
-        f'<g class="residuals">{"".join(_arrows(found, window, control))}</g>',
+        f'<path class="coast above" d="{_coast(transform, window)}"/>',
+        f'<g class="segments">{"".join(_shapes(transform, window, outlines, texts))}</g>',
+        f'<g class="residuals">{"".join(_arrows(transform, window, control))}</g>',
         _scale_bar(window),
     ]
-    notes = [point["note"] or "" for point in found.counting]
+    notes = [point["note"] or "" for point in transform.counting]
     faces, fonts = font_faces("".join([title, *notes, *(text.text for text in texts.values())]), _LETTERS)
     lettering = (
         f" Letters: {', '.join(font.family for font in fonts)} (SIL Open Font License 1.1)." if fonts else ""
@@ -66,8 +70,8 @@ def map_page(
         width=width,
         height=height,
         layers="\n".join(layers),
-        words=_words(found),
-        rows="".join(_rows(found)),
+        words=_words(transform),
+        rows="".join(_rows(transform)),
         lettering=escape(lettering),
     )
 
@@ -82,15 +86,15 @@ def _path(places: Points, *, close: bool) -> str:
     return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in places.tolist()) + ("Z" if close else "")
 
 
-def _runs(found: PassTransform, window: Window, lonlat: Points) -> Iterator[Points]:
+def _runs(transform: PassTransform, window: Window, lonlat: Points) -> Iterator[Points]:
     """Return the parts of a line that are in the window or near it, in pixels."""
     import numpy as np
 
     from armarium_georeference.planes import BadCoordinates
 
-    assert found.plane is not None
+    assert transform.plane is not None
     try:
-        at = window.pixels(found.plane.project(lonlat))
+        at = window.pixels(transform.plane.project(lonlat))
     except BadCoordinates:
         return
     width, height = window.size
@@ -101,12 +105,12 @@ def _runs(found: PassTransform, window: Window, lonlat: Points) -> Iterator[Poin
             yield at[start:end]
 
 
-def _coast(found: PassTransform, window: Window) -> str:
+def _coast(transform: PassTransform, window: Window) -> str:
     import numpy as np
 
     stored = orjson.loads(files("armarium_georeference").joinpath("coastlines/land-50m.json").read_bytes())
     scale, origin = np.array(stored["scale"]), np.array(stored["translate"])
-    assert found.plane is not None
+    assert transform.plane is not None
     corners = np.array(
         [
             [x, y]
@@ -114,28 +118,28 @@ def _coast(found: PassTransform, window: Window) -> str:
             for y in np.linspace(window.south, window.north, 9)
         ]
     )
-    seen = found.plane.unproject(corners)
-    lowest, highest = float(seen[:, 1].min()) - 3, float(seen[:, 1].max()) + 3
+    corner_lonlat = transform.plane.unproject(corners)
+    lowest, highest = float(corner_lonlat[:, 1].min()) - 3, float(corner_lonlat[:, 1].max()) + 3
     parts: list[str] = []
     for flat in stored["arcs"]:
         arc = np.cumsum(np.array(flat, dtype=np.float64).reshape(-1, 2), axis=0) * scale + origin
         arc = np.clip(arc, [-180, -90], [180, 90])
         if arc[:, 1].max() < lowest or arc[:, 1].min() > highest:
             continue
-        parts.extend(_path(run, close=False) for run in _runs(found, window, arc))
+        parts.extend(_path(run, close=False) for run in _runs(transform, window, arc))
     return "".join(parts)
 
 
-def _graticule(found: PassTransform, window: Window) -> Iterator[str]:
+def _graticule(transform: PassTransform, window: Window) -> Iterator[str]:
     import numpy as np
 
-    assert found.plane is not None
+    assert transform.plane is not None
     x, y = np.meshgrid(np.linspace(window.west, window.east, 24), np.linspace(window.south, window.north, 24))
-    seen = found.plane.unproject(np.column_stack([x.ravel(), y.ravel()]))
-    seen = seen[np.isfinite(seen).all(axis=1)]
-    south, north = float(seen[:, 1].min()), float(seen[:, 1].max())
-    middle = float(seen[len(seen) // 2, 0])
-    about = (seen[:, 0] - middle + 180) % 360 - 180 + middle
+    grid_lonlat = transform.plane.unproject(np.column_stack([x.ravel(), y.ravel()]))
+    grid_lonlat = grid_lonlat[np.isfinite(grid_lonlat).all(axis=1)]
+    south, north = float(grid_lonlat[:, 1].min()), float(grid_lonlat[:, 1].max())
+    middle = float(grid_lonlat[len(grid_lonlat) // 2, 0])
+    about = (grid_lonlat[:, 0] - middle + 180) % 360 - 180 + middle
     west, east = float(about.min()), float(about.max())
     step = next((step for step in _STEPS if (north - south) / step <= 8 and (east - west) / step <= 16), 30)
     lines = []
@@ -156,25 +160,25 @@ def _graticule(found: PassTransform, window: Window) -> Iterator[str]:
         )
     width, height = window.size
     for label, line in lines[:_MOST_LINES]:
-        for run in _runs(found, window, line):
+        for run in _runs(transform, window, line):
             yield f'<path d="{_path(run, close=False)}"/>'
-            shown = [p for p in run.tolist() if 4 < p[0] < width - 40 and 12 < p[1] < height - 4]
-            if shown:
-                yield f'<text x="{shown[0][0] + 3:.0f}" y="{shown[0][1] - 3:.0f}">{label}</text>'
+            visible = [p for p in run.tolist() if 4 < p[0] < width - 40 and 12 < p[1] < height - 4]
+            if visible:
+                yield f'<text x="{visible[0][0] + 3:.0f}" y="{visible[0][1] - 3:.0f}">{label}</text>'
 
 
 def _shapes(
-    found: PassTransform, window: Window, outlines: Sequence[Outline], texts: dict[str, Any]
+    transform: PassTransform, window: Window, outlines: Sequence[Outline], texts: dict[str, Any]
 ) -> Iterator[str]:
     import numpy as np
 
-    assert found.fit is not None
-    assert found.size is not None
-    marks = {point["segment_id"] for point in found.points}
+    assert transform.fit is not None
+    assert transform.size is not None
+    marks = {point["segment_id"] for point in transform.points}
     for outline in outlines:
-        if outline.id in marks or outline.rendition_id != found.rendition_id:
+        if outline.id in marks or outline.rendition_id != transform.rendition_id:
             continue
-        ground = found.fit.apply(pixels_up(np.array(outline.ring, dtype=np.float64), found.size))
+        ground = transform.fit.apply(pixels_up(np.array(outline.ring, dtype=np.float64), transform.size))
         if not np.isfinite(ground).all():
             continue
         text = texts.get(outline.id)
@@ -182,13 +186,13 @@ def _shapes(
         yield f'<path class="{escape(outline.kind)}" d="{_path(window.pixels(ground), close=True)}"><title>{words}</title></path>'
 
 
-def _arrows(found: PassTransform, window: Window, control: Points) -> Iterator[str]:
+def _arrows(transform: PassTransform, window: Window, control: Points) -> Iterator[str]:
     at = window.pixels(control).tolist()
-    errors = [residual["error_m"] for residual in found.residuals if residual["error_m"] is not None]
+    errors = [residual["error_m"] for residual in transform.residuals if residual["error_m"] is not None]
     longest = max(errors, default=0.0)
     # Metres on the ground are about metres of the plane; arrows too short to be seen are lengthened.
     times = max(1.0, _ARROW * window.scale / longest) if longest > 0 else 1.0
-    for number, (one, (x, y)) in enumerate(zip(found.residuals, at, strict=True), start=1):
+    for number, (one, (x, y)) in enumerate(zip(transform.residuals, at, strict=True), start=1):
         if one["error_m"] is not None:
             dx, dy = one["dx_m"] * times / window.scale, -one["dy_m"] * times / window.scale
             if math.hypot(dx, dy) > 1:
@@ -209,28 +213,30 @@ def _metres(value: float | None) -> str:
     return "–" if value is None else f"{value:,.1f}"
 
 
-def _words(found: PassTransform) -> str:
-    assert found.plane is not None
-    said = [
-        f"{found.type}, {len(found.counting)} control points, fitted in: {found.plane.words}.",
-        f"Root mean square error: {_metres(found.rms_m)} m." if found.rms_m is not None else "",
+def _words(transform: PassTransform) -> str:
+    assert transform.plane is not None
+    lines = [
+        f"{transform.type}, {len(transform.counting)} control points, fitted in: {transform.plane.words}.",
+        f"Root mean square error: {_metres(transform.rms_m)} m." if transform.rms_m is not None else "",
         (
             "Arrows lead from where a control point is to where the map puts it; they are drawn longer than "
             "they are."
         ),
-        *found.notes,
+        *transform.notes,
     ]
-    return "".join(f"<p>{escape(one)}</p>" for one in said if one)
+    return "".join(f"<p>{escape(line)}</p>" for line in lines if line)
 
 
-def _rows(found: PassTransform) -> Iterator[str]:
-    for number, (point, one) in enumerate(zip(found.counting, found.residuals, strict=True), start=1):
+def _rows(transform: PassTransform) -> Iterator[str]:
+    for number, (point, residual) in enumerate(
+        zip(transform.counting, transform.residuals, strict=True), start=1
+    ):
         cells = (
             str(number),
             f"{point['lat']:.6f}, {point['lon']:.6f}",
-            _metres(one["dx_m"]),
-            _metres(one["dy_m"]),
-            _metres(one["error_m"]),
+            _metres(residual["dx_m"]),
+            _metres(residual["dy_m"]),
+            _metres(residual["error_m"]),
             point["note"] or "",
         )
         yield "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"

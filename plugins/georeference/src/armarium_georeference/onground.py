@@ -73,7 +73,7 @@ def _outline(row: Sequence[Any]) -> Outline:
     return Outline(identity, kind, rendition_id, ring, baseline)
 
 
-def on_ground(found: PassTransform, outlines: Sequence[Outline]) -> list[OnGround]:
+def on_ground(transform: PassTransform, outlines: Sequence[Outline]) -> list[OnGround]:
     """Return each of *outlines* on the ground, in order, by the fit of a pass that is ready."""
     import numpy as np
 
@@ -83,7 +83,7 @@ def on_ground(found: PassTransform, outlines: Sequence[Outline]) -> list[OnGroun
     if not shapes:
         return []
     dense, counts = _densify(shapes, [True] * len(rings) + [False] * len(lines))
-    world = found.to_world(dense)
+    world = transform.to_world(dense)
     world = world.round(worldshapes.DECIMALS)
     sound: Any = np.isfinite(world).all(axis=1)
     starts = np.concatenate([[0], np.cumsum(counts)])
@@ -101,7 +101,7 @@ def on_ground(found: PassTransform, outlines: Sequence[Outline]) -> list[OnGroun
             if whole[at_line]:
                 baseline = worldshapes.line(listed[bounds[at_line] : bounds[at_line + 1]])
             at_line += 1
-        if one.rendition_id != found.rendition_id:
+        if one.rendition_id != transform.rendition_id:
             answers.append(OnGround(None, None, OTHER_PICTURE))
         elif not whole[number]:
             answers.append(OnGround(None, None, BEYOND))
@@ -112,7 +112,7 @@ def on_ground(found: PassTransform, outlines: Sequence[Outline]) -> list[OnGroun
             else:
                 north = south = False
                 if worldshapes.goes_round(ring):
-                    north, south = _poles_inside(found, dense[bounds[number] : bounds[number + 1]])
+                    north, south = _poles_inside(transform, dense[bounds[number] : bounds[number + 1]])
                 geometry = worldshapes.polygon(ring, holds_north=north, holds_south=south)
             answers.append(OnGround(geometry, baseline, None if geometry is not None else NO_AREA))
     return answers
@@ -160,19 +160,19 @@ def _densify(shapes: Sequence[Points], closed: Sequence[bool]) -> tuple[Points, 
     return dense, np.add.reduceat(parts, ends - sizes)
 
 
-def _poles_inside(found: PassTransform, ring: Points) -> tuple[bool, bool]:
+def _poles_inside(transform: PassTransform, ring: Points) -> tuple[bool, bool]:
     """Return whether a ring (fractions of the picture) contains the north pole, the south pole."""
     import numpy as np
     from shapely.geometry import Point, Polygon
 
-    assert found.fit is not None
-    assert found.plane is not None
-    assert found.size is not None
-    area = Polygon(found.fit.apply(pixels_up(ring, found.size))).buffer(0)
+    assert transform.fit is not None
+    assert transform.plane is not None
+    assert transform.size is not None
+    area = Polygon(transform.fit.apply(pixels_up(ring, transform.size))).buffer(0)
     held = []
     for lat in (90.0, -90.0):
         try:
-            pole = found.plane.project(np.array([[0.0, lat]]))
+            pole = transform.plane.project(np.array([[0.0, lat]]))
         except BadCoordinates:
             held.append(False)
             continue
@@ -181,7 +181,7 @@ def _poles_inside(found: PassTransform, ring: Points) -> tuple[bool, bool]:
 
 
 def features(
-    found: PassTransform,
+    transform: PassTransform,
     outlines: Sequence[Outline],
     placed: Iterable[OnGround],
     texts: Mapping[str, Any],
@@ -191,23 +191,25 @@ def features(
     stated for it or for what contains it.
     """
     made, left = [], []
-    error_m = found.error_m
-    for one, shape in zip(outlines, placed, strict=True):
+    error_m = transform.error_m
+    for outline, shape in zip(outlines, placed, strict=True):
         if shape.geometry is None:
-            left.append({"pass_id": found.pass_id, "segment_id": one.id, "why": f"The segment: {shape.why}"})
+            left.append(
+                {"pass_id": transform.pass_id, "segment_id": outline.id, "why": f"The segment: {shape.why}"}
+            )
             continue
-        text = texts.get(one.id)
+        text = texts.get(outline.id)
         made.append(
             {
                 "type": "Feature",
-                "id": one.id,
+                "id": outline.id,
                 "geometry": shape.geometry,
                 "properties": {
-                    "segment_id": one.id,
-                    "kind": one.kind,
+                    "segment_id": outline.id,
+                    "kind": outline.kind,
                     "text": None if text is None else text.text,
-                    "language": languages.get(one.id),
-                    "pass_id": found.pass_id,
+                    "language": languages.get(outline.id),
+                    "pass_id": transform.pass_id,
                     "error_m": error_m,
                 },
             }

@@ -39,22 +39,24 @@ def finder(engine: Engine, conn: Connection) -> Find:
 
 def require_entity(find: Find, entity_id: str) -> Entity:
     """Return the entity. Raises NotFound, and Conflict naming the live one if it was merged."""
-    found = find(entity_id)
-    if found is None:
+    entity = find(entity_id)
+    if entity is None:
         raise errors.unknown_entity(entity_id)
-    if found.get("merged_into_id"):
-        raise errors.merged_entity(entity_id, str(found["merged_into_id"]))
-    return found
+    if entity.get("merged_into_id"):
+        raise errors.merged_entity(entity_id, str(entity["merged_into_id"]))
+    return entity
 
 
 def place_at(find: Find, entity_id: str, date: str | None) -> dict[str, Any]:
     """Return where the entity was (EntityPlace): only what is stated for the date, never the nearest."""
     entity = require_entity(find, entity_id)
-    asked = _parse_span(date)
+    span = _parse_span(date)
     values: Sequence[Mapping[str, Any]] = entity.get("place_values") or []
-    holding, notes = _holding(values, asked)
-    candidates = [_resolve_value(find, value, asked, (entity_id,)) for value in holding]
-    candidates = [one for number, one in enumerate(candidates) if one not in candidates[:number]]
+    holding, notes = _holding(values, span)
+    candidates = [_resolve_value(find, value, span, (entity_id,)) for value in holding]
+    candidates = [
+        candidate for number, candidate in enumerate(candidates) if candidate not in candidates[:number]
+    ]
     if not values:
         status = "no-place"
     elif not candidates:
@@ -73,19 +75,22 @@ def place_at(find: Find, entity_id: str, date: str | None) -> dict[str, Any]:
 
 def _distinct(resolved: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return one value per place: the same ground from another source, or for later years, is not another place."""
-    found: list[Mapping[str, Any]] = []
-    for one in resolved:
-        same = (one == other or one["geometry"] == other["geometry"] is not None for other in found)
+    distinct: list[Mapping[str, Any]] = []
+    for resolution in resolved:
+        same = (
+            resolution == other or resolution["geometry"] == other["geometry"] is not None
+            for other in distinct
+        )
         if not any(same):
-            found.append(one)
-    return found
+            distinct.append(resolution)
+    return distinct
 
 
 def _parse_span(date: str | None) -> Span:
-    found = span_between(None, None) if date is None else span_asked(date)
-    if found is None:
+    span = span_between(None, None) if date is None else span_asked(date)
+    if span is None:
         raise errors.bad_date(date or "")
-    return found
+    return span
 
 
 def span_of_when(when: Mapping[str, Any] | None) -> Span:
@@ -111,14 +116,14 @@ def _holding(values: Sequence[Mapping[str, Any]], asked: Span) -> tuple[list[Map
 
 
 def _resolve_value(
-    find: Find, value: Mapping[str, Any], asked: Span, trail: tuple[str, ...]
+    find: Find, value: Mapping[str, Any], span: Span, trail: tuple[str, ...]
 ) -> dict[str, Any]:
     """Return a place value with its geometry (ResolvedPlace)."""
     geometry: dict[str, Any] | None = None
     uncertainty = why = None
     if value.get("relative"):
         try:
-            anchor = _anchor(find, str(value["relative"].get("anchor_entity_id")), asked, trail)
+            anchor = _anchor(find, str(value["relative"].get("anchor_entity_id")), span, trail)
             geometry, uncertainty = area_of(anchor, value["relative"])
         except NoArea as refusal:
             why = str(refusal)
@@ -133,7 +138,7 @@ def _resolve_value(
     return {"value": dict(value), "geometry": geometry, "uncertainty": uncertainty, "why_no_geometry": why}
 
 
-def _anchor(find: Find, entity_id: str, asked: Span, trail: tuple[str, ...]) -> Anchor:
+def _anchor(find: Find, entity_id: str, span: Span, trail: tuple[str, ...]) -> Anchor:
     """Return the place of an anchor at the same date, relative anchors resolved in turn. Raises NoArea in words."""
     if entity_id in trail:
         raise NoArea(
@@ -146,10 +151,10 @@ def _anchor(find: Find, entity_id: str, asked: Span, trail: tuple[str, ...]) -> 
     if entity is None:
         raise NoArea(f"The entity {entity_id}, which it is relative to, is not in this project.")
     if entity.get("merged_into_id"):
-        return _anchor(find, str(entity["merged_into_id"]), asked, (*trail, entity_id))
+        return _anchor(find, str(entity["merged_into_id"]), span, (*trail, entity_id))
     name = str(entity.get("canonical_name") or entity_id)
-    holding, _ = _holding(entity.get("place_values") or [], asked)
-    resolved = [_resolve_value(find, value, asked, (*trail, entity_id)) for value in holding]
+    holding, _ = _holding(entity.get("place_values") or [], span)
+    resolved = [_resolve_value(find, value, span, (*trail, entity_id)) for value in holding]
     places = _distinct(resolved)
     if not places:
         raise NoArea(f"“{name}”, which it is relative to, has no place at that date.")

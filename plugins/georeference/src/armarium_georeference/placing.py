@@ -53,8 +53,8 @@ def segment_for(ctx: ActionContext, p: PlaceOnGround, pass_id: str, document_id:
         raise errors.provisional(IS_PROVISIONAL, p.segment_id)
     if live_segment(ctx.conn, p.segment_id).pass_id != pass_id:
         raise errors.other_pass(p.segment_id, pass_id)
-    there = select(points.c.id).where(points.c.pass_id == pass_id, points.c.segment_id == p.segment_id)
-    twin = ctx.conn.execute(there).scalar()
+    standing = select(points.c.id).where(points.c.pass_id == pass_id, points.c.segment_id == p.segment_id)
+    twin = ctx.conn.execute(standing).scalar()
     if twin is not None:
         raise errors.point_there(p.segment_id, twin)
     return p.segment_id
@@ -83,7 +83,7 @@ def draw_mask(ctx: ActionContext, pass_id: str, document_id: str, mask: list[Fra
             "kind": "region",
             "kind_raw": MASK,
             "is_furniture": True,
-            "anchor": {"rect": _around(mask), "polygon": [list(one) for one in mask]}
+            "anchor": {"rect": _around(mask), "polygon": [list(point) for point in mask]}
             | ({"rendition_id": rendition_id} if rendition_id else {}),
         }
         ctx.run("segment.create", drawn)

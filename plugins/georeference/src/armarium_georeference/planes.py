@@ -104,16 +104,16 @@ class Plane:
         import numpy as np
 
         x, y = _transformer(WORLD, self.definition).transform(lonlat[:, 0], lonlat[:, 1])
-        found = np.column_stack([x, y])
+        projected_xy = np.column_stack([x, y])
         # For the poles of a cylindrical plane, PROJ returns a very large number instead of infinity.
-        bad = ~(np.abs(found) < _WIDEST).all(axis=1)
+        bad = ~(np.abs(projected_xy) < _WIDEST).all(axis=1)
         if bad.any():
             lon, lat = lonlat[int(np.argmax(bad))]
             raise BadCoordinates(
                 f"The plane {self.definition} does not contain the point {lat:g}, {lon:g} (latitude, "
                 "longitude). State another plane, or none: then one is laid through the control points."
             )
-        return found
+        return projected_xy
 
     def unproject(self, points: Points) -> Points:
         """Return points of the plane as longitudes (-180 to 180) and latitudes; infinite for points outside
@@ -135,8 +135,8 @@ def plane_stated(code: str) -> Plane:
     return Plane(code, str(crs.name))
 
 
-def plane_of(lonlat: Points, stated: str | None = None) -> Plane:
-    """Return the plane for control points: the one *stated* by its code, otherwise a stereographic one at
+def plane_of(lonlat: Points, stated_crs: str | None = None) -> Plane:
+    """Return the plane for control points: the one *stated_crs* by its code, otherwise a stereographic one at
     their middle.
 
     Stereographic planes preserve angles, which suits a Helmert fit, and are regular at the antimeridian and
@@ -145,8 +145,8 @@ def plane_of(lonlat: Points, stated: str | None = None) -> Plane:
     """
     import numpy as np
 
-    if stated is not None:
-        return plane_stated(stated)
+    if stated_crs is not None:
+        return plane_stated(stated_crs)
     lon, lat = np.radians(lonlat[:, 0]), np.radians(lonlat[:, 1])
     unit = np.column_stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)])
     mean = unit.mean(axis=0)

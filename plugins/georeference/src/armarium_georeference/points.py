@@ -59,8 +59,8 @@ def rendition_of_pass(conn: Connection, pass_id: str) -> str | None:
         .group_by(named)
         .order_by(func.count().desc(), named)
     )
-    found: str | None = conn.execute(counted.limit(1)).scalar()
-    return found
+    rendition_id: str | None = conn.execute(counted.limit(1)).scalar()
+    return rendition_id
 
 
 def list_points(conn: Connection, pass_id: str) -> list[dict[str, Any]]:
@@ -77,20 +77,20 @@ def point_answer(conn: Connection, point_id: str) -> dict[str, Any]:
 
 def _standing_points(conn: Connection, pass_id: str, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     standing = _standing(conn, [row["id"] for row in rows])
-    said = counting_readings(conn, pass_id, WORLD_POINT, reading_rule(conn))
+    readings = counting_readings(conn, pass_id, WORLD_POINT, reading_rule(conn))
     rendition_id = rendition_of_pass(conn, pass_id)
     answers = []
     for row in rows:
-        one = standing[row["id"]]
-        counting = said.get(row["segment_id"])
+        state = standing[row["id"]]
+        counting = readings.get(row["segment_id"])
         place = place_in(counting.text) if counting is not None else None
         own = counting is not None and counting.representation_id == row["representation_id"]
-        why = _why_not(row, one, rendition_id, is_said=counting is not None, is_place=place is not None)
+        why = _why_not(row, state, rendition_id, is_said=counting is not None, is_place=place is not None)
         if place is None:
-            place = place_in(one.own_place)
+            place = place_in(state.own_place)
             own = True
         lon, lat = place or (0.0, 0.0)
-        x, y, w, h = one.rect
+        x, y, w, h = state.rect
         answer = {**row, "x": x + w / 2, "y": y + h / 2, "lon": lon, "lat": lat}
         if not own:
             # The reading itself was corrected: it no longer agrees with what the source states.
@@ -100,19 +100,19 @@ def _standing_points(conn: Connection, pass_id: str, rows: Sequence[dict[str, An
 
 
 def _why_not(
-    row: Mapping[str, Any], one: _Standing, rendition_id: str | None, *, is_said: bool, is_place: bool
+    row: Mapping[str, Any], state: _Standing, rendition_id: str | None, *, is_said: bool, is_place: bool
 ) -> str | None:
     if not row["enabled"]:
         return "It is switched off."
-    if one.segment_deleted:
+    if state.segment_deleted:
         return "Its segment was withdrawn, merged or split; move the point to another."
     if not is_said:
         return "Its world-point reading was retracted; state its place again."
     if not is_place:
         return "Its counting world-point reading names no place as geo:LAT,LON; state its place again."
-    if one.link_deleted:
+    if state.link_deleted:
         return "Its controls link was withdrawn; restore the link, or remove the point and set it again."
-    if one.rendition_id != rendition_id:
+    if state.rendition_id != rendition_id:
         return "Its segment was drawn on another picture than the rest of the pass."
     return None
 

@@ -77,15 +77,15 @@ def read_on_picture(
 
     transform = transform_of(conn, pass_id)
     require_ready(transform)
-    asked = [_lonlat(one) for one in place]
-    shown = transform.on_picture(np.array(asked, dtype=np.float64)).tolist()
+    lonlat = [_lonlat(corner) for corner in place]
+    pixels = transform.on_picture(np.array(lonlat, dtype=np.float64)).tolist()
     items = [
         {
             "lon": lon,
             "lat": lat,
             **({"x": x, "y": y} if isfinite(x) and isfinite(y) else {"x": None, "y": None}),
         }
-        for (lon, lat), (x, y) in zip(asked, shown, strict=True)
+        for (lon, lat), (x, y) in zip(lonlat, pixels, strict=True)
     ]
     return {"items": items, "count": len(items)}
 
@@ -158,7 +158,7 @@ def read_geojson(conn: Connection, doc_id: str) -> dict[str, Any]:
     reason.
     """
     require_document(conn, doc_id)
-    made: list[dict[str, Any]] = []
+    geometries: list[dict[str, Any]] = []
     left: list[dict[str, Any]] = []
     for pass_id, _ in passes_of(conn, doc_id):
         transform = transform_of(conn, pass_id)
@@ -171,9 +171,9 @@ def read_geojson(conn: Connection, doc_id: str) -> dict[str, Any]:
         ladder = ladder_of_pass(conn, doc_id, pass_id)
         languages = {outline.id: ladder.value("language", outline.id) for outline in outlines}
         some, others = features(transform, outlines, on_ground(transform, outlines), texts, languages)
-        made += some
+        geometries += some
         left += others
-    return {"type": "FeatureCollection", "features": made, "left_out": left}
+    return {"type": "FeatureCollection", "features": geometries, "left_out": left}
 
 
 @query(

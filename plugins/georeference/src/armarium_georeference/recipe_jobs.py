@@ -8,7 +8,6 @@ from typing import Any
 from pydantic import Field
 
 from armarium.api import (
-    Example,
     JobContext,
     MaterialPath,
     PageSkipped,
@@ -19,7 +18,7 @@ from armarium.api import (
 from armarium_georeference.errors import bad_gazetteer, no_gazetteer
 from armarium_georeference.gazetteer import BadGazetteer, Gazetteer, read_gazetteer
 from armarium_georeference.hookspecs import armarium_georeference_mentions
-from armarium_source_model.api import read_lines, reading_rule, sample_page, working_pass
+from armarium_source_model.api import read_lines, reading_rule, working_pass
 
 
 class GazetteerSettings(Params):
@@ -43,13 +42,17 @@ def place_page(job: JobContext, page_id: str) -> PageWork:
             written += _lines(conn, page_id)
     placements: dict[tuple[str, str], dict[str, Any]] = {}
     several = 0
-    for one in written:
-        for _, places in gazetteer.find(one["text"]):
+    for place_name in written:
+        for _, places in gazetteer.find(place_name["text"]):
             if len(places) > 1:
                 several += 1
                 continue
-            found = {"segment_id": one["segment_id"], "uri": places[0].uri, "entity_id": one.get("entity_id")}
-            placements.setdefault((one["segment_id"], places[0].uri), found)
+            found = {
+                "segment_id": place_name["segment_id"],
+                "uri": places[0].uri,
+                "entity_id": place_name.get("entity_id"),
+            }
+            placements.setdefault((place_name["segment_id"], places[0].uri), found)
     if several:
         job.log("info", f"{several} names belong to several places of the gazetteer.", document_id=page_id)
     if not placements:
@@ -87,12 +90,6 @@ def _lines(conn: Any, page_id: str) -> list[dict[str, Any]]:
     ]
 
 
-def _example(ex: Example) -> dict[str, Any]:
-    page = sample_page(ex, ["Written at Lima, the 3rd of May"]).document_id
-    file = ex.file("places.csv", b"id,name,lon,lat\nhttps://www.geonames.org/3936456,Lima,-77.04,-12.05\n")
-    return {"page_id": page, "settings": {"file": str(file)}}
-
-
 PLACE_IN_A_GAZETTEER = page_job(
     "place-in-a-gazetteer",
     place_page,
@@ -105,5 +102,4 @@ PLACE_IN_A_GAZETTEER = page_job(
     takes_any=True,
     gives=("places",),
     writes=("georeference.place_names",),
-    example=_example,
 )

@@ -53,12 +53,12 @@ class PlaceOnGround(Params):
     @model_validator(mode="after")
     def _check_whole(self) -> PlaceOnGround:
         degrees = [self.lon is not None, self.lat is not None]
-        given = [value is not None for value in (self.original_crs, self.original_x, self.original_y)]
+        are_given = [value is not None for value in (self.original_crs, self.original_x, self.original_y)]
         if any(degrees) != all(degrees):
             raise ValueError("give lon and lat together")
-        if any(given) != all(given):
+        if any(are_given) != all(are_given):
             raise ValueError("give original_crs, original_x and original_y together")
-        if any(degrees) and any(given):
+        if any(degrees) and any(are_given):
             raise ValueError("give lon and lat, or the original coordinates to be converted; not both")
         if (self.x is None) != (self.y is None):
             raise ValueError("give x and y together")
@@ -92,9 +92,12 @@ class PointUpdate(PlaceOnGround):
     enabled: bool | None = None
     note: Note | None = None
 
-
-class PointId(Params):
-    point_id: Id
+    @model_validator(mode="after")
+    def _clears_only_the_note(self) -> PointUpdate:
+        nulls = sorted(name for name in self.model_fields_set - {"note"} if getattr(self, name) is None)
+        if nulls:
+            raise ValueError(f"{', '.join(nulls)} cannot be cleared; leave out what does not change")
+        return self
 
 
 metadata = MetaData()

@@ -93,10 +93,10 @@ def metres_of(unit: str) -> tuple[float, float]:
     if parts is not None:
         base = _ALSO.get(parts[1], parts[1])
         name = f"{base} ({_COUNTRIES.get(parts[2], parts[2])})"
-    found = UNITS.get(_ALSO.get(name, name))
-    if found is None:
+    metres = UNITS.get(_ALSO.get(name, name))
+    if metres is None:
         raise NoArea(f"The length of the unit {unit!r} is not known here, so no area follows from it.")
-    return found
+    return metres
 
 
 def reach_of(relative: Mapping[str, Any]) -> tuple[float, float]:
@@ -155,7 +155,7 @@ def area_of(anchor: Anchor, relative: Mapping[str, Any]) -> tuple[dict[str, Any]
             placed.append([round(lon, worldshapes.DECIMALS), round(lat, worldshapes.DECIMALS)])
         return placed
 
-    geometry = _with_holes(move_onto(area.exterior), [move_onto(one) for one in area.interiors])
+    geometry = _with_holes(move_onto(area.exterior), [move_onto(interior) for interior in area.interiors])
     towards = "in any direction" if bearing is None else f"{half:g}° to either side of {float(bearing):g}°"
     return geometry, (
         f"From {nearest / 1000:.2f} to {farthest / 1000:.2f} km, {towards}; the anchor has a radius of "
@@ -180,7 +180,7 @@ def _with_holes(outer: list[list[float]], holes: list[list[list[float]]]) -> dic
 
     if left.geom_type == "Polygon":
         return _plain(mapping(orient(left, 1.0)))
-    parts = [orient(one, 1.0) for one in left.geoms if one.geom_type == "Polygon"]
+    parts = [orient(polygon, 1.0) for polygon in left.geoms if polygon.geom_type == "Polygon"]
     return {"type": "MultiPolygon", "coordinates": [_plain(mapping(part))["coordinates"] for part in parts]}
 
 

@@ -44,7 +44,7 @@ def write_pass_annotation(request: Request, library: CurrentLibrary, pass_id: st
     canvas = (node.get("metadata") or {}).get(
         "iiif_canvas_id"
     ) or f"{base}/api/iiif/canvas/{transform.document_id}"
-    points = [(one["x"], one["y"], one["lon"], one["lat"]) for one in transform.counting]
+    points = [(point["x"], point["y"], point["lon"], point["lat"]) for point in transform.counting]
     return json_response(
         write_annotation({"id": canvas, "type": "Canvas"}, transform.size, points, transform.type, mask)
     )

@@ -87,12 +87,12 @@ class PassTransform:
         for number, place in enumerate(lonlat):
             with suppress(BadCoordinates):
                 ground[number] = self.plane.project(place[None])[0]
-        found = np.full_like(lonlat, np.nan)
+        pixels = np.full_like(lonlat, np.nan)
         sound = np.isfinite(ground).all(axis=1)
         if sound.any():
-            found[sound] = Warp(self.fit, self.size).invert(ground[sound])
+            pixels[sound] = Warp(self.fit, self.size).invert(ground[sound])
         width, height = self.size
-        return np.column_stack([found[:, 0] / width, 1 - found[:, 1] / height])
+        return np.column_stack([pixels[:, 0] / width, 1 - pixels[:, 1] / height])
 
 
 def pixels_up(fractions: Points, size: tuple[int, int]) -> Points:
@@ -115,10 +115,10 @@ def require_pass(conn: Connection, pass_id: str) -> Any:
 
 def picture_size(conn: Connection, document_id: str, rendition_id: str | None) -> tuple[int, int] | None:
     """Return width and height in pixels of a rendition (else of the page's primary one); None if unknown."""
-    wanted = renditions.c.id == rendition_id if rendition_id else renditions.c.is_primary
+    condition = renditions.c.id == rendition_id if rendition_id else renditions.c.is_primary
     row = conn.execute(
         select(renditions.c.pixel_width, renditions.c.pixel_height).where(
-            renditions.c.document_id == document_id, wanted
+            renditions.c.document_id == document_id, condition
         )
     ).first()
     return (row[0], row[1]) if row is not None and row[0] and row[1] else None
@@ -127,10 +127,10 @@ def picture_size(conn: Connection, document_id: str, rendition_id: str | None) -
 def transform_of(conn: Connection, pass_id: str) -> PassTransform:
     """Return the transformation of a pass. Raises NotFound, and Conflict for a withdrawn one."""
     row = require_pass(conn, pass_id)
-    stated = row.transformation or {}
-    transform = _describe_unfitted(conn, pass_id, row.document_id, stated.get("type"))
+    transformation = row.transformation or {}
+    transform = _describe_unfitted(conn, pass_id, row.document_id, transformation.get("type"))
     if transform.type is not None:
-        _fit(transform, stated.get("crs"))
+        _fit(transform, transformation.get("crs"))
     return transform
 
 
@@ -144,13 +144,15 @@ def transform_as(conn: Connection, pass_id: str, kind: Type, crs: str | None) ->
     return transform
 
 
-def require_ready(found: PassTransform) -> None:
+def require_ready(transform: PassTransform) -> None:
     """Raise no_transform, in words, if it is not ready."""
-    if found.type is None:
-        sentence = f"Pass {found.pass_id} has no transformation. Set control points, then choose its type."
-        raise no_transform(sentence, found.pass_id)
-    if found.problem is not None:
-        raise no_transform(found.problem, found.pass_id)
+    if transform.type is None:
+        sentence = (
+            f"Pass {transform.pass_id} has no transformation. Set control points, then choose its type."
+        )
+        raise no_transform(sentence, transform.pass_id)
+    if transform.problem is not None:
+        raise no_transform(transform.problem, transform.pass_id)
 
 
 def _describe_unfitted(conn: Connection, pass_id: str, document_id: str, kind: Type | None) -> PassTransform:
@@ -159,106 +161,108 @@ def _describe_unfitted(conn: Connection, pass_id: str, document_id: str, kind: T
     return PassTransform(pass_id, document_id, kind, list_points(conn, pass_id), rendition_id, size)
 
 
-def _fit(found: PassTransform, crs: str | None) -> None:
+def _fit(transform: PassTransform, crs: str | None) -> None:
     """Fit, measure and write the notes; set `problem` if it cannot be done."""
     import numpy as np
 
-    kind, counting = found.type, found.counting
+    kind, counting = transform.type, transform.counting
     assert kind is not None
     needed = NEEDED[kind]
     if len(counting) < needed:
         have = f"{len(counting)} {'counts' if len(counting) == 1 else 'count'}"
-        found.problem = (
+        transform.problem = (
             f"A {kind} transformation needs {needed} control points; {have}. Set more, or switch more on."
         )
         return
-    if found.size is None:
-        found.problem = "The page has no picture of known size, so its proportions are unknown."
+    if transform.size is None:
+        transform.problem = "The page has no picture of known size, so its proportions are unknown."
         return
-    fractions = np.array([[one["x"], one["y"]] for one in counting], dtype=np.float64)
-    true = np.array([[one["lon"], one["lat"]] for one in counting], dtype=np.float64)
-    picture = pixels_up(fractions, found.size)
+    fractions = np.array([[point["x"], point["y"]] for point in counting], dtype=np.float64)
+    true = np.array([[point["lon"], point["lat"]] for point in counting], dtype=np.float64)
+    picture = pixels_up(fractions, transform.size)
     try:
         plane = plane_of(true, crs)
         ground = plane.project(true)
         fitted = fit(kind, picture, ground)
         checked = leave_one_out(kind, picture, ground) if kind == SPLINE else fitted.apply(picture)
     except (BadCoordinates, Degenerate) as refusal:
-        found.problem, found.bad_plane = str(refusal), isinstance(refusal, BadCoordinates)
+        transform.problem, transform.bad_plane = str(refusal), isinstance(refusal, BadCoordinates)
         return
-    found.fit, found.plane = fitted, plane
-    found.proves_nothing = len(counting) == needed
-    _measure(found, true, plane.unproject(checked))
-    _remark(found, picture, ground, true)
+    transform.fit, transform.plane = fitted, plane
+    transform.proves_nothing = len(counting) == needed
+    _measure(transform, true, plane.unproject(checked))
+    _remark(transform, picture, ground, true)
 
 
-def _measure(found: PassTransform, true: Points, fitted: Points) -> None:
+def _measure(transform: PassTransform, true: Points, fitted: Points) -> None:
     """Return residuals along the geodesic; nulls for fitted places outside the globe."""
     import numpy as np
 
     sound: Any = np.isfinite(fitted).all(axis=1)
     measured = iter(offsets(true[sound], fitted[sound]))
     distances = []
-    for one, is_sound in zip(found.counting, sound.tolist(), strict=True):
+    for point, is_sound in zip(transform.counting, sound.tolist(), strict=True):
         east = north = error = None
         if is_sound:
             east, north, error = next(measured)
             distances.append(error)
-        found.residuals.append({"control_point_id": one["id"], "dx_m": east, "dy_m": north, "error_m": error})
-    found.rms_m = rms(distances)
+        transform.residuals.append(
+            {"control_point_id": point["id"], "dx_m": east, "dy_m": north, "error_m": error}
+        )
+    transform.rms_m = rms(distances)
 
 
-def _remark(found: PassTransform, picture: Points, ground: Points, true: Points) -> None:
+def _remark(transform: PassTransform, picture: Points, ground: Points, true: Points) -> None:
     """Return the notes on a fit."""
-    kind, count = found.type, len(found.counting)
-    if kind == SPLINE and found.proves_nothing:
-        found.notes.append(
+    kind, count = transform.type, len(transform.counting)
+    if kind == SPLINE and transform.proves_nothing:
+        transform.notes.append(
             "A spline passes through its control points, so its error can only be seen by leaving one out, "
             "which takes four points that count."
         )
-    elif found.proves_nothing:
-        found.notes.append(
+    elif transform.proves_nothing:
+        transform.notes.append(
             f"Exactly as many points count as a {kind} needs ({count}), so it fits them whatever they are: "
             "an error of zero proves nothing. Add a point to see how good it is."
         )
-    if kind == SPLINE and not found.proves_nothing:
-        found.notes.append("Each residual is that of the spline through all the other points.")
-        if any(residual["error_m"] is None for residual in found.residuals):
-            found.notes.append(
+    if kind == SPLINE and not transform.proves_nothing:
+        transform.notes.append("Each residual is that of the spline through all the other points.")
+        if any(residual["error_m"] is None for residual in transform.residuals):
+            transform.notes.append(
                 "If the other points are on one line, no residual can be given; spread the points over the "
                 "map."
             )
     if is_mirrored(picture, ground):
         cannot = ", which a helmert cannot show; choose polynomial1" if kind == "helmert" else ""
-        found.notes.append(
+        transform.notes.append(
             "The map is mirrored: its control points have the opposite orientation on the ground and in "
             f"the picture{cannot}. Check whether longitudes and latitudes, or x and y, were exchanged, or "
             "the picture was turned over."
         )
     if float(abs(true[:, 1]).max()) > _NEAR_POLE:
-        found.notes.append("A control point is at a pole, where every longitude is the same place.")
+        transform.notes.append("A control point is at a pole, where every longitude is the same place.")
 
 
-def transform_answer(found: PassTransform) -> dict[str, Any]:
+def transform_answer(transform: PassTransform) -> dict[str, Any]:
     """Return the answer over HTTP (Transform)."""
-    made = found.fit
+    made = transform.fit
     return {
-        "pass_id": found.pass_id,
-        "type": found.type,
-        "status": found.status,
-        "needed": None if found.type is None else NEEDED[found.type],
-        "have": len(found.counting),
-        "rendition_id": found.rendition_id,
-        "pixel_width": found.size[0] if found.size else None,
-        "pixel_height": found.size[1] if found.size else None,
-        "control_points": found.points,
+        "pass_id": transform.pass_id,
+        "type": transform.type,
+        "status": transform.status,
+        "needed": None if transform.type is None else NEEDED[transform.type],
+        "have": len(transform.counting),
+        "rendition_id": transform.rendition_id,
+        "pixel_width": transform.size[0] if transform.size else None,
+        "pixel_height": transform.size[1] if transform.size else None,
+        "control_points": transform.points,
         "plane": None
-        if found.plane is None
-        else {"definition": found.plane.definition, "words": found.plane.words},
+        if transform.plane is None
+        else {"definition": transform.plane.definition, "words": transform.plane.words},
         "picture_frame": None if made is None else made.picture._asdict(),
         "ground_frame": None if made is None else made.ground._asdict(),
         "coefficients": None if made is None else list(made.coefficients),
-        "rms_m": found.rms_m,
-        "residuals": found.residuals,
-        "notes": found.notes if found.problem is None else [found.problem],
+        "rms_m": transform.rms_m,
+        "residuals": transform.residuals,
+        "notes": transform.notes if transform.problem is None else [transform.problem],
     }

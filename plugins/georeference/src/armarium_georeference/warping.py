@@ -89,33 +89,33 @@ class Warp:
         import numpy as np
 
         start, known = self.nodes()
-        found = np.empty_like(ground)
+        inverse = np.empty_like(ground)
         step = max(1, 4_000_000 // max(1, len(known)))
         for at in range(0, len(ground), step):
             part = ground[at : at + step]
             far = (part[:, 0, None] - known[None, :, 0]) ** 2 + (part[:, 1, None] - known[None, :, 1]) ** 2
-            found[at : at + step] = start[far.argmin(axis=1)]
+            inverse[at : at + step] = start[far.argmin(axis=1)]
         reach = max(self.size)
         right, above = np.array([0.5, 0.0]), np.array([0.0, 0.5])
         with np.errstate(all="ignore"):
             for _ in range(_ROUNDS):
-                missing = self.fit.apply(found) - ground
-                along = self.fit.apply(found + right) - self.fit.apply(found - right)
-                up = self.fit.apply(found + above) - self.fit.apply(found - above)
+                missing = self.fit.apply(inverse) - ground
+                along = self.fit.apply(inverse + right) - self.fit.apply(inverse - right)
+                up = self.fit.apply(inverse + above) - self.fit.apply(inverse - above)
                 det = along[:, 0] * up[:, 1] - along[:, 1] * up[:, 0]
                 dx = (missing[:, 0] * up[:, 1] - missing[:, 1] * up[:, 0]) / det
                 dy = (missing[:, 1] * along[:, 0] - missing[:, 0] * along[:, 1]) / det
                 move = np.column_stack([dx, dy])
                 length = np.hypot(dx, dy)
                 move *= np.minimum(1.0, reach / 4 / np.maximum(length, 1e-12))[:, None]
-                found = found - move
+                inverse = inverse - move
                 if not (length > 1e-3).any():
                     break
-            missing = self.fit.apply(found) - ground
+            missing = self.fit.apply(inverse) - ground
             size = np.hypot(along[:, 0], along[:, 1]) + np.hypot(up[:, 0], up[:, 1])
             bad = ~(np.hypot(missing[:, 0], missing[:, 1]) < size)
-        found[bad] = np.nan
-        return found
+        inverse[bad] = np.nan
+        return inverse
 
     def draw(self, image: Image.Image, window: Window) -> Image.Image:
         """Draw the picture as it is in *window*, transparent elsewhere. *image* may be a smaller one."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import (
+from armarium_cli.api import (
     Commands,
     Refused,
     Session,
@@ -35,28 +35,45 @@ def import_manifest(
     name: Annotated[str | None, "Name of its folder; default: its label."] = None,
     with_pictures: Annotated[bool, "--pictures: Also fetch the pictures of its canvases."] = False,
 ) -> None:
-    """Import a IIIF manifest as a folder with a page for each canvas. Its pictures stay where they are published."""
+    """Import a IIIF manifest as a folder with a page for each canvas, or by its address a collection. Its pictures stay where
+    they are published.
+    """
     choices: dict[str, Any] = {
         **({"name": name} if name else {}),
     }
     with project_session() as session:
         if into:
             choices["parent_id"] = document_id(session, into)
-        made = (
+        imported = (
             _by_address(session, source, choices) if "://" in source else _by_file(session, source, choices)
         )
-        fetched = _fetch_images(session, [made["document_id"]]) if with_pictures else None
+        folder = imported.get("collection_id") or imported["document_id"]
+        fetched = _fetch_images(session, [folder]) if with_pictures else None
 
     def words() -> None:
-        typer.echo(f"{made['name']}: {plural(made['canvases'], 'page')} in the folder {made['document_id']}.")
-        if made["passes"]:
-            typer.echo(f"Read the transcription that it contains of {plural(made['passes'], 'page')}.")
-        for note in made["notes"]:
-            typer.echo(f"  {note}")
+        if "collection_id" in imported:
+            typer.echo(
+                f"{plural(imported['manifests'], 'manifest')} with {plural(imported['canvases'], 'page')} in the folder {folder}; "
+                f"{imported['already']} were there."
+            )
+            name_each(
+                "not imported", imported, "failed", lambda failure: f"{failure['address']}: {failure['why']}"
+            )
+        else:
+            print_manifest()
         if fetched is not None:
             _print_fetched(fetched)
 
-    answer({**made, **({"pictures": fetched} if fetched is not None else {})}, words)
+    def print_manifest() -> None:
+        typer.echo(
+            f"{imported['name']}: {plural(imported['canvases'], 'page')} in the folder {imported['document_id']}."
+        )
+        if imported["passes"]:
+            typer.echo(f"Read the transcription that it contains of {plural(imported['passes'], 'page')}.")
+        for note in imported["notes"]:
+            typer.echo(f"  {note}")
+
+    answer({**imported, **({"pictures": fetched} if fetched is not None else {})}, words)
 
 
 @iiif.asks(
@@ -102,4 +119,4 @@ def _fetch_images(session: Session, ids: list[str]) -> dict[str, Any]:
 
 def _print_fetched(fetched: dict[str, Any]) -> None:
     typer.echo(f"Fetched {plural(fetched['fetched'], 'picture')}.")
-    name_each("not fetched", fetched, "failed", lambda one: f"{one['document_id']}: {one['why']}")
+    name_each("not fetched", fetched, "failed", lambda failure: f"{failure['document_id']}: {failure['why']}")

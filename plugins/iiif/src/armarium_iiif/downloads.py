@@ -29,8 +29,8 @@ def download_picture(engine: Engine, page: Reference, target: Path) -> str:
                 limits=Limits(max_bytes=MAX_IMAGE_BYTES, seconds=SECONDS),
             )
             return address
-        except ServiceError as told:
-            refusal = refusal or told
+        except ServiceError as error:
+            refusal = refusal or error
     raise refusal or Unavailable("The manifest names no picture of it.", code="no_picture")
 
 

@@ -14,8 +14,8 @@ class BadImageRequest(BadRequest):
     """A region, size, rotation, quality or format that the Image API does not define, or that fits no picture."""
 
     def __init__(self, part: str, asked: str, expected: str) -> None:
-        shown = asked if len(asked) <= 80 else asked[:80] + "…"
-        super().__init__(f"The {part} {shown!r} {expected}", code=f"bad_{part}")
+        excerpt = asked if len(asked) <= 80 else asked[:80] + "…"
+        super().__init__(f"The {part} {excerpt!r} {expected}", code=f"bad_{part}")
 
 
 class NoCanvas(NotFound):

@@ -54,9 +54,9 @@ def parse_request(
     if quality not in QUALITIES:
         raise BadImageRequest("quality", quality, f"is not known; choose one of {', '.join(QUALITIES)}.")
     box = _region(picture, region)
-    wanted, larger = _size(box, size, LONGEST[file_format])
+    scaled, larger = _size(box, size, LONGEST[file_format])
     turn, mirrored = _rotation(rotation)
-    width, height = wanted
+    width, height = scaled
     if max(width, height) > LONGEST[file_format]:
         raise BadImageRequest(
             "size",
@@ -67,12 +67,12 @@ def parse_request(
     canonical = "/".join(
         (
             "full" if whole else ",".join(map(str, box)),
-            "max" if wanted == box[2:] else f"{'^' if larger else ''}{width},{height}",
+            "max" if scaled == box[2:] else f"{'^' if larger else ''}{width},{height}",
             f"{'!' if mirrored else ''}{turn}",
             f"{'default' if quality == 'color' else quality}.{file_format}",
         )
     )
-    return ImageRequest(box, wanted, turn, mirrored, quality, file_format, canonical)
+    return ImageRequest(box, scaled, turn, mirrored, quality, file_format, canonical)
 
 
 def _region(picture: tuple[int, int], text: str) -> Region:
@@ -108,41 +108,41 @@ def _region(picture: tuple[int, int], text: str) -> Region:
 def _size(box: Region, text: str, longest: int) -> tuple[tuple[int, int], bool]:
     """Return the requested width and height, and whether that enlarges the region; *longest* is the limit of max."""
     upscale = text.startswith("^")
-    asked = text.removeprefix("^")
+    size_text = text.removeprefix("^")
     _, _, width, height = box
-    if asked == "max":
+    if size_text == "max":
         most = min(_most(width, height), longest / max(width, height))
-        wanted = _scale_size(width, height, most if upscale else min(1.0, most))
-        if wanted[0] * wanted[1] > MAX_AREA:  # both sides were rounded up
-            wanted = (max(1, wanted[0] - 1), max(1, wanted[1] - 1))
-    elif asked.startswith("pct:"):
-        number = asked.removeprefix("pct:")
+        scaled = _scale_size(width, height, most if upscale else min(1.0, most))
+        if scaled[0] * scaled[1] > MAX_AREA:  # both sides were rounded up
+            scaled = (max(1, scaled[0] - 1), max(1, scaled[1] - 1))
+    elif size_text.startswith("pct:"):
+        number = size_text.removeprefix("pct:")
         if not _NUMBER.fullmatch(number) or float(number) == 0:
             raise BadImageRequest("size", text, "is not a percentage above 0.")
-        wanted = _scale_size(width, height, float(number) / 100)
+        scaled = _scale_size(width, height, float(number) / 100)
     else:
-        wanted = _in_numbers(width, height, asked, text, upscale)
-    if min(wanted) < 1:
+        scaled = _in_numbers(width, height, size_text, text, upscale)
+    if min(scaled) < 1:
         raise BadImageRequest("size", text, f"leaves nothing of a region of {width} x {height} pixels.")
-    larger = wanted[0] > width or wanted[1] > height
+    larger = scaled[0] > width or scaled[1] > height
     if larger and not upscale:
         raise BadImageRequest(
             "size",
             text,
-            f"is larger than the region, which has {width} x {height} pixels; write ^{asked} to enlarge it.",
+            f"is larger than the region, which has {width} x {height} pixels; write ^{size_text} to enlarge it.",
         )
-    if wanted[0] * wanted[1] > MAX_AREA:
+    if scaled[0] * scaled[1] > MAX_AREA:
         raise BadImageRequest(
             "size",
             text,
-            f"makes {wanted[0] * wanted[1] / 1e6:.0f} million pixels; at most {MAX_AREA / 1e6:.0f} million are given.",
+            f"makes {scaled[0] * scaled[1] / 1e6:.0f} million pixels; at most {MAX_AREA / 1e6:.0f} million are given.",
         )
-    return wanted, larger
+    return scaled, larger
 
 
-def _in_numbers(width: int, height: int, asked: str, text: str, upscale: bool) -> tuple[int, int]:
-    within = asked.startswith("!")
-    across, comma, down = asked.removeprefix("!").partition(",")
+def _in_numbers(width: int, height: int, size_text: str, text: str, upscale: bool) -> tuple[int, int]:
+    within = size_text.startswith("!")
+    across, comma, down = size_text.removeprefix("!").partition(",")
     known = all(_WHOLE.fullmatch(number) for number in (across, down) if number)
     if not comma or not known or (within and not (across and down)) or not (across or down):
         raise BadImageRequest("size", text, "is none of max, w, ,h pct:n w,h and !w,h, with ^ to enlarge.")

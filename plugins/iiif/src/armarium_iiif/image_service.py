@@ -58,9 +58,9 @@ def picture(engine: Engine, library: Library, identifier: str) -> Picture:
     return Picture(identifier, source, lasting)
 
 
-def information(places: Places, found: Picture) -> Json:
+def information(places: Places, image: Picture) -> Json:
     """Return the information document (info.json)."""
-    width, height = found.size
+    width, height = image.size
     factors = [1]
     while TILE * factors[-1] < max(width, height):
         factors.append(factors[-1] * 2)
@@ -68,7 +68,7 @@ def information(places: Places, found: Picture) -> Json:
     sizes = [{"width": across, "height": down} for across, down in halved if across * down <= MAX_AREA]
     return {
         "@context": IMAGE,
-        "id": places.image(found.identifier),
+        "id": places.image(image.identifier),
         "type": "ImageService3",
         "protocol": "http://iiif.io/api/image",
         "profile": "level2",
@@ -85,15 +85,15 @@ def information(places: Places, found: Picture) -> Json:
 
 
 def piece(
-    found: Picture, region: str, size: str, rotation: str, quality: str, file_format: str
+    image: Picture, region: str, size: str, rotation: str, quality: str, file_format: str
 ) -> tuple[ImageRequest, str]:
     """Return the requested piece of a picture and its ETag; BadImageRequest with the reason."""
-    request = parse_request(found.size, region, size, rotation, quality, file_format)
-    digest = hashlib.sha256(f"{found.source.checksum} {request.canonical}".encode()).hexdigest()
+    request = parse_request(image.size, region, size, rotation, quality, file_format)
+    digest = hashlib.sha256(f"{image.source.checksum} {request.canonical}".encode()).hexdigest()
     return request, f'"{digest[:32]}"'
 
 
-def piece_bytes(engine: Engine, library: Library, found: Picture, request: ImageRequest) -> bytes:
+def piece_bytes(engine: Engine, library: Library, image: Picture, request: ImageRequest) -> bytes:
     """Return the encoded piece. NotFound if the file is missing from the project, Invalid if it is damaged."""
-    library.objects.size(found.source.checksum)
-    return render(pictures_of(engine), found.source, request)
+    library.objects.size(image.source.checksum)
+    return render(pictures_of(engine), image.source, request)

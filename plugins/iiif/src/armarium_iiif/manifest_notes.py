@@ -85,7 +85,7 @@ _NOTES: Final = {
 def count_sentences(counted: Counter[str]) -> list[str]:
     """Return a sentence for each thing that was counted."""
     return [
-        f"{one if counted[what] == 1 else many.format(counted[what])}: {became}."
-        for what, (one, many, became) in _NOTES.items()
+        f"{single if counted[what] == 1 else many.format(counted[what])}: {became}."
+        for what, (single, many, became) in _NOTES.items()
         if counted[what]
     ]

@@ -78,35 +78,35 @@ class _Reader:
         self.counted: Counter[str] = Counter()
 
     def read(self, data: bytes) -> ReferencedManifest:
-        found = self._parse_json(data)
-        version, canvases = self._canvases_of(found)
+        manifest = self._parse_json(data)
+        version, canvases = self._canvases_of(manifest)
         if len(canvases) > MAX_CANVASES:
             raise TooManyCanvases(self.name, len(canvases))
-        seen: set[str] = set()
+        canvas_ids: set[str] = set()
         read = []
         for number, value in enumerate(canvases, 1):
             canvas = self._canvas(value, number, version)
             if canvas is None:
                 continue
             if canvas.canvas_id is not None:
-                if canvas.canvas_id in seen:
+                if canvas.canvas_id in canvas_ids:
                     self.counted["same-id"] += 1
                     continue
-                seen.add(canvas.canvas_id)
+                canvas_ids.add(canvas.canvas_id)
             read.append(canvas)
         if not read:
             raise NotAManifest(self.name, "it has no canvas.")
-        ranges = found.get("structures")
+        ranges = manifest.get("structures")
         self.counted["range"] += len(ranges) if isinstance(ranges, list) else 0
-        self.counted["rendering"] += len(as_list(found.get("rendering")))
-        self.counted["annotations-elsewhere"] += len(as_list(found.get("annotations")))
+        self.counted["rendering"] += len(as_list(manifest.get("rendering")))
+        self.counted["annotations-elsewhere"] += len(as_list(manifest.get("annotations")))
         return ReferencedManifest(
             version=version,
-            label=plain_text(found.get("label")),
-            manifest_id=self._address(found.get("id") or found.get("@id")),
+            label=plain_text(manifest.get("label")),
+            manifest_id=self._address(manifest.get("id") or manifest.get("@id")),
             canvases=read,
-            described=_describe_manifest(found),
-            direction=_direction(found, version),
+            described=_describe_manifest(manifest),
+            direction=_direction(manifest, version),
             notes=count_sentences(self.counted),
         )  # fmt: skip
 
@@ -121,24 +121,26 @@ class _Reader:
                 self.name, f"it has more than {MAX_VALUES} values, far more than any manifest of pages."
             )
         try:
-            found = orjson.loads(text)
+            parsed = orjson.loads(text)
         except orjson.JSONDecodeError as fault:
             raise NotAManifest(self.name, f"it is not JSON ({fault.msg}, line {fault.lineno}).") from None
-        if not isinstance(found, dict):
+        if not isinstance(parsed, dict):
             raise NotAManifest(self.name, "it is JSON, but not an object.")
-        return found
+        return parsed
 
-    def _canvases_of(self, found: Json) -> tuple[int, list[Any]]:
-        kind = found.get("type") or found.get("@type")
+    def _canvases_of(self, manifest: Json) -> tuple[int, list[Any]]:
+        kind = manifest.get("type") or manifest.get("@type")
         if kind == "Manifest":
-            items = found.get("items")
+            items = manifest.get("items")
             if isinstance(items, list):
                 return 3, items
             raise NotAManifest(
                 self.name, "it declares itself a Manifest of Presentation 3, but has no list `items`."
             )
         if kind == "sc:Manifest":
-            sequences = [one for one in as_list(found.get("sequences")) if isinstance(one, dict)]
+            sequences = [
+                sequence for sequence in as_list(manifest.get("sequences")) if isinstance(sequence, dict)
+            ]
             if not sequences:
                 raise NotAManifest(
                     self.name, "it declares itself a sc:Manifest (Presentation 2), but has no sequence."
@@ -146,16 +148,18 @@ class _Reader:
             self.counted["sequence"] += len(sequences) - 1
             return 2, as_list(sequences[0].get("canvases"))
         if kind in ("Collection", "sc:Collection"):
-            members = [one for key in ("items", "manifests", "members") for one in as_list(found.get(key))]
+            members = [
+                member for key in ("items", "manifests", "members") for member in as_list(manifest.get(key))
+            ]
             ids = [self._address(_id(member)) for member in members[:200] if isinstance(member, dict)]
             raise NotAManifest(
                 self.name,
-                "it is a collection of manifests. Import the manifests it names one by one.",
-                manifests=[one for one in ids if one][:100],
+                "it is a collection of manifests. Import it by its address, or the manifests it names one by one.",
+                manifests=[address for address in ids if address][:100],
             )
-        said = f"its type is {kind[:60]!r}" if isinstance(kind, str) else "it has no type"
+        description = f"its type is {kind[:60]!r}" if isinstance(kind, str) else "it has no type"
         raise NotAManifest(
-            self.name, f"{said}, where Manifest (Presentation 3) or sc:Manifest (2) was expected."
+            self.name, f"{description}, where Manifest (Presentation 3) or sc:Manifest (2) was expected."
         )
 
     def _canvas(self, value: Any, number: int, version: int) -> ReferencedCanvas | None:
@@ -163,51 +167,52 @@ class _Reader:
         if not isinstance(value, dict) or kind not in (None, "Canvas", "sc:Canvas"):
             self.counted["not-a-canvas"] += 1
             return None
-        made = ReferencedCanvas(label=plain_text(value.get("label")) or f"Page {number}")
-        made.canvas_id = self._address(_id(value))
-        if made.canvas_id is not None and "#" in made.canvas_id:
-            made.canvas_id = None  # a fragment is how parts of a canvas are named
-        if made.canvas_id is None:
+        canvas = ReferencedCanvas(label=plain_text(value.get("label")) or f"Page {number}")
+        canvas.canvas_id = self._address(_id(value))
+        if canvas.canvas_id is not None and "#" in canvas.canvas_id:
+            canvas.canvas_id = None  # a fragment is how parts of a canvas are named
+        if canvas.canvas_id is None:
             self.counted["no-canvas-id"] += 1
-        made.width, made.height = _size(value)
-        if made.width is None:
+        canvas.width, canvas.height = _size(value)
+        if canvas.width is None:
             self.counted["no-size"] += 1
         bodies = list(_painted_3(value, self.counted) if version == 3 else _painted_2(value, self.counted))
         if len(bodies) > 1:
             self.counted["several-pictures"] += 1
         if bodies:
-            self._picture(made, bodies[0])
-        if made.image is None and made.service is None:
+            self._picture(canvas, bodies[0])
+        if canvas.image is None and canvas.service is None:
             self.counted["no-picture"] += 1
-        size = (made.width, made.height) if made.width and made.height else None
-        made.texts = read_transcription(value, size, self.counted)
-        return made
+        size = (canvas.width, canvas.height) if canvas.width and canvas.height else None
+        canvas.texts = read_transcription(value, size, self.counted)
+        return canvas
 
-    def _picture(self, made: ReferencedCanvas, body: Json) -> None:
-        made.image = self._address(_id(body))
+    def _picture(self, canvas: ReferencedCanvas, body: Json) -> None:
+        canvas.image = self._address(_id(body))
         media = body.get("format")
-        made.format = (
+        canvas.format = (
             media if isinstance(media, str) and media.startswith("image/") and len(media) < 60 else None
         )
-        made.image_width, made.image_height = _size(body)
+        canvas.image_width, canvas.image_height = _size(body)
         for service in as_list(body.get("service"))[:20]:
             version = _service_version(service)
             if version is None:
                 continue
             address = self._address(_id(service))
             if address is not None:
-                made.service, made.service_version = address.rstrip("/").removesuffix("/info.json"), version
-                made.service_level = _service_level(service)
+                canvas.service = address.rstrip("/").removesuffix("/info.json")
+                canvas.service_version = version
+                canvas.service_level = _service_level(service)
                 break
 
     def _address(self, value: Any) -> str | None:
         """Return *value* if it is a plain web address: http or https, a host, no credentials, no spaces."""
         if value is None:
             return None
-        found = web_address(value)
-        if found is None:
+        address = web_address(value)
+        if address is None:
             self.counted["address"] += 1
-        return found
+        return address
 
 
 def web_address(value: Any) -> str | None:
@@ -293,17 +298,17 @@ def _service_version(service: Any) -> int | None:
     kind = service.get("type") or service.get("@type")
     if isinstance(kind, str) and kind.startswith("ImageService") and kind[12:] in ("1", "2", "3"):
         return int(kind[12:])
-    said = " ".join(
-        one
+    identifiers = " ".join(
+        identifier
         for key in ("@context", "profile", "dcterms:conformsTo")
-        for one in as_list(service.get(key))[:5]
-        if isinstance(one, str)
+        for identifier in as_list(service.get(key))[:5]
+        if isinstance(identifier, str)
     )
-    if "/image/3" in said:
+    if "/image/3" in identifiers:
         return 3
-    if "/image/2" in said or "/image-api/2" in said:
+    if "/image/2" in identifiers or "/image-api/2" in identifiers:
         return 2
-    return 1 if "/image/1" in said or "image-api/1" in said else None
+    return 1 if "/image/1" in identifiers or "image-api/1" in identifiers else None
 
 
 def _service_level(service: Json) -> int | None:
@@ -316,7 +321,7 @@ def _service_level(service: Json) -> int | None:
     return None
 
 
-def _describe_manifest(found: Json) -> dict[str, str]:
+def _describe_manifest(manifest: Json) -> dict[str, str]:
     """Return metadata, summary, rights and attribution as plain pairs; values of one name are grouped."""
     pairs: dict[str, str] = {}
 
@@ -324,25 +329,27 @@ def _describe_manifest(found: Json) -> dict[str, str]:
         if name and value and (name in pairs or len(pairs) < MAX_PAIRS):
             pairs[name] = f"{pairs[name]}; {value}"[:2000] if name in pairs else value
 
-    for pair in as_list(found.get("metadata"))[: 4 * MAX_PAIRS]:
+    for pair in as_list(manifest.get("metadata"))[: 4 * MAX_PAIRS]:
         if isinstance(pair, dict):
             add(plain_text(pair.get("label"), 100), plain_text(pair.get("value"), 2000))
-    add("Summary", plain_text(found.get("summary") or found.get("description"), 2000))
-    required = found.get("requiredStatement")
-    attribution = required.get("value") if isinstance(required, dict) else found.get("attribution")
+    add("Summary", plain_text(manifest.get("summary") or manifest.get("description"), 2000))
+    required = manifest.get("requiredStatement")
+    attribution = required.get("value") if isinstance(required, dict) else manifest.get("attribution")
     add("Attribution", plain_text(attribution, 2000))
-    add("Rights", plain_text(found.get("rights") or found.get("license"), 2000))
+    add("Rights", plain_text(manifest.get("rights") or manifest.get("license"), 2000))
     return pairs
 
 
-def _direction(found: Json, version: int) -> Literal["ltr", "rtl", "ttb"] | None:
-    said = found.get("viewingDirection")
-    if said is None and version == 2:
-        first = next((one for one in as_list(found.get("sequences")) if isinstance(one, dict)), {})
-        said = first.get("viewingDirection")
+def _direction(manifest: Json, version: int) -> Literal["ltr", "rtl", "ttb"] | None:
+    direction = manifest.get("viewingDirection")
+    if direction is None and version == 2:
+        first = next(
+            (sequence for sequence in as_list(manifest.get("sequences")) if isinstance(sequence, dict)), {}
+        )
+        direction = first.get("viewingDirection")
     known: dict[str, Literal["ltr", "rtl", "ttb"]] = {
         "left-to-right": "ltr",
         "right-to-left": "rtl",
         "top-to-bottom": "ttb",
     }
-    return known.get(said) if isinstance(said, str) else None
+    return known.get(direction) if isinstance(direction, str) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, Integer, MetaData, Table, Text
 
-from armarium.api import Json, Whole, reference, tracked
+from armarium.api import Json, Whole, operational, reference, tracked
 from armarium_documents.api import documents
 
 metadata = MetaData()
@@ -45,3 +45,16 @@ canvases = Table(
     info=tracked(label="referenced canvas", document="document_id"),
 )
 """One row a canvas of an imported manifest; its label, order and size stand on its document."""
+
+remotes = Table(
+    "iiif_remote",
+    metadata,
+    Column("document_id", Text, primary_key=True),
+    # sha256 of the manifest as it was published when it was last asked for, and what the server said to ask by again.
+    Column("digest", Text, nullable=False),
+    Column("etag", Text),
+    Column("last_modified", Text),
+    Column("checked_at", Text, nullable=False),
+    info=operational(),
+)
+"""One row an imported manifest that was asked for again."""

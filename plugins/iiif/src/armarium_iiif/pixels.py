@@ -92,9 +92,9 @@ class DecodedPictures:
         size = 4 * (source.width // level + 1) * (source.height // level + 1)
         with self._changed:
             while True:
-                found = self._finer(source.checksum, level)
-                if found is not None:
-                    return found
+                picture = self._finer(source.checksum, level)
+                if picture is not None:
+                    return picture
                 in_part = rows is not None and self._first_glance(source, level, rows)
                 if (in_part or key not in self._decoding) and (
                     not self._decoding_bytes or self._decoding_bytes + size <= self.memory
@@ -107,12 +107,12 @@ class DecodedPictures:
             # Make room before using it.
             self._shrink(max(0, self.memory - size))
         try:
-            found = decode(source, level, rows if in_part else None)
+            picture = decode(source, level, rows if in_part else None)
             with self._changed:
                 self.decoded += not in_part
                 if not in_part:
-                    self._keep(key, found.image)
-            return found
+                    self._keep(key, picture.image)
+            return picture
         finally:
             with self._changed:
                 if not in_part:
@@ -143,10 +143,10 @@ class DecodedPictures:
             # shrink.
             if divided * 2 < level:
                 break
-            kept = self._kept.get((checksum, divided))
-            if kept is not None:
+            image = self._kept.get((checksum, divided))
+            if image is not None:
                 self._kept.move_to_end((checksum, divided))
-                return DecodedPicture(kept, divided)
+                return DecodedPicture(image, divided)
         return None
 
     def _keep(self, key: tuple[str, int], image: Image.Image) -> None:
@@ -185,18 +185,18 @@ def decode(source: Source, level: int, rows: tuple[int, int] | None = None) -> D
     turned = source.orientation >= 5
     width, height = (source.height, source.width) if turned else (source.width, source.height)
     shrink = (max(1, width // level), max(1, height // level)) if level > 1 else None
-    asked: tuple[int, int, int, int] | None = None
+    box: tuple[int, int, int, int] | None = None
     top = 0
     if rows is not None:
         # A few more than requested: shrinking uses the neighbours of a pixel.
         top = max(0, rows[0] // level - 8)
         bottom = -(-rows[1] // level) + 8
         stored = 1 if source.mime_type == "image/jpeg" else level
-        asked = 0, top * stored, source.width, bottom * stored
+        box = 0, top * stored, source.width, bottom * stored
     image = open_image(
-        source.path, max_pixels=source.max_pixels, shrink_to=shrink, box=asked, name="The picture"
+        source.path, max_pixels=source.max_pixels, shrink_to=shrink, box=box, name="The picture"
     )
-    if asked is not None and _is_deep(image):
+    if box is not None and _is_deep(image):
         # The white point depends on the lightest pixel of all: a part alone would be lighter than its
         # neighbours.
         image = open_image(source.path, max_pixels=source.max_pixels, shrink_to=shrink, name="The picture")

@@ -126,8 +126,8 @@ _Asked = Annotated[str, Query(min_length=1, max_length=10_000, description="What
 _Unused = Annotated[str | None, Query(max_length=2_000, description="Not used, and named in `ignored`")]
 
 
-def _name_unused(**given: str | None) -> tuple[str, ...]:
-    return tuple(name for name, value in given.items() if value is not None)
+def _name_unused(**parameters: str | None) -> tuple[str, ...]:
+    return tuple(name for name, value in parameters.items() if value is not None)
 
 
 def _answer_found(request: Request, answer: Any) -> Response:
@@ -154,11 +154,11 @@ def search_content(
     date: _Unused = None,
     user: _Unused = None,
 ) -> Response:
-    asked = content_search.ContentQuery(
+    query = content_search.ContentQuery(
         document_id, q, _name_unused(motivation=motivation, date=date, user=user)
     )
     places = _places(request)._replace(search_version=version)
-    answer = content_search.search(engine, library, places, asked, after)
+    answer = content_search.search(engine, library, places, query, after)
     return _answer_found(request, answer if version == "2" else content_search.search_as_1(answer))
 
 
@@ -182,11 +182,11 @@ def autocomplete_content(
     date: _Unused = None,
     user: _Unused = None,
 ) -> Response:
-    asked = content_search.ContentQuery(
+    query = content_search.ContentQuery(
         document_id, q, _name_unused(motivation=motivation, date=date, user=user)
     )
     places = _places(request)._replace(search_version=version)
-    answer = content_search.autocomplete(engine, library, places, asked, least)
+    answer = content_search.autocomplete(engine, library, places, query, least)
     return _answer_found(request, answer if version == "2" else content_search.terms_as_1(answer))
 
 
@@ -211,9 +211,11 @@ def image_base(request: Request, engine: CurrentEngine, library: IiifLibrary, im
 def image_information(
     request: Request, engine: CurrentEngine, library: IiifLibrary, image_id: str
 ) -> Response:
-    found = image_service.picture(engine, library, image_id)
+    picture = image_service.picture(engine, library, image_id)
     link = f'<{LEVEL}>;rel="profile"'
-    return _answer_linked(request, image_service.information(_places(request), found), IMAGE, {"Link": link})
+    return _answer_linked(
+        request, image_service.information(_places(request), picture), IMAGE, {"Link": link}
+    )
 
 
 @router.get(
@@ -240,21 +242,22 @@ def image_piece(
     quality: _Part,
     file_format: _Part,
 ) -> Response:
-    found = image_service.picture(engine, library, image_id)
-    wanted, etag = image_service.piece(found, region, size, rotation, quality, file_format)
-    canonical = f"{_places(request).image(image_id)}/{wanted.canonical}"
+    picture = image_service.picture(engine, library, image_id)
+    piece, etag = image_service.piece(picture, region, size, rotation, quality, file_format)
+    canonical = f"{_places(request).image(image_id)}/{piece.canonical}"
     headers = {
         "ETag": etag,
-        "Cache-Control": "private, max-age=31536000, immutable" if found.lasting else "private, no-cache",
+        "Cache-Control": "private, max-age=31536000, immutable" if picture.lasting else "private, no-cache",
         "Link": f'<{canonical}>;rel="canonical",<{LEVEL}>;rel="profile"',
     }
-    asked = request.headers.get("if-none-match")
-    if asked is not None and (
-        asked.strip() == "*" or etag in [one.strip().removeprefix("W/") for one in asked.split(",")]
+    if_none_match = request.headers.get("if-none-match")
+    if if_none_match is not None and (
+        if_none_match.strip() == "*"
+        or etag in [etag_sent.strip().removeprefix("W/") for etag_sent in if_none_match.split(",")]
     ):
         return Response(status_code=304, headers=headers)
-    data = image_service.piece_bytes(engine, library, found, wanted)
-    return Response(data, media_type=wanted.mime_type, headers=headers)
+    data = image_service.piece_bytes(engine, library, picture, piece)
+    return Response(data, media_type=piece.mime_type, headers=headers)
 
 
 @router.post(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
-from armarium.api import Message, Params, SourceText
+from armarium.api import Message, Params, SourceText, proper_name
 
 LanguageMap = dict[str, list[str]]
 Resource = dict[str, Any]
@@ -123,10 +123,12 @@ class ImportManifest(Params):
     """`file` is the manifest itself; `url` where it was fetched from, when it was."""
 
     file: SourceText | bytes
-    filename: Annotated[str, Field(min_length=1, max_length=500)] = "manifest.json"
+    filename: Annotated[str, Field(min_length=1, max_length=500), AfterValidator(proper_name)] = (
+        "manifest.json"
+    )
     url: Annotated[str, Field(max_length=4000)] | None = None
     parent_id: str | None = None
-    name: Annotated[str, Field(min_length=1, max_length=500)] | None = None
+    name: Annotated[str, Field(min_length=1, max_length=500), AfterValidator(proper_name)] | None = None
 
 
 class ManifestImported(Message):
@@ -146,7 +148,7 @@ class FetchManifest(Params):
 
     url: Annotated[str, Field(min_length=8, max_length=4000)]
     parent_id: str | None = None
-    name: Annotated[str, Field(min_length=1, max_length=500)] | None = None
+    name: Annotated[str, Field(min_length=1, max_length=500), AfterValidator(proper_name)] | None = None
 
 
 class FetchImages(Params):
@@ -180,6 +182,53 @@ class AttachImage(Params):
 class ImageAttached(Message):
     document_id: str
     rendition_id: str
+
+
+class UpdateManifest(Params):
+    """`file` is the manifest as it is published now, `document_id` the folder made of it."""
+
+    document_id: str
+    file: SourceText | bytes
+
+
+class ManifestUpdated(Message):
+    """Pages added, pages of which something was changed, and canvases that are no longer published, whose pages stay; passes
+    of transcriptions that are new."""
+
+    document_id: str
+    added: int
+    changed: int
+    gone: int
+    passes: int
+    notes: list[str]
+
+
+class CheckManifests(Params):
+    """Folders of imported manifests, none for all of the project; *take*: take what changed at once."""
+
+    document_ids: Annotated[list[str], Field(max_length=10_000)] = []
+    take: bool = False
+
+
+class ChangedManifest(Message):
+    """An imported manifest that is published differently now."""
+
+    document_id: str
+    name: str
+    url: str
+    checked_at: str
+
+
+class ChangedManifests(Message):
+    """The imported manifests that changed where they are published, as of when they were last asked for."""
+
+    items: list[ChangedManifest]
+    count: int
+
+
+class ChecksJobArgs(Message):
+    document_ids: list[str]
+    take: bool = False
 
 
 class ManifestJobArgs(Message):

@@ -64,9 +64,9 @@ def _words(value: Any) -> str:
         if isinstance(inner, str):
             return inner
         for language in ("none", "@none", "en", *value):
-            said = value.get(language)
-            if isinstance(said, list):
-                words = " ".join(one for one in said[:50] if isinstance(one, str))
+            strings = value.get(language)
+            if isinstance(strings, list):
+                words = " ".join(part for part in strings[:50] if isinstance(part, str))
                 if words:
                     return words
     return ""
@@ -74,9 +74,13 @@ def _words(value: Any) -> str:
 
 def _of_list(values: list[Any]) -> str:
     """Join several strings of Presentation 2; of values with languages, take one language."""
-    tagged = [one for one in values[:50] if isinstance(one, dict) and isinstance(one.get("@value"), str)]
+    tagged = [
+        value for value in values[:50] if isinstance(value, dict) and isinstance(value.get("@value"), str)
+    ]
     if tagged:
-        languages = {one.get("@language") for one in tagged if isinstance(one.get("@language"), str | None)}
+        languages = {
+            value.get("@language") for value in tagged if isinstance(value.get("@language"), str | None)
+        }
         chosen = None if None in languages else "en" if "en" in languages else tagged[0].get("@language")
-        return " ".join(one["@value"] for one in tagged if one.get("@language") == chosen)
-    return " ".join(one for one in values[:50] if isinstance(one, str))
+        return " ".join(value["@value"] for value in tagged if value.get("@language") == chosen)
+    return " ".join(value for value in values[:50] if isinstance(value, str))

@@ -44,13 +44,15 @@ def read_transcription(
     """Return the texts of a canvas in the order of the manifest; what is not used is counted."""
     counted["see-also"] += sum(map(_is_text_file, as_list(canvas.get("seeAlso"))))
     counted["rendering"] += len(as_list(canvas.get("rendering")))
-    found: list[AnnotatedText] = []
+    texts: list[AnnotatedText] = []
     pieces: list[AnnotatedText] = []
     for number, annotation in enumerate(_annotations(canvas, counted)):
         if number >= MAX_ANNOTATIONS:
             counted["many-annotations"] += 1
             break
-        motivations = {one for one in as_list(annotation.get("motivation")) if isinstance(one, str)}
+        motivations = {
+            motivation for motivation in as_list(annotation.get("motivation")) if isinstance(motivation, str)
+        }
         if not motivations & _TRANSCRIBES:
             counted["no-transcription"] += 1
             continue
@@ -60,11 +62,11 @@ def read_transcription(
             continue
         lines, language = text
         target = annotation.get("target", annotation.get("on"))
-        one = AnnotatedText(lines, _box(target, size), language)
-        (pieces if annotation.get("textGranularity") in _PIECES else found).append(one)
-    if found:
+        annotated = AnnotatedText(lines, _box(target, size), language)
+        (pieces if annotation.get("textGranularity") in _PIECES else texts).append(annotated)
+    if texts:
         counted["words"] += len(pieces)
-    return found or pieces
+    return texts or pieces
 
 
 def _annotations(canvas: Json, counted: Counter[str]) -> Iterator[Json]:
@@ -74,7 +76,7 @@ def _annotations(canvas: Json, counted: Counter[str]) -> Iterator[Json]:
         if not isinstance(inner, list):
             counted["annotations-elsewhere"] += 1
             continue
-        yield from (one for one in inner if isinstance(one, dict))
+        yield from (annotation for annotation in inner if isinstance(annotation, dict))
 
 
 def _text(annotation: Json) -> tuple[list[str], str | None] | None:
@@ -89,9 +91,9 @@ def _text(annotation: Json) -> tuple[list[str], str | None] | None:
         if not isinstance(words, str) or (isinstance(body, str) and "://" in body[:12]):
             continue
         if isinstance(body, dict):
-            stated = body.get("language")
-            if isinstance(stated, str) and _LANGUAGE.fullmatch(stated):
-                language = language or stated
+            own_language = body.get("language")
+            if isinstance(own_language, str) and _LANGUAGE.fullmatch(own_language):
+                language = language or own_language
             form = body.get("format")
             if (isinstance(form, str) and "html" in form) or words.lstrip().startswith("<"):
                 words = html.unescape(_TAGS.sub("", _BREAKS.sub("\n", words)))
@@ -106,8 +108,8 @@ def _box(target: Any, size: tuple[int, int] | None) -> Box | None:
     address = (
         target.get("source", target.get("id", target.get("full"))) if isinstance(target, dict) else target
     )
-    for one in [*as_list(selector)[:10], address]:
-        inner = one.get("default") if isinstance(one, dict) and "default" in one else one
+    for place in [*as_list(selector)[:10], address]:
+        inner = place.get("default") if isinstance(place, dict) and "default" in place else place
         value = inner.get("value") if isinstance(inner, dict) else inner
         if not isinstance(value, str) or len(value) > 100_000:
             continue
@@ -134,7 +136,9 @@ def _number(text: str) -> float:
         return 0.0
 
 
-def _is_text_file(one: Any) -> bool:
+def _is_text_file(see_also: Any) -> bool:
     """Return whether a `seeAlso` names a file with the text of its canvas."""
-    said = " ".join(str(value) for value in one.values()) if isinstance(one, dict) else str(one)
-    return any(word in said[:4000].casefold() for word in _TEXT_FILES)
+    words = (
+        " ".join(str(value) for value in see_also.values()) if isinstance(see_also, dict) else str(see_also)
+    )
+    return any(word in words[:4000].casefold() for word in _TEXT_FILES)

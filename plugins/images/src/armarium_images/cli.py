@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import (
+from armarium_cli.api import (
     Commands,
     Refused,
     Session,
@@ -56,8 +56,8 @@ def crop(
 
     def words() -> None:
         _tell(cut["children"])
-        for one in cut["failed"]:
-            typer.echo(f"  not cut: {one['document_id']}: {one['why']}")
+        for failure in cut["failed"]:
+            typer.echo(f"  not cut: {failure['document_id']}: {failure['why']}")
         typer.echo(f"Take it back with: armarium undo {cut['audit_id']}")
 
     if not cut["children"]:
@@ -103,9 +103,9 @@ def split(
                 ) from refused
 
     def words() -> None:
-        for one in done:
-            _tell(one["children"])
-            typer.echo(f"Take it back with: armarium undo {one['audit_id']}")
+        for cut in done:
+            _tell(cut["children"])
+            typer.echo(f"Take it back with: armarium undo {cut['audit_id']}")
 
     answer({"items": done, "count": len(done)}, words)
 
@@ -138,7 +138,7 @@ class Treatment(StrEnum):
 def _say_made(outcome: dict[str, Any]) -> None:
     have = plural(outcome["pictures"], "picture has one", "pictures have one")
     typer.echo(f"{outcome['role'].value.capitalize()}: {have} now.")
-    name_each("not done", outcome, "failed", lambda one: f"{one['document_id']}: {one['why']}")
+    name_each("not done", outcome, "failed", lambda child: f"{child['document_id']}: {child['why']}")
     if outcome["pictures"]:
         typer.echo(f"Take it back with: armarium undo {outcome['job_id']}")
 
@@ -181,13 +181,15 @@ def regions_of(columns: int, rows: int, at: str | None, boxes: list[str]) -> lis
     if (columns > 1 or rows > 1) + (at is not None) + bool(boxes) != 1:
         raise Refused("Give one of --columns, --rows, --at 48%, or --box twice or more.")
     if boxes:
-        found = [region_of(box) for box in boxes]
-        if any(one["unit"] == "pixel" for one in found):
+        regions = [region_of(box) for box in boxes]
+        if any(region["unit"] == "pixel" for region in regions):
             raise Refused("The parts of a split are named in %, as 0%,0%,48%,100%.")
-        return [{"bbox": [one["left"], one["top"], one["width"], one["height"]]} for one in found]
+        return [
+            {"bbox": [region["left"], region["top"], region["width"], region["height"]]} for region in regions
+        ]
     if at is not None:
-        meant = _NUMBER.fullmatch(at)
-        cut = float(meant[1]) / 100 if meant else 0.0
+        number = _NUMBER.fullmatch(at)
+        cut = float(number[1]) / 100 if number else 0.0
         if not 0 < cut < 1:
             raise Refused(f"{at!r} is not a position between 0% and 100% of the width.")
         return [{"bbox": [0.0, 0.0, cut, 1.0]}, {"bbox": [cut, 0.0, 1.0 - cut, 1.0]}]
@@ -200,8 +202,8 @@ def regions_of(columns: int, rows: int, at: str | None, boxes: list[str]) -> lis
 
 def _folder(session: Session, ids: list[str]) -> str | None:
     """Return the folder that is meant, or None for pictures; Refused for a folder among others."""
-    kinds = {one: session.get(f"/api/documents/{one}")["doc_type"] for one in ids}
-    folders = [one for one, kind in kinds.items() if kind in ("folder", "group")]
+    kinds = {identity: session.get(f"/api/documents/{identity}")["doc_type"] for identity in ids}
+    folders = [node_id for node_id, kind in kinds.items() if kind in ("folder", "group")]
     if folders and len(ids) > 1:
         raise Refused("Name one folder, or pictures; not a folder among others.")
     return folders[0] if folders else None
@@ -218,14 +220,14 @@ def _batch(session: Session, folder: str, spec: dict[str, Any], recursive: bool)
     )
     follow_job(session, begun["job_id"], spec["kind"].capitalize())
     batch = session.get(f"/api/images/batch-apply/{begun['batch_id']}")
-    done = [one for one in batch["items"] if one["state"] == "done"]
-    left = [one for one in batch["items"] if one["state"] != "done"]
-    made = sum(len(one["child_ids"]) for one in done)
+    done = [item for item in batch["items"] if item["state"] == "done"]
+    not_done = [item for item in batch["items"] if item["state"] != "done"]
+    children = sum(len(item["child_ids"]) for item in done)
 
     def words() -> None:
-        typer.echo(f"{plural(len(done), 'picture')} cut, {plural(made, 'part')} made.")
-        for one in left:
-            typer.echo(f"  {one['state']}: {one['document_id']}: {one['reason'] or ''}")
+        typer.echo(f"{plural(len(done), 'picture')} cut, {plural(children, 'part')} made.")
+        for item in not_done:
+            typer.echo(f"  {item['state']}: {item['document_id']}: {item['reason'] or ''}")
         if done:
             typer.echo(f"Take it back with: armarium undo {begun['job_id']}")
 

@@ -53,9 +53,9 @@ def cut_pieces(library: Library, frame: Frame, boxes: Sequence[Box], *, max_pixe
     Raises Invalid with the reason for a damaged picture, Unavailable when the project's disk is full. A
     refusal is remembered: a step requests again what was cut ahead of it, while holding the writer.
     """
-    found = [find_remembered(library, _outside_words(frame, box)) for box in boxes]
-    if all(piece is not None for piece in found):
-        return [piece for piece in found if piece is not None]
+    remembered = [find_remembered(library, _outside_words(frame, box)) for box in boxes]
+    if all(piece is not None for piece in remembered):
+        return [piece for piece in remembered if piece is not None]
     library.objects.size(frame.checksum)
     stored = library.objects.path(frame.checksum)
     refused: dict[tuple[object, ...], ServiceError] = library.held.setdefault("images.refused", {})
@@ -66,7 +66,7 @@ def cut_pieces(library: Library, frame: Frame, boxes: Sequence[Box], *, max_pixe
         raise known.with_traceback(None)
     try:
         with library.objects.hold_file(frame.checksum) as path:
-            return _cut_all(library, frame, boxes, found, path, max_pixels)
+            return _cut_all(library, frame, boxes, remembered, path, max_pixels)
     except ServiceError as refusal:
         if refusal.status < 500:
             while len(refused) >= REFUSALS_HELD:
@@ -79,17 +79,17 @@ def _cut_all(
     library: Library,
     frame: Frame,
     boxes: Sequence[Box],
-    found: Sequence[Piece | None],
+    remembered: Sequence[Piece | None],
     path: Path,
     max_pixels: int,
 ) -> list[Piece]:
     name = f"“{frame.name}”"
     left, top = 0, 0
     if frame.orientation == UPRIGHT:
-        wanted = [box for box, piece in zip(boxes, found, strict=True) if piece is None]
-        left, top = min(box.left for box in wanted), min(box.top for box in wanted)
-        right = max(box.left + box.width for box in wanted)
-        bottom = max(box.top + box.height for box in wanted)
+        missing = [box for box, piece in zip(boxes, remembered, strict=True) if piece is None]
+        left, top = min(box.left for box in missing), min(box.top for box in missing)
+        right = max(box.left + box.width for box in missing)
+        bottom = max(box.top + box.height for box in missing)
         image = open_image(path, max_pixels=max_pixels, name=name, box=(left, top, right, bottom))
     else:
         image = open_image(path, max_pixels=max_pixels, name=name)
@@ -97,7 +97,7 @@ def _cut_all(
     turn = _orientation_of(image) if frame.orientation != UPRIGHT else UPRIGHT
     profile, lossy = image.info.get("icc_profile"), image.format == "JPEG"
     pieces = []
-    for box, known in zip(boxes, found, strict=True):
+    for box, known in zip(boxes, remembered, strict=True):
         if known is None:
             known = _store(
                 library,

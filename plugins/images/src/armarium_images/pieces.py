@@ -27,21 +27,21 @@ class Piece(NamedTuple):
     height: int
 
 
-def find_remembered(library: Library, told: str) -> Piece | None:
+def find_remembered(library: Library, description: str) -> Piece | None:
     """Return the picture noted under this key, if its file still exists."""
     try:
-        piece = Piece(*orjson.loads(_note(library, told).read_bytes()))
+        piece = Piece(*orjson.loads(_note(library, description).read_bytes()))
     except (OSError, TypeError, ValueError):
         return None
     return piece if library.objects.has(piece.checksum) else None
 
 
-def remember(library: Library, told: str, piece: Piece) -> None:
+def remember(library: Library, description: str, piece: Piece) -> None:
     """Note *piece* under this key. If the note cannot be written, the picture is made again next time."""
-    with suppress(OSError), replacing(_note(library, told)) as beside:
+    with suppress(OSError), replacing(_note(library, description)) as beside:
         beside.write_bytes(orjson.dumps(list(piece)))
 
 
-def _note(library: Library, told: str) -> Path:
-    key = hashlib.sha256(told.encode()).hexdigest()
+def _note(library: Library, description: str) -> Path:
+    key = hashlib.sha256(description.encode()).hexdigest()
     return library.derived_folder / "cuts" / key[:2] / f"{key}.json"

@@ -63,8 +63,8 @@ def cut_ahead(engine: Engine, library: Library | None, plan: Callable[[Connectio
     assert library is not None
     with suppress(ServiceError):
         with library.db.read() as conn:
-            found = plan(conn)
-        cut_pieces(library, found.frame, found.boxes, max_pixels=engine.settings.max_image_pixels)
+            planned = plan(conn)
+        cut_pieces(library, planned.frame, planned.boxes, max_pixels=engine.settings.max_image_pixels)
 
 
 def check_apart(regions: Sequence[SplitRegion]) -> None:

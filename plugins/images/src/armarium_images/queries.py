@@ -41,14 +41,14 @@ def cut_of(conn: Connection, child_id: str) -> Cut | None:
 
 def live_children(*columns: Column[Any], where: Sequence[ColumnElement[bool]]) -> Select[Any]:
     """Return the statement for *columns* of the derived children that are not in the Trash."""
-    made = select(*columns).join_from(cuts, documents, documents.c.id == cuts.c.child_id)
-    return made.where(documents.c.deleted_at.is_(None), *where)
+    children = select(*columns).join_from(cuts, documents, documents.c.id == cuts.c.child_id)
+    return children.where(documents.c.deleted_at.is_(None), *where)
 
 
 def was_unsplit(conn: Connection, source_id: str) -> bool:
     """Return whether parts into which a picture was split lie in the Trash: somebody took the split back."""
-    asked = select(cuts.c.child_id).join(documents, documents.c.id == cuts.c.child_id)
-    gone = asked.where(
+    was_cut = select(cuts.c.child_id).join(documents, documents.c.id == cuts.c.child_id)
+    gone = was_cut.where(
         cuts.c.source_id == source_id, cuts.c.kind == "split", documents.c.deleted_at.is_not(None)
     )
     return conn.execute(gone.limit(1)).first() is not None
@@ -121,8 +121,8 @@ def count_cuts(conn: Connection, source_id: str, kind: str) -> int:
 
 def has_cut(conn: Connection, source_id: str, kind: str, boxes: Sequence[Sequence[int]]) -> bool:
     """Return whether every one of *boxes* has a live child of the source."""
-    there = boxes_cut(conn, source_id, kind)
-    return all(list(box) in there for box in boxes)
+    earlier_boxes = boxes_cut(conn, source_id, kind)
+    return all(list(box) in earlier_boxes for box in boxes)
 
 
 def pictures_in(conn: Connection, folder_id: str, *, recursive: bool) -> list[str]:
@@ -219,7 +219,7 @@ def batch_answer(conn: Connection, batch_id: str) -> dict[str, Any]:
     cut = live_children(cuts.c.source_id, cuts.c.child_id, where=(cuts.c.batch_id == batch_id,))
     for source_id, child_id in conn.execute(cut.order_by(*_SIBLINGS)):
         children.setdefault(source_id, []).append(child_id)
-    found = []
+    answers = []
     running = state == "running"
     for item in ITEMS.all(conn, items.c.batch_id == batch_id, order=(items.c.sequence,)):
         document_id, stored, reason = item["document_id"], item["state"], item["reason"]
@@ -230,7 +230,7 @@ def batch_answer(conn: Connection, batch_id: str) -> dict[str, Any]:
                 stored, reason = "undone", "The step that cut it was undone."
             elif state in ("cancelled", "failed"):
                 stored, reason = "skipped", f"The job ended before it ({why or state})."
-        found.append(
+        answers.append(
             {
                 "document_id": document_id,
                 "state": stored,
@@ -242,8 +242,8 @@ def batch_answer(conn: Connection, batch_id: str) -> dict[str, Any]:
         "batch_id": batch_id,
         "job_id": job_id,
         "state": state,
-        "total": len(found),
-        "done": sum(item["state"] == "done" for item in found),
-        "failed": sum(item["state"] == "failed" for item in found),
-        "items": found,
+        "total": len(answers),
+        "done": sum(item["state"] == "done" for item in answers),
+        "failed": sum(item["state"] == "failed" for item in answers),
+        "items": answers,
     }

@@ -39,15 +39,15 @@ def treat_picture(
     damaged picture, Unavailable when the project's disk is full.
     """
     lift = f" {contrast:g}" if how == "enhanced" else ""
-    told = f"{checksum} {how}{lift} q{JPEG_QUALITY}"
-    known = find_remembered(library, told)
+    description = f"{checksum} {how}{lift} q{JPEG_QUALITY}"
+    known = find_remembered(library, description)
     if known is not None:
         return known
     library.objects.size(checksum)
     with library.objects.hold_file(checksum) as path:
         source = open_image(path, max_pixels=max_pixels, name=f"“{name}”")
     piece = store(library, treat(source, how, contrast), source.info.get("icc_profile"))
-    remember(library, told, piece)
+    remember(library, description, piece)
     return piece
 
 
@@ -77,8 +77,8 @@ def plain(image: Image.Image) -> Image.Image:
             image = image.convert("F").point(lambda value: value * scale - low * scale)  # type: ignore[operator]
         return image.convert("L")
     if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
-        seen = image.convert("RGBA")
-        return Image.alpha_composite(Image.new("RGBA", seen.size, "white"), seen).convert("RGB")
+        flattened = image.convert("RGBA")
+        return Image.alpha_composite(Image.new("RGBA", flattened.size, "white"), flattened).convert("RGB")
     return image.convert("RGB")
 
 

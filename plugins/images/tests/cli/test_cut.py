@@ -14,32 +14,32 @@ def test_crop_cuts_pixels_or_parts_and_is_taken_back(wills: Machine) -> None:
     known = ids(wills)
     cut = wills.succeed("crop", known["1.png"], "--box", "10,5,40,20", "--json").json
     assert size(wills, cut["children"][0]["id"]) == (40, 20)
-    said = wills.succeed("crop", known["1.png"], known["2.png"], "--box", "0%, 0%, 50%, 50%").out
-    assert "2.png, crop 1" in said
-    assert "Take it back with: armarium undo " in said
+    answer = wills.succeed("crop", known["1.png"], known["2.png"], "--box", "0%, 0%, 50%, 50%").out
+    assert "2.png, crop 1" in answer
+    assert "Take it back with: armarium undo " in answer
     assert wills.succeed("uncrop", known["1.png"]).out.startswith("2 pictures went to the Trash.")
 
 
 def test_split_accepts_every_form_of_its_options(wills: Machine) -> None:
     known = ids(wills)
     two = wills.succeed("split", known["1.png"], "--at", "40%", "--json").json["items"][0]
-    assert [size(wills, one) for one in two["child_ids"]] == [(40, 80), (60, 80)]
+    assert [size(wills, child_id) for child_id in two["child_ids"]] == [(40, 80), (60, 80)]
     assert "2 pictures" in wills.succeed("unsplit", known["1.png"]).out
     four = wills.succeed("split", known["2.png"], "--columns", "2", "--rows", "2", "--json").json["items"][0]
-    assert {size(wills, one) for one in four["child_ids"]} == {(50, 40)}
-    said = wills.succeed("split", known["3.png"], "--box", "0%,0%,50%,100%", "--box", "60%,0%,40%,50%").out
-    assert "3.png, split 2" in said
+    assert {size(wills, child_id) for child_id in four["child_ids"]} == {(50, 40)}
+    answer = wills.succeed("split", known["3.png"], "--box", "0%,0%,50%,100%", "--box", "60%,0%,40%,50%").out
+    assert "3.png, split 2" in answer
 
 
 def test_a_folder_is_cut_as_a_batch(wills: Machine) -> None:
     sources = ids(wills)["pages"]
-    said = wills.succeed("split", sources, "--columns", "2").out
-    assert said.startswith("3 pictures cut, 6 parts made.")
-    undo = said.split("armarium undo ")[1].strip()
+    answer = wills.succeed("split", sources, "--columns", "2").out
+    assert answer.startswith("3 pictures cut, 6 parts made.")
+    undo = answer.split("armarium undo ")[1].strip()
     wills.succeed("undo", undo)
     assert len(ids(wills)) == 5
     batch = wills.succeed("crop", sources, "--box", "90,0,10,10", "--recursive", "--json").json
-    assert [one["state"] for one in batch["items"]] == ["done"] * 3
+    assert [item["state"] for item in batch["items"]] == ["done"] * 3
     outside = wills.succeed("crop", sources, "--box", "90,0,11,10").out
     assert outside.startswith("0 pictures cut, 0 parts made.")
     assert outside.count("  failed: ") == 3
@@ -88,8 +88,8 @@ def test_enhance_makes_a_rendition_of_each_picture_once(wills: Machine) -> None:
     known = ids(wills)
 
     def roles() -> list[str]:
-        shown = wills.succeed("show", known["1.png"], "--json").json
-        return [one["role"] for one in shown["attachments"]["renditions"]]
+        answer = wills.succeed("show", known["1.png"], "--json").json
+        return [rendition["role"] for rendition in answer["attachments"]["renditions"]]
 
     said = wills.succeed("enhance", known["1.png"], known["2.png"], "--make", "background-removed").out
     assert said.startswith("Background-removed: 2 pictures have one now.\nTake it back with: armarium undo ")

@@ -46,21 +46,21 @@ def entries_of(path: Path, is_closed: IsClosed, note: Callable[[str], None]) -> 
         file.seek(0)
         plain = begin.translate(None, b"\0").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
         if plain.startswith(b"<"):
-            yield from _skos(file, path.name)
+            yield from _read_skos(file, path.name)
         elif plain[:1] in (b"{", b"["):
-            yield from _wikidata(file, path.name)
+            yield from _read_wikidata(file, path.name)
         else:
-            yield from _table(file, path.name, note)
+            yield from _read_table(file, path.name, note)
 
 
-def _lines(file: IO[bytes], name: str) -> Iterator[bytes]:
+def _read_lines(file: IO[bytes], name: str) -> Iterator[bytes]:
     while line := file.readline(LONGEST_LINE + 1):
         if len(line) > LONGEST_LINE:
             raise errors.not_an_authority_file(name, "it has a line of more than 16 MiB")
         yield line
 
 
-def _table(file: IO[bytes], name: str, note: Callable[[str], None]) -> Iterator[Authority]:
+def _read_table(file: IO[bytes], name: str, note: Callable[[str], None]) -> Iterator[Authority]:
     try:
         table = read_table(file)
         if "uri" not in table.columns or not {"name", "label"} & set(table.columns):
@@ -74,21 +74,21 @@ def _table(file: IO[bytes], name: str, note: Callable[[str], None]) -> Iterator[
             others = (cells.get("names") or cells.get("aliases") or "").split("|")
             if called and ":" in cells.get("uri", ""):
                 own_id = cells.get("id") or cells["uri"].rstrip("/").rsplit("/", 1)[-1]
-                yield _entry(cells["uri"], (called, *others), cells.get("authority"), own_id)
+                yield _make_authority(cells["uri"], (called, *others), cells.get("authority"), own_id)
     except NotATable as error:
         raise errors.not_an_authority_file(name, str(error)) from error
 
 
-def _entry(uri: str, names: Iterable[str], authority: str | None, authority_id: str) -> Authority:
+def _make_authority(uri: str, names: Iterable[str], authority: str | None, authority_id: str) -> Authority:
     host = uri.split("//")[-1].split("/")[0] or uri.split(":")[0]
     return Authority(
         uri, authority or host, authority_id, tuple(name.strip() for name in names if name.strip())
     )
 
 
-def _skos(file: IO[bytes], name: str) -> Iterator[Authority]:
+def _read_skos(file: IO[bytes], name: str) -> Iterator[Authority]:
     root = parse_xml(file.read(MAX_XML + 1), name=name)
-    found = False
+    has_concepts = False
     for concept in root.iter(f"{_SKOS}Concept", f"{_RDF}Description"):
         uri = concept.get(f"{_RDF}about") or ""
         labels = [
@@ -97,14 +97,14 @@ def _skos(file: IO[bytes], name: str) -> Iterator[Authority]:
             for child in concept.iterfind(f"{_SKOS}{kind}")
         ]
         if labels and ":" in uri:
-            found = True
-            yield _entry(uri, labels, None, uri.rstrip("/").rsplit("/", 1)[-1].rsplit("#", 1)[-1])
-    if not found:
+            has_concepts = True
+            yield _make_authority(uri, labels, None, uri.rstrip("/").rsplit("/", 1)[-1].rsplit("#", 1)[-1])
+    if not has_concepts:
         raise errors.not_an_authority_file(name, "it is XML without concepts of SKOS")
 
 
-def _wikidata(file: IO[bytes], name: str) -> Iterator[Authority]:
-    for line in _lines(file, name):
+def _read_wikidata(file: IO[bytes], name: str) -> Iterator[Authority]:
+    for line in _read_lines(file, name):
         text = line.removeprefix(b"\xef\xbb\xbf").strip().rstrip(b",")
         if text in (b"", b"[", b"]"):
             continue
@@ -115,7 +115,7 @@ def _wikidata(file: IO[bytes], name: str) -> Iterator[Authority]:
                 name, "it is not JSON with one item per line, as Wikidata writes it"
             ) from error
         if isinstance(item, dict) and isinstance(item.get("id"), str):
-            labels = list(_values(item.get("labels"))) + list(_values(item.get("aliases")))
+            labels = list(_read_values(item.get("labels"))) + list(_read_values(item.get("aliases")))
             if labels:
                 yield Authority(
                     f"http://www.wikidata.org/entity/{item['id']}",
@@ -125,10 +125,10 @@ def _wikidata(file: IO[bytes], name: str) -> Iterator[Authority]:
                 )
 
 
-def _values(told: Any) -> Iterator[str]:
-    for value in told.values() if isinstance(told, dict) else ():
-        for one in value if isinstance(value, list) else [value]:
-            words = one.get("value") if isinstance(one, dict) else one
+def _read_values(by_language: Any) -> Iterator[str]:
+    for value in by_language.values() if isinstance(by_language, dict) else ():
+        for item in value if isinstance(value, list) else [value]:
+            words = item.get("value") if isinstance(item, dict) else item
             if isinstance(words, str) and words.strip():
                 yield words.strip()
 
@@ -142,17 +142,17 @@ class KnownEntries(NamedTuple):
 
     def find_named(self, name: str) -> tuple[Authority, float] | None:
         """Return the one entry of that name and how certain it is; None if there is none, or several."""
-        found = list(self.by_name.get(fold(name), {}).values())
-        best = max((certainty for _, certainty in found), default=0.0)
-        likeliest = [one for one in found if one[1] == best]
+        matches = list(self.by_name.get(fold(name), {}).values())
+        best = max((certainty for _, certainty in matches), default=0.0)
+        likeliest = [match for match in matches if match[1] == best]
         return likeliest[0] if len(likeliest) == 1 else None
 
 
-def read_known(library: Library, path: Path, wanted: Iterable[str]) -> KnownEntries:
-    """Return what a file says of the folded names *wanted*; cached until the file or the names change."""
-    names = frozenset(wanted)
-    there = path.stat()
-    state = (str(path), there.st_mtime_ns, there.st_size, hash(names))
+def read_known(library: Library, path: Path, folded_names: Iterable[str]) -> KnownEntries:
+    """Return what a file says of these names; cached until the file or the names change."""
+    names = frozenset(folded_names)
+    stat = path.stat()
+    state = (str(path), stat.st_mtime_ns, stat.st_size, hash(names))
     held = library.held.get(HELD)
     if held is None or held[0] != state:
         by_name: dict[str, dict[str, tuple[Authority, float]]] = {}
@@ -163,5 +163,5 @@ def read_known(library: Library, path: Path, wanted: Iterable[str]) -> KnownEntr
                     by_name.setdefault(key, {}).setdefault(entry.uri, (entry, 0.9 if place else 1.0))
         held = state, KnownEntries(by_name, tuple(notes))
         library.held[HELD] = held
-    found: KnownEntries = held[1]
-    return found
+    known: KnownEntries = held[1]
+    return known

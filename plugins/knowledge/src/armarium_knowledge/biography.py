@@ -34,29 +34,29 @@ allows.
 
 def biography(conn: Connection, entity_id: str) -> dict[str, Any]:
     """Return all of it as JSON; for a merged entity, that of the one it was merged into."""
-    found = entity(conn, entity_id)
-    found = entity(conn, survivor_of(conn, found["id"]))
+    subject = entity(conn, entity_id)
+    subject = entity(conn, survivor_of(conn, subject["id"]))
     left_out = HiddenKnowledge(conn).claims
     where = [
-        with_entity(found["id"]),
+        with_entity(subject["id"]),
         claims.c.merged_into_id.is_(None),
         claims.c.curation_state != "rejected",
     ]
     if left_out:
         where.append(~is_among(claims.c.id, left_out))
     rows = shown_claims(conn, Claim.rows.all(conn, *where))
-    rows.sort(key=lambda one: (*_in_time(one["time_start"]), one["created_at"], one["id"]))
-    graph = neighbourhood(conn, found["id"], depth=1, limit=1000)
+    rows.sort(key=lambda row: (*_in_time(row["time_start"]), row["created_at"], row["id"]))
+    graph = neighbourhood(conn, subject["id"], depth=1, limit=1000)
     names = {node["id"]: node["canonical_name"] for node in graph["nodes"]}
-    cited = dict.fromkeys([*(row["source_document_id"] for row in rows), *found["source_document_ids"]])
-    sources = documents_named(conn, [one for one in cited if one is not None])
+    cited = dict.fromkeys([*(row["source_document_id"] for row in rows), *subject["source_document_ids"]])
+    sources = documents_named(conn, [document_id for document_id in cited if document_id is not None])
     titles = {source["id"]: source["name"] for source in sources}
     return {
-        "entity": found,
-        "names": found["names"],
-        "dates": found["date_values"],
-        "places": found["place_values"],
-        "statements": [_statement(row, titles) for row in rows],
+        "entity": subject,
+        "names": subject["names"],
+        "dates": subject["date_values"],
+        "places": subject["place_values"],
+        "statements": [_describe_statement(row, titles) for row in rows],
         "relations": [
             {**edge, "source_name": names[edge["source"]], "target_name": names[edge["target"]]}
             for edge in graph["edges"]
@@ -74,27 +74,27 @@ def _in_time(written: str | None) -> tuple[bool, float, str]:
     return written is None, -inf if span is None else span.start, written or ""
 
 
-def _statement(one: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str, Any]:
-    told = ("id", "text", "time_start", "time_end", "curation_state", "epistemic_status", "source_excerpt")
-    label = ", ".join(one["source_page_labels"])
-    title = titles.get(one["source_document_id"] or "")
+def _describe_statement(row: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str, Any]:
+    fields = ("id", "text", "time_start", "time_end", "curation_state", "epistemic_status", "source_excerpt")
+    label = ", ".join(row["source_page_labels"])
+    title = titles.get(row["source_document_id"] or "")
     citation = None if title is None else f"{title}, {label}" if label and label != title else title
     return {
-        **{name: one[name] for name in told},
-        "document_id": one["source_document_id"],
+        **{name: row[name] for name in fields},
+        "document_id": row["source_document_id"],
         "citation": citation,
     }
 
 
-def write_biography(found: Mapping[str, Any], form: str) -> bytes:
+def write_biography(content: Mapping[str, Any], form: str) -> bytes:
     """Format a biography as markdown, text or json."""
     if form == "json":
-        return json.dumps(found, ensure_ascii=False, indent=2).encode("utf-8", "surrogatepass")
-    return "\n".join(_lines(found, form == "markdown")).encode("utf-8", "surrogatepass") + b"\n"
+        return json.dumps(content, ensure_ascii=False, indent=2).encode("utf-8", "surrogatepass")
+    return "\n".join(_write_lines(content, form == "markdown")).encode("utf-8", "surrogatepass") + b"\n"
 
 
-def _lines(found: Mapping[str, Any], marked: bool) -> list[str]:
-    about = found["entity"]
+def _write_lines(content: Mapping[str, Any], marked: bool) -> list[str]:
+    about = content["entity"]
     plain = _one_line if not marked else _escape_words
     title = plain(about["canonical_name"])
     lines = [
@@ -108,20 +108,20 @@ def _lines(found: Mapping[str, Any], marked: bool) -> list[str]:
             lines.extend(["", f"## {name}" if marked else name, *([""] if marked else ["-" * len(name)])])
             lines.extend(f"- {item}" for item in items)
 
-    section("Names", [_name(name, plain) for name in found["names"]])
+    section("Names", [_format_name(name, plain) for name in content["names"]])
     if about["description"]:
         section("Description", [plain(about["description"])])
-    section("Dates", [_date(date, plain) for date in found["dates"]])
-    section("Places", [_place(place, plain) for place in found["places"]])
-    section("Statements", [_format_statement(statement, plain) for statement in found["statements"]])
+    section("Dates", [_format_date(date, plain) for date in content["dates"]])
+    section("Places", [_format_place(place, plain) for place in content["places"]])
+    section("Statements", [_format_statement(statement, plain) for statement in content["statements"]])
     section(
         "Relations",
         [
             f"{plain(relation['source_name'])} – {plain(relation['predicate']) or 'with'} – {plain(relation['target_name'])}"
-            for relation in found["relations"]
+            for relation in content["relations"]
         ],
     )
-    section("Sources", [plain(source["name"]) for source in found["sources"]])
+    section("Sources", [plain(source["name"]) for source in content["sources"]])
     return lines
 
 
@@ -133,27 +133,27 @@ def _escape_words(words: str | None) -> str:
     return re.sub(r"([\\`*_{}\[\]<>#|~])", r"\\\1", _one_line(words))
 
 
-def _name(one: Mapping[str, Any], plain: Any) -> str:
-    marks = [one["romanized"], one["language"], one["script"], one["when"]]
+def _format_name(name: Mapping[str, Any], plain: Any) -> str:
+    marks = [name["romanized"], name["language"], name["script"], name["when"]]
     more = ", ".join(plain(mark) for mark in marks if mark)
-    return f"{plain(one['text'])} ({more})" if more else plain(one["text"])
+    return f"{plain(name['text'])} ({more})" if more else plain(name["text"])
 
 
-def _date(one: Mapping[str, Any], plain: Any) -> str:
-    span = "/".join(filter(None, (one["iso_start"], one["iso_end"])))
-    return f"{plain(one['as_written'])} ({span})" if span else plain(one["as_written"])
+def _format_date(date: Mapping[str, Any], plain: Any) -> str:
+    span = "/".join(filter(None, (date["iso_start"], date["iso_end"])))
+    return f"{plain(date['as_written'])} ({span})" if span else plain(date["as_written"])
 
 
-def _place(one: Mapping[str, Any], plain: Any) -> str:
-    where = f" ({one['lat']}, {one['lon']})" if one["lat"] is not None else ""
-    return f"{plain(one['label'])}{where}"
+def _format_place(place: Mapping[str, Any], plain: Any) -> str:
+    where = f" ({place['lat']}, {place['lon']})" if place["lat"] is not None else ""
+    return f"{plain(place['label'])}{where}"
 
 
-def _format_statement(one: Mapping[str, Any], plain: Any) -> str:
-    when = "/".join(filter(None, (one["time_start"], one["time_end"])))
+def _format_statement(statement: Mapping[str, Any], plain: Any) -> str:
+    when = "/".join(filter(None, (statement["time_start"], statement["time_end"])))
     begun = f"{when}: " if when else ""
-    source = f" [{plain(one['citation'])}]" if one["citation"] else ""
-    return f"{begun}{plain(one['text'])}{source}"
+    source = f" [{plain(statement['citation'])}]" if statement["citation"] else ""
+    return f"{begun}{plain(statement['text'])}{source}"
 
 
 def file_name(about: Mapping[str, Any], form: str) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from armarium.commandline import (
+from armarium_cli.api import (
     Commands,
     Finder,
     Refused,
@@ -59,36 +59,38 @@ def entity(
 ) -> None:
     """Show what is known of an entity: names, dates, places, statements, relations, sources."""
     with project_session() as session:
-        told = session.raw("GET", f"/api/entities/{_entity_id(session, name)}/export", query={"format": form})
+        content = session.raw(
+            "GET", f"/api/entities/{_entity_id(session, name)}/export", query={"format": form}
+        )
     if out is None:
-        answer({"biography": told.decode()}, told.decode().rstrip("\n"))
+        answer({"biography": content.decode()}, content.decode().rstrip("\n"))
         return
     place = full_path(str(out))
-    write_file(Path(place), told, overwrite=overwrite)
+    write_file(Path(place), content, overwrite=overwrite)
     answer({"path": place}, f"Wrote {place}")
 
 
 def _entity_id(session: Session, name: str) -> str:
     if is_id(name):
         return name
-    found = session.get("/api/entities", q=name, limit=MOST)["items"]
-    exact = [one for one in found if name in (one["canonical_name"], *one["aliases"])] or found
+    rows = session.get("/api/entities", q=name, limit=MOST)["items"]
+    exact = [row for row in rows if name in (row["canonical_name"], *row["aliases"])] or rows
     if len(exact) == 1:
         return str(exact[0]["id"])
     if not exact:
         raise Refused(f"No entity here is called {name!r}; armarium entities lists the existing ones.")
-    some = ", ".join(f"{one['canonical_name']} ({one['id']})" for one in exact[:5])
+    some = ", ".join(f"{row['canonical_name']} ({row['id']})" for row in exact[:5])
     raise Refused(f"{len(exact)} entities are called {name!r}: {some}. Name the one you mean by its id.")
 
 
-def _say_statements(found: dict[str, Any]) -> Iterator[str]:
-    if not found["items"]:
+def _say_statements(listing: dict[str, Any]) -> Iterator[str]:
+    if not listing["items"]:
         yield "No statements."
-    for one in found["items"]:
-        doubt = ", in doubt" if one["stale"] else ""
-        yield f"{one['text']}  [{one['curation_state']}{doubt}]  {one['id']}"
-        if one["source_excerpt"]:
-            yield f"    “{' / '.join(one['source_excerpt'].splitlines())}”"
+    for statement in listing["items"]:
+        doubt = ", in doubt" if statement["stale"] else ""
+        yield f"{statement['text']}  [{statement['curation_state']}{doubt}]  {statement['id']}"
+        if statement["source_excerpt"]:
+            yield f"    “{' / '.join(statement['source_excerpt'].splitlines())}”"
 
 
 @commands.asks("statements 'sold the mill'", "GET /api/claims", fixed={"limit": MOST}, says=_say_statements)
@@ -110,27 +112,29 @@ def in_doubt(
     """Show what rests on text that has been corrected since, and what to do about each."""
     with project_session() as session:
         page = None if document is None else document_id(session, document)
-        found = session.get("/api/staleness", document_id=page)
-        sure = [one for one in found["items"] if one["todo"] == "confirm" and one["kind"] != "interpretation"]
+        listing = session.get("/api/staleness", document_id=page)
+        sure = [
+            row for row in listing["items"] if row["todo"] == "confirm" and row["kind"] != "interpretation"
+        ]
         if confirm and sure:
-            kinds = {(one["kind"], one["id"]) for one in found["items"] if one["todo"] == "review"}
+            kinds = {(row["kind"], row["id"]) for row in listing["items"] if row["todo"] == "review"}
             items = [
                 {"kind": kind, "id": identity}
-                for kind, identity in dict.fromkeys((one["kind"], one["id"]) for one in sure)
+                for kind, identity in dict.fromkeys((row["kind"], row["id"]) for row in sure)
                 if (kind, identity) not in kinds
             ]
             if items:
                 session.act("knowledge.confirm", {"items": items})
-                found = session.get("/api/staleness", document_id=page)
+                listing = session.get("/api/staleness", document_id=page)
 
     def print_doubts() -> None:
-        if not found["items"]:
+        if not listing["items"]:
             typer.echo("Nothing is in doubt.")
-        for one in found["items"]:
-            typer.echo(f"{one['todo']}: {one['kind']} {one['text'] or ''} ({one['id']})")
-            typer.echo(f"    {one['why']}")
+        for row in listing["items"]:
+            typer.echo(f"{row['todo']}: {row['kind']} {row['text'] or ''} ({row['id']})")
+            typer.echo(f"    {row['why']}")
 
-    answer(found, print_doubts)
+    answer(listing, print_doubts)
 
 
 @commands.example("same-entities --find")
@@ -141,17 +145,17 @@ def same_entities(
     with project_session() as session:
         if find:
             carry_out(session, "entity.find_matches", {}, "Look for entities that may be the same")
-        found = session.get("/api/entity-matches", state="pending", limit=MOST)
+        listing = session.get("/api/entity-matches", state="pending", limit=MOST)
         names = {
-            one: session.get(f"/api/entities/{one}")["canonical_name"]
-            for match in found["items"]
-            for one in (match["survivor_entity_id"], match["candidate_entity_id"])
+            entity_id: session.get(f"/api/entities/{entity_id}")["canonical_name"]
+            for match in listing["items"]
+            for entity_id in (match["survivor_entity_id"], match["candidate_entity_id"])
         }
 
     def print_entities() -> None:
-        typer.echo(f"{plural(found['total'], 'pair')} to decide")
-        for one in found["items"]:
-            pair = f"{names[one['survivor_entity_id']]} – {names[one['candidate_entity_id']]}"
-            typer.echo(f"{one['score']:.2f}  {pair}  {one['reason'] or ''}  {one['id']}")
+        typer.echo(f"{plural(listing['total'], 'pair')} to decide")
+        for match in listing["items"]:
+            pair = f"{names[match['survivor_entity_id']]} – {names[match['candidate_entity_id']]}"
+            typer.echo(f"{match['score']:.2f}  {pair}  {match['reason'] or ''}  {match['id']}")
 
-    answer(found, print_entities)
+    answer(listing, print_entities)

@@ -174,5 +174,11 @@ not_an_authority_file = Invalid.saying(
     "RDF/XML, and an extract of Wikidata with one JSON item a line.",
 )
 authority_file_needed = Invalid.saying(
-    "file_needed", "Name an authority file on this machine in the setting file."
+    "file_needed",
+    "Name an authority file on this machine in the setting file, or a reconciliation service in the setting service.",
+)
+names_may_not_leave = Invalid.saying(
+    "names_may_not_leave",
+    "{host} is not this machine, and names of the project would be sent there. Allow it (names_may_leave), or name an "
+    "authority file.",
 )

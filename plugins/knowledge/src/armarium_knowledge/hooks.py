@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from armarium.api import hookimpl
 from armarium_checking.api import Layer
 from armarium_documents.api import Carrier
-from armarium_knowledge.actions import confirming, moving, tagged
+from armarium_knowledge.actions import confirming, mentions, moving
 from armarium_knowledge.layers import LAYERS
 from armarium_knowledge.queries import exported, for_families, page_marks, search_sources
 from armarium_search.api import Kind, Scope
@@ -24,7 +24,7 @@ armarium_source_model_entities_by_uri = hookimpl(for_families.named_by_authority
 armarium_workflows_found_in_run = if_asked(for_families.found_in_run)
 armarium_georeference_entity = if_asked(search_sources.place_entity)
 armarium_georeference_mentions = if_asked(search_sources.place_mentions)
-armarium_formats_take_marks = if_asked(tagged.take_names_of_import)
+armarium_formats_take_marks = if_asked(mentions.take_names_of_import)
 armarium_formats_mark_page = if_asked(page_marks.mark_names)
 
 

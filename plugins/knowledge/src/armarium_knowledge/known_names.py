@@ -16,21 +16,9 @@ from armarium_knowledge.queries.mentions import RefusedSpans
 from armarium_knowledge.queries.visible import HiddenKnowledge
 from armarium_knowledge.records.entities import entities
 from armarium_knowledge.records.mentions import Mention, mentions
-from armarium_source_model.api import Word, name_words
+from armarium_source_model.api import Word, is_unspaced, name_words
 
 HELD = "knowledge.names"
-
-_UNSPACED = (
-    (0x0E00, 0x0EFF),
-    (0x0F00, 0x0FFF),
-    (0x1000, 0x109F),
-    (0x1780, 0x17FF),
-    (0x3040, 0x30FF),
-    (0x3400, 0x9FFF),
-    (0xF900, 0xFAFF),
-    (0x20000, 0x3FFFF),
-)
-"""Scripts without blanks between words: Thai and Lao, Tibetan, Burmese, Khmer, kana, Han."""
 
 SHORTEST = 3
 """The shortest name to look for in a script with blanks, in letters; in one without, the least is two."""
@@ -90,27 +78,27 @@ class KnownNames:
 
     def on_line(self, text: str, *, misread: bool) -> list[FoundName]:
         """Return the names on one line: of overlapping ones the longest, then the best."""
-        found: list[tuple[int, int, str, float]] = []
+        matches: list[tuple[int, int, str, float]] = []
         for words in name_words(text):
             line = _FoldedLine.of(words)
-            found += self._exact(line)
+            matches += self._find_exact(line)
             if misread and self.buckets:
-                found += self._find_misread(line)
-        found.sort(key=lambda one: (-one[3], one[0] - one[1], one[0]))
-        taken: list[tuple[int, int]] = []
-        kept: list[FoundName] = []
-        for start, end, name, score in found:
-            at = bisect.bisect(taken, (start, end))
-            if (at and taken[at - 1][1] > start) or (at < len(taken) and taken[at][0] < end):
+                matches += self._find_misread(line)
+        matches.sort(key=lambda match: (-match[3], match[0] - match[1], match[0]))
+        spans: list[tuple[int, int]] = []
+        names: list[FoundName] = []
+        for start, end, name, score in matches:
+            at = bisect.bisect(spans, (start, end))
+            if (at and spans[at - 1][1] > start) or (at < len(spans) and spans[at][0] < end):
                 continue
             named = self.by_name[name]
-            if _PARTED.search(text, start, end) and not any("," in one.canonical_name for one in named):
+            if _PARTED.search(text, start, end) and not any("," in entity.canonical_name for entity in named):
                 continue
-            taken.insert(at, (start, end))
-            kept.append(FoundName(start, end, name, tuple(named), score))
-        return sorted(kept)
+            spans.insert(at, (start, end))
+            names.append(FoundName(start, end, name, tuple(named), score))
+        return sorted(names)
 
-    def _exact(self, line: _FoldedLine) -> Iterator[tuple[int, int, str, float]]:
+    def _find_exact(self, line: _FoldedLine) -> Iterator[tuple[int, int, str, float]]:
         if not self.by_name:
             return
         for last, name in self.automaton.iter(line.text):
@@ -137,12 +125,6 @@ class KnownNames:
                 best = process.extractOne(window, list(near), scorer=Levenshtein.distance, score_cutoff=wrong)
                 if best is not None and (best[1] <= 1 or len(best[0]) >= TWO_WRONG):
                     yield line.starts[start], line.ends[end], best[0], round(1 - best[1] / len(best[0]), 4)
-
-
-def is_unspaced(letter: str) -> bool:
-    """Return whether a letter belongs to a script without blanks between words."""
-    code = ord(letter)
-    return any(first <= code <= last for first, last in _UNSPACED)
 
 
 def _long_enough(name: str) -> bool:
@@ -213,34 +195,34 @@ def names_on_page(
     places = PagePlaces(conn, document_id)
     refused = RefusedSpans(conn, places)
     rows = Mention.rows.all(conn, mentions.c.document_id == document_id)
-    there = {
+    spans = {
         (place.page_start, place.page_end) for place in places_of(places, rows) if isinstance(place, Place)
     }
     left_out = set(HiddenKnowledge(conn).entities)
-    found = []
+    occurrences = []
     for line in places.lines:
-        for one in names.on_line(line.text, misread=misread):
-            start, end = line.page_start + one.start, line.page_start + one.end
-            if any(start < last and first < end for first, last in there):
+        for match in names.on_line(line.text, misread=misread):
+            start, end = line.page_start + match.start, line.page_start + match.end
+            if any(start < last and first < end for first, last in spans):
                 continue
             not_these = {*refused.entities_at(start, end), *left_out}
             # A name refused here must not come back as the same name of another entity.
-            if any(named.entity_id in not_these for named in one.named):
+            if any(named.entity_id in not_these for named in match.named):
                 continue
-            first, *others = one.named
-            found.append(
+            first, *others = match.named
+            occurrences.append(
                 {
                     "char_start": start,
                     "char_end": end,
                     "text": places.text[start:end],
                     "segment_id": line.segment_id,
                     "representation_id": line.representation_id,
-                    "line_start": one.start,
-                    "line_end": one.end,
+                    "line_start": match.start,
+                    "line_end": match.end,
                     **first._asdict(),
-                    "name": one.name,
-                    "score": one.score,
+                    "name": match.name,
+                    "score": match.score,
                     "others": [other.entity_id for other in others],
                 }
             )
-    return found
+    return occurrences

@@ -54,12 +54,12 @@ def shortlist(ctx: ActionContext, target_id: str, verdict: str, by_person: bool)
 
 def _claims_of(conn: Connection, page_id: str) -> list[Proposal]:
     """Return each with its passages, from whichever pages."""
-    there = select(claim_sources.c.claim_id).where(claim_sources.c.document_id == page_id)
+    query = select(claim_sources.c.claim_id).where(claim_sources.c.document_id == page_id)
     waiting = claims.c.curation_state.in_(("unreviewed", "shortlisted"))
     rows = Claim.rows.all(
-        conn, claims.c.id.in_(there), waiting, claims.c.merged_into_id.is_(None), order=(claims.c.id,)
+        conn, claims.c.id.in_(query), waiting, claims.c.merged_into_id.is_(None), order=(claims.c.id,)
     )
-    shown = []
+    proposals = []
     for row in rows:
         sources = SOURCES.all(conn, claim_sources.c.claim_id == row["id"], order=(claim_sources.c.position,))
         passage = " / ".join(source["excerpt"] for source in sources if source["excerpt"])
@@ -68,8 +68,8 @@ def _claims_of(conn: Connection, page_id: str) -> list[Proposal]:
         pages = {
             source["document_id"] for source in sources if source["excerpt"] and source["document_id"]
         } - {page_id}
-        shown.append(Proposal(row["id"], " ".join(words.split()), row["text"], also=tuple(sorted(pages))))
-    return shown
+        proposals.append(Proposal(row["id"], " ".join(words.split()), row["text"], also=tuple(sorted(pages))))
+    return proposals
 
 
 def _entities_of(conn: Connection, page_id: str) -> list[Proposal]:
@@ -79,15 +79,15 @@ def _entities_of(conn: Connection, page_id: str) -> list[Proposal]:
     for row, place in zip(rows, places_of(places, rows), strict=True):
         line = places.line(place.segment_id) if isinstance(place, Place) else None
         passages.setdefault(row["entity_id"], {})[line.text if line else row["text"]] = None
-    shown = []
+    proposals = []
     for entity_id, lines in passages.items():
-        found = Entity.rows.get(conn, entity_id)
-        if found is not None and found["curation_state"] == "unreviewed":
-            names = ", ".join(name["text"] for name in found["names"]) or "none"
-            name = found["canonical_name"]
-            words = f"{name}, {found['entity_type']}. Other names: {names}. Passages: {' / '.join(lines)}"
-            shown.append(Proposal(entity_id, " ".join(words.split()), name))
-    return shown
+        entity = Entity.rows.get(conn, entity_id)
+        if entity is not None and entity["curation_state"] == "unreviewed":
+            names = ", ".join(name["text"] for name in entity["names"]) or "none"
+            name = entity["canonical_name"]
+            words = f"{name}, {entity['entity_type']}. Other names: {names}. Passages: {' / '.join(lines)}"
+            proposals.append(Proposal(entity_id, " ".join(words.split()), name))
+    return proposals
 
 
 def _show(gather: Callable[[Connection, str], list[Proposal]]) -> Any:

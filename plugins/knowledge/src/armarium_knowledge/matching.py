@@ -83,7 +83,7 @@ _ANY = (("[jy]", "i"), ("[vw]", "u"), ("ph", "f"), ("th", "t"), ("[ckq]", "k"), 
 """Letters that old spellings interchange, if no language is stated."""
 
 _COMPILED = {
-    language: tuple((re.compile(found), into) for found, into in rules)
+    language: tuple((re.compile(pattern), into) for pattern, into in rules)
     for language, rules in {**_SPELLINGS, "": _ANY}.items()
 }
 _TWICE = re.compile(r"(.)\1+")
@@ -97,8 +97,8 @@ _SAINT = re.compile(r"\b(?:s|st|ste|sta|sto|saint|sainte|sankt|sant|santa|santo)
 def sound(word: str, language: str | None = None) -> str:
     """Return how a folded word sounds, as letters: words spelled differently for the same sound get the same key."""
     rules = _COMPILED.get((language or "").split("-")[0], _COMPILED[""])
-    for found, into in rules:
-        word = found.sub(into, word)
+    for pattern, into in rules:
+        word = pattern.sub(into, word)
     return _TWICE.sub(r"\1", word)
 
 
@@ -108,50 +108,50 @@ def sounds(name: str, language: str | None) -> list[str]:
     return sorted(filter(None, (sound(word, language) for word in plain.split())))
 
 
-def keys_of(one: Candidate) -> set[str]:
+def keys_of(candidate: Candidate) -> set[str]:
     """Return the keys under which an entity is compared: the sounds of all words of a name, and the longest
     word's first letters.
     """
-    found: set[str] = set()
-    for name in one.names:
-        for language in {one.language, None}:
+    keys: set[str] = set()
+    for name in candidate.names:
+        for language in {candidate.language, None}:
             if heard := sounds(name, language):
-                found.add(" ".join(heard))
-                found.add(f"~{max(heard, key=len)[:4]}")
-    return found
+                keys.add(" ".join(heard))
+                keys.add(f"~{max(heard, key=len)[:4]}")
+    return keys
 
 
 def find_alike(candidates: Sequence[Candidate], min_score: float) -> Iterator[AlikePair]:
     """Return pairs of one type whose names are similar to at least *min_score* or sound the same, each pair once."""
     by_key: dict[tuple[str, str], list[Candidate]] = {}
-    for one in candidates:
-        for key in keys_of(one):
-            by_key.setdefault((one.entity_type, key), []).append(one)
-    seen: set[tuple[str, str]] = set()
+    for candidate in candidates:
+        for key in keys_of(candidate):
+            by_key.setdefault((candidate.entity_type, key), []).append(candidate)
+    compared: set[tuple[str, str]] = set()
     for own in by_key.values():
         if len(own) > MOST_ALIKE:
             continue
-        for one, other in combinations(own, 2):
-            pair = (min(one.id, other.id), max(one.id, other.id))
-            if pair[0] == pair[1] or pair in seen:
+        for candidate, other in combinations(own, 2):
+            pair = (min(candidate.id, other.id), max(candidate.id, other.id))
+            if pair[0] == pair[1] or pair in compared:
                 continue
-            seen.add(pair)
-            found = compare_names(one, other)
-            if found is not None and found[0] >= min_score:
-                yield AlikePair(*pair, found[0], found[1])
+            compared.add(pair)
+            likeness = compare_names(candidate, other)
+            if likeness is not None and likeness[0] >= min_score:
+                yield AlikePair(*pair, likeness[0], likeness[1])
 
 
-def compare_names(one: Candidate, other: Candidate) -> tuple[float, str] | None:
+def compare_names(candidate: Candidate, other: Candidate) -> tuple[float, str] | None:
     """Return (how similar, the sentence why) of the two names that are most similar."""
     from rapidfuzz.distance import JaroWinkler
 
     best: tuple[float, str] | None = None
-    for mine in one.names:
+    for mine in candidate.names:
         for theirs in other.names:
             if mine == theirs:
                 return 1.0, f"Both have the name “{mine}”."
             score = JaroWinkler.similarity(" ".join(sorted(mine.split())), " ".join(sorted(theirs.split())))
-            if _sounds(one, mine) & _sounds(other, theirs):
+            if _hear_name(candidate, mine) & _hear_name(other, theirs):
                 # The same sound in another spelling counts for more than the letters alone.
                 score = max(score, 0.9)
             if best is None or score > best[0]:
@@ -159,8 +159,8 @@ def compare_names(one: Candidate, other: Candidate) -> tuple[float, str] | None:
     return best
 
 
-def _sounds(one: Candidate, name: str) -> set[str]:
-    return {" ".join(sounds(name, language)) for language in {one.language, None}} - {""}
+def _hear_name(candidate: Candidate, name: str) -> set[str]:
+    return {" ".join(sounds(name, language)) for language in {candidate.language, None}} - {""}
 
 
 def candidates_of(rows: Iterable[tuple[str, str, str | None, str]]) -> list[Candidate]:

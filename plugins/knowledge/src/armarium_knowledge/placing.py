@@ -70,13 +70,13 @@ class PagePlaces:
     """The text of a page, and where the characters of its lines are in it. Computed once for many places."""
 
     def __init__(self, conn: Connection, document_id: str) -> None:
-        found: PageTextResult = page_text(conn, document_id, rule=reading_rule(conn))
+        page: PageTextResult = page_text(conn, document_id, rule=reading_rule(conn))
         spans = [
             (span.segment_id, span.representation_id, span.char_start, span.char_end)
-            for span in found.assembled.spans
+            for span in page.assembled.spans
         ]
-        self._take(conn, document_id, found.text, spans)
-        self.pass_id = found.pass_id
+        self._take(conn, document_id, page.text, spans)
+        self.pass_id = page.pass_id
 
     def _take(
         self, conn: Connection, document_id: str, text: str, spans: Iterable[tuple[str, str, int, int]]
@@ -100,11 +100,11 @@ class PagePlaces:
 
     def know_readings(self, ids: Iterable[str]) -> None:
         """Load these readings in one query; `place` asks for those that were corrected."""
-        missing = [one for one in dict.fromkeys(ids) if one not in self._readings]
+        missing = [reading_id for reading_id in dict.fromkeys(ids) if reading_id not in self._readings]
         if missing:
             table = representations.c
-            asked = select(table.id, table.content, table.created_at).where(is_among(table.id, missing))
-            self._readings |= {row[0]: Reading(row[1] or "", row[2]) for row in self.conn.execute(asked)}
+            query = select(table.id, table.content, table.created_at).where(is_among(table.id, missing))
+            self._readings |= {row[0]: Reading(row[1] or "", row[2]) for row in self.conn.execute(query)}
 
     def _old_reading(self, representation_id: str) -> Reading:
         self.know_readings([representation_id])
@@ -124,8 +124,8 @@ class PagePlaces:
             return [line]
         if (segment_id, since) not in self._led:
             led_to = follow_segment(self.conn, segment_id, since)
-            found = [line for one in led_to if (line := self.line(one)) is not None]
-            self._led[segment_id, since] = found
+            lines = [line for later_id in led_to if (line := self.line(later_id)) is not None]
+            self._led[segment_id, since] = lines
         return self._led[segment_id, since]
 
     def place(self, segment_id: str, representation_id: str, start: int, end: int) -> Place | str:
@@ -137,8 +137,8 @@ class PagePlaces:
         lines = self._lines_now(segment_id, old.created_at)
         if not lines:
             return "Its line is not part of the page's text."
-        there = move_span(start, end, old.text, "\n".join(line.text for line in lines))
-        return there if isinstance(there, str) else _place_among(lines, *there)
+        span = move_span(start, end, old.text, "\n".join(line.text for line in lines))
+        return span if isinstance(span, str) else _place_among(lines, *span)
 
     def find(self, row: Mapping[Any, Any]) -> Place | str:
         """As `place`, of the characters of a row: a mention, a refusal, a piece of evidence."""
@@ -156,9 +156,9 @@ class PagePlaces:
         segment_id, representation_id, start, end = (row[name] for name in ON_LINE)
         old = self._old_reading(representation_id)
         lines = self._lines_now(segment_id, old.created_at)
-        there = align_span(start, end, old.text, "\n".join(line.text for line in lines))
-        found = None if there is None else _place_among(lines, *there)
-        return found if isinstance(found, Place) else None
+        span = align_span(start, end, old.text, "\n".join(line.text for line in lines))
+        place = None if span is None else _place_among(lines, *span)
+        return place if isinstance(place, Place) else None
 
     def pieces(self, start: int, end: int) -> list[Place]:
         """Return the characters *start* to *end* of the page's text, line by line. Invalid if they are not
@@ -170,19 +170,19 @@ class PagePlaces:
         for offset in (start, end):
             if offset < len(self.text) and unicodedata.category(self.text[offset])[0] == "M":
                 raise cuts_a_character(offset)
-        found = []
+        places = []
         for line in self.lines:
             first, last = max(start, line.page_start), min(end, line.page_start + len(line.text))
             if first < last:
-                found.append(_place_in(line, first - line.page_start, last - line.page_start))
-        return found
+                places.append(_place_in(line, first - line.page_start, last - line.page_start))
+        return places
 
     def piece(self, start: int, end: int) -> Place:
         """As `pieces`, for characters on one line; Invalid if they cross its end."""
-        found = self.pieces(start, end)
-        if len(found) != 1 or (found[0].page_start, found[0].page_end) != (start, end):
+        places = self.pieces(start, end)
+        if len(places) != 1 or (places[0].page_start, places[0].page_end) != (start, end):
             raise several_lines(start, end)
-        return found[0]
+        return places[0]
 
     def fingerprint(self, segment_id: str) -> str | None:
         """Return the fingerprint of the present text of the segment's line; None if it is in no line of the text."""
@@ -201,37 +201,39 @@ class KeptPlaces(PagePlaces):
 
     def place(self, segment_id: str, representation_id: str, start: int, end: int) -> Place | str:
         """As `PagePlaces.place`; what is in none of these lines is looked for on the whole page."""
-        there = super().place(segment_id, representation_id, start, end)
-        if isinstance(there, Place):
-            return there
+        place = super().place(segment_id, representation_id, start, end)
+        if isinstance(place, Place):
+            return place
         if self._whole is None:
             self._whole = PagePlaces(self.conn, self.document_id)
         return self._whole.place(segment_id, representation_id, start, end)
 
 
-def kept_places(conn: Connection, wanted: Mapping[str, set[str]]) -> dict[str, PagePlaces]:
-    """Return for each page of *wanted* the places of its segments; a page is left out if its text is not
-    cached, or one of them is in none of its lines. Not for use in a step, since the texts are cached only at
-    its end.
+def kept_places(conn: Connection, segments_by_page: Mapping[str, set[str]]) -> dict[str, PagePlaces]:
+    """Return for each page the places of the segments named; a page is left out if its text is not cached, or
+    one of them is in none of its lines. Not for use in a step, since the texts are cached only at its end.
     """
     pages = raw_of(conn).execute(
         f"SELECT t.document_id, t.text, t.spans FROM {page_texts} t JOIN json_each(?) j ON j.value = t.document_id "
         f"WHERE NOT EXISTS (SELECT 1 FROM {due_pages} d WHERE d.document_id = t.document_id)",
-        (json_text(list(wanted)),),
+        (json_text(list(segments_by_page)),),
     )
     spans = {}
     for document_id, text, written in pages:
-        lines = [one for one in orjson.loads(written) if one[0] in wanted[document_id]]
-        if len({line[0] for line in lines}) == len(wanted[document_id]):
+        lines = [line for line in orjson.loads(written) if line[0] in segments_by_page[document_id]]
+        if len({line[0] for line in lines}) == len(segments_by_page[document_id]):
             spans[document_id] = text, lines
     ids = [line[0] for _, lines in spans.values() for line in lines]
     counting = counting_of_segments(conn, ids, rule=reading_rule(conn))
-    found: dict[str, PagePlaces] = {}
+    places_by_page: dict[str, PagePlaces] = {}
     for document_id, (text, lines) in spans.items():
         if all(line[0] in counting for line in lines):
-            own = [(one, counting[one].representation_id, start, end) for one, start, end in lines]
-            found[document_id] = KeptPlaces(conn, document_id, text, own)
-    return found
+            own = [
+                (segment_id, counting[segment_id].representation_id, start, end)
+                for segment_id, start, end in lines
+            ]
+            places_by_page[document_id] = KeptPlaces(conn, document_id, text, own)
+    return places_by_page
 
 
 def _place_among(lines: Sequence[Line], start: int, end: int) -> Place | str:

@@ -3,22 +3,10 @@
 from __future__ import annotations
 
 from armarium.api import Migration, Plugin, actions_in, hookimpl, queries_in
-from armarium_knowledge import hooks
-from armarium_knowledge.actions import (
-    claims,
-    confirming,
-    entities,
-    job_findings,
-    mentions,
-    merging,
-    notes,
-)
+from armarium_knowledge import actions, hooks, queries
 from armarium_knowledge.folding import refold
 from armarium_knowledge.jobs.matches import MATCHES
-from armarium_knowledge.queries import claims as claims_read
-from armarium_knowledge.queries import dates, for_families, graph, names, staleness
-from armarium_knowledge.queries import entities as entities_read
-from armarium_knowledge.queries import mentions as mentions_read
+from armarium_knowledge.queries import for_families
 from armarium_knowledge.queries.visible import WithheldKnowledge
 from armarium_knowledge.recipe_jobs import RECIPE_JOBS
 from armarium_knowledge.reconciliation_routes import LINKED
@@ -45,8 +33,8 @@ def armarium_plugin() -> Plugin:
         metadata=metadata,
         version=2,
         migrations=(Migration(2, "Names folded without their punctuation", refold),),
-        actions=actions_in(entities, merging, job_findings, mentions, claims, notes, confirming),
-        queries=queries_in(entities_read, mentions_read, claims_read, graph, staleness, names, dates),
+        actions=actions_in(actions),
+        queries=queries_in(queries),
         jobs=(MATCHES,),
         recipe_jobs=RECIPE_JOBS,
         routers=(router, reconciliation),

@@ -2,43 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from armarium.api import Example, page_job
-from armarium_knowledge import samples
+from armarium.api import page_job
 from armarium_knowledge.jobs import authorities, names, statements
 from armarium_knowledge.schemas.work import AuthoritySettings, DateSettings, ModelSettings, NameSettings
 from armarium_reading.api import model_job
-
-
-def _named_page(ex: Example) -> dict[str, Any]:
-    page = samples.read_page(ex)
-    samples.entity(ex)
-    return {"page_id": page["page_id"], "settings": {}}
-
-
-def _dated_page(ex: Example) -> dict[str, Any]:
-    page = samples.read_page(ex)
-    day = samples.entity(ex, "The third of March 1642", "event")
-    start = len(samples.WORDS[0]) + 1 + samples.WORDS[1].index("third")
-    where = {
-        "document_id": page["page_id"],
-        "char_start": start,
-        "char_end": start + len("third of March 1642"),
-    }
-    ex.run("mention.create", {"entity_id": day, **where})
-    return {"page_id": page["page_id"], "settings": {"language": "en"}}
-
-
-def _linked_page(ex: Example) -> dict[str, Any]:
-    there = samples.mention(ex)
-    file = ex.file("authorities.csv", b"name,uri\nJuan Garcia,http://viaf.org/viaf/42\n")
-    return {"page_id": there["page_id"], "settings": {"file": str(file)}}
-
-
-def _read_page(ex: Example) -> dict[str, Any]:
-    return {"page_id": samples.read_page(ex)["page_id"]}
-
 
 FIND_NAMES = page_job(
     "find-names-tag-words",
@@ -59,7 +26,6 @@ FIND_NAMES = page_job(
     provider_setting="provider",
     model_setting="model",
     place=names.placed_names,
-    example=_named_page,
     compare="names found of those a person marked, and how many of those found are names",
 )
 
@@ -75,7 +41,6 @@ FIND_STATEMENTS = model_job(
     takes_any=True,
     gives=("claims",),
     writes=("claim.take",),
-    example=_read_page,
     compare="statements that a person kept, of all statements found",
 )
 
@@ -90,7 +55,6 @@ WORK_OUT_DATES = page_job(
     takes=("mentions",),
     gives=("dates",),
     writes=("entity.take_dates",),
-    example=_dated_page,
     compare="dates that a person would have given, of all dates worked out",
 )
 
@@ -98,15 +62,18 @@ LINK = page_job(
     "link-to-authorities",
     authorities.link,
     AuthoritySettings,
-    summary="Link the entities of pages to an authority file of this machine.",
+    summary="Link the entities of pages to an authority file of this machine, or to a reconciliation service.",
+    also_lanes=("network",),
     name="Link to authorities",
-    description="Links the entities that each page names to the entries of an authority file that are called the same.",
+    description=(
+        "Links the entities that each page names to the entries of an authority file that are called the same, or to what a"
+        " reconciliation service proposes for their names."
+    ),
     layer="graph",
     takes=("mentions",),
     gives=("authority_links",),
     writes=("entity.take_links",),
     place=authorities.placed_file,
-    example=_linked_page,
     compare="links that a person kept, of all links",
 )
 
@@ -121,7 +88,6 @@ DESCRIBE = model_job(
     takes=("page_reading",),
     gives=("catalogue_record",),
     writes=("artifact.create",),
-    example=_read_page,
 )
 
 PULL_OUT = model_job(
@@ -135,7 +101,6 @@ PULL_OUT = model_job(
     takes=("page_reading",),
     gives=("passages",),
     writes=("artifact.create",),
-    example=_read_page,
 )
 
 RECIPE_JOBS = (FIND_NAMES, FIND_STATEMENTS, WORK_OUT_DATES, LINK, DESCRIBE, PULL_OUT)

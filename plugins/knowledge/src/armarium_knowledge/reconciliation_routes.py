@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from armarium.api import REFUSALS, CurrentLibrary, NotFound
 from armarium_knowledge.queries import reconciling
 from armarium_knowledge.queries.entities import entity
-from armarium_knowledge.schemas import reconciliation as said
+from armarium_knowledge.schemas import reconciliation as schemas
 
 LINKED = "/api/reconcile/"
 MOST_VALUES, ALL_VALUES = "Most values", "How many values of it are answered at most; 0: all."
@@ -28,7 +28,7 @@ Edition = Annotated[
 Token = Annotated[str, Path(max_length=200, description="The token of a viewer for one project")]
 Prefix = Annotated[str, Query(max_length=1_000)]
 Cursor = Annotated[int, Query(ge=0, le=10**6)]
-Limit = Annotated[int, Query(ge=1, le=said.MOST_CANDIDATES)]
+Limit = Annotated[int, Query(ge=1, le=schemas.MOST_CANDIDATES)]
 
 router = APIRouter(
     prefix="/api/reconcile/{token}/{edition}",
@@ -41,7 +41,7 @@ _HTML: dict[int | str, dict[str, Any]] = {
 }
 
 
-def _manifest(request: Request, library: Any, token: str, edition: str) -> dict[str, Any]:
+def _describe_service(request: Request, library: Any, token: str, edition: str) -> dict[str, Any]:
     """Return what the service is and can, in the words of the edition."""
     base = f"{request.url.scheme}://{request.headers['host']}{LINKED}{quote(token, safe='')}/{edition}"
     with library.db.read() as conn:
@@ -50,9 +50,9 @@ def _manifest(request: Request, library: Any, token: str, edition: str) -> dict[
     def at(path: str) -> dict[str, str]:
         return {"service_url": base, "service_path": path}
 
-    told = {
+    manifest = {
         "versions": [edition],
-        "name": f"{library.setting('name')} (Armarium)",
+        "name": f"{library.name} (Armarium)",
         "defaultTypes": types,
         "standardizedScore": True,
     }
@@ -61,7 +61,7 @@ def _manifest(request: Request, library: Any, token: str, edition: str) -> dict[
     if edition != "0.2":
         settings = [{**limit, "id": "limit", "name": MOST_VALUES, "helpText": ALL_VALUES}]
         return {
-            **told,
+            **manifest,
             "view": {"url": f"{base}/preview?id={{id}}"},
             "preview": size,
             "suggest": {"entity": True, "type": True, "property": True},
@@ -69,7 +69,7 @@ def _manifest(request: Request, library: Any, token: str, edition: str) -> dict[
         }
     address = {"url": f"{base}/preview?id={{{{id}}}}"}
     return {
-        **told,
+        **manifest,
         "identifierSpace": "urn:armarium:",
         "schemaSpace": "urn:armarium:entity-type:",
         "view": address,
@@ -83,43 +83,42 @@ def _manifest(request: Request, library: Any, token: str, edition: str) -> dict[
 
 
 def _answer(
-    request: Request,
-    library: Any,
-    token: str,
-    edition: str,
-    queries: str | None,
-    extend: str | None,
+    request: Request, library: Any, token: str, edition: str, queries: str | None, extend: str | None
 ) -> dict[str, Any]:
     try:
-        asked = None if queries is None else said.QUERIES.validate_json(queries)
-        wanted = None if extend is None else said.ExtendEntities.model_validate_json(extend)
+        questions = None if queries is None else schemas.QUERIES.validate_json(queries)
+        extension = None if extend is None else schemas.ExtendEntities.model_validate_json(extend)
     except ValidationError as error:
         raise RequestValidationError(error.errors(include_input=False, include_context=False)) from None
-    if asked is not None:
+    if questions is not None:
         with library.db.read() as conn:
-            found = reconciling.candidates(conn, [one.question() for one in asked.values()])
-        return {key: {"result": result} for key, result in zip(asked, found, strict=True)}
-    if wanted is not None:
-        told = _answer_properties(library, wanted)
-        rows = {row["id"]: {one["id"]: one["values"] for one in row["properties"]} for row in told["rows"]}
-        return {"meta": told["meta"], "rows": rows}
-    return _manifest(request, library, token, edition)
+            candidates = reconciling.candidates(conn, [query.question() for query in questions.values()])
+        return {key: {"result": result} for key, result in zip(questions, candidates, strict=True)}
+    if extension is not None:
+        answered = _answer_properties(library, extension)
+        rows = {
+            row["id"]: {prop["id"]: prop["values"] for prop in row["properties"]} for row in answered["rows"]
+        }
+        return {"meta": answered["meta"], "rows": rows}
+    return _describe_service(request, library, token, edition)
 
 
-def _answer_properties(library: Any, asked: said.ExtendEntities) -> dict[str, Any]:
+def _answer_properties(library: Any, extension: schemas.ExtendEntities) -> dict[str, Any]:
     """Return the properties of entities; of those that are not here, nothing."""
-    known = {one.id: reconciling.PROPERTIES.get(one.id) for one in asked.properties}
+    known = {prop.id: reconciling.PROPERTIES.get(prop.id) for prop in extension.properties}
     with library.db.read() as conn:
-        rows = reconciling.visible_entities(conn, asked.ids)
+        rows = reconciling.visible_entities(conn, extension.ids)
     answered = []
-    for entity_id in dict.fromkeys(asked.ids):
+    for entity_id in dict.fromkeys(extension.ids):
         row, properties = rows.get(entity_id), []
-        for wanted in asked.properties:
-            known_one = known[wanted.id]
-            values = list(known_one.values(row)) if row is not None and known_one is not None else []
-            properties.append({"id": wanted.id, "values": values[: wanted.limit or None]})
+        for prop in extension.properties:
+            known_property = known[prop.id]
+            values = (
+                list(known_property.values(row)) if row is not None and known_property is not None else []
+            )
+            properties.append({"id": prop.id, "values": values[: prop.limit or None]})
         answered.append({"id": entity_id, "properties": properties})
-    meta = [{"id": key, "name": one.name if one is not None else key} for key, one in known.items()]
+    meta = [{"id": key, "name": prop.name if prop is not None else key} for key, prop in known.items()]
     return {"meta": meta, "rows": answered}
 
 
@@ -157,20 +156,20 @@ def reconcile_form(
 
 @router.post("/match", summary="Candidates for names (draft of 1.0)", response_model_exclude_none=True)
 def match(
-    library: CurrentLibrary, token: Token, edition: Edition, asked: said.DraftQueries
-) -> said.DraftResults:
+    library: CurrentLibrary, token: Token, edition: Edition, asked: schemas.DraftQueries
+) -> schemas.DraftResults:
     """Return the candidates for each question, in the same order. Nothing is written."""
     with library.db.read() as conn:
-        found = reconciling.candidates(conn, [one.question() for one in asked.queries])
-    return said.DraftResults.model_validate({"results": [{"candidates": one} for one in found]})
+        answers = reconciling.candidates(conn, [query.question() for query in asked.queries])
+    return schemas.DraftResults.model_validate({"results": [{"candidates": answer} for answer in answers]})
 
 
 @router.post("/extend", summary="Properties of entities (draft of 1.0)")
 def extend(
-    library: CurrentLibrary, token: Token, edition: Edition, asked: said.ExtendEntities
-) -> said.DraftExtended:
+    library: CurrentLibrary, token: Token, edition: Edition, asked: schemas.ExtendEntities
+) -> schemas.DraftExtended:
     """Return the values of the properties for each entity. Nothing is written."""
-    return said.DraftExtended.model_validate(_answer_properties(library, asked))
+    return schemas.DraftExtended.model_validate(_answer_properties(library, asked))
 
 
 @router.get("/extend/propose", summary="Properties that entities can be asked for")
@@ -179,10 +178,12 @@ def propose_properties(
     token: Token,
     edition: Edition,
     type: Prefix | None = None,
-    limit: Limit = said.MOST_CANDIDATES,
-) -> said.ProposedProperties:
+    limit: Limit = schemas.MOST_CANDIDATES,
+) -> schemas.ProposedProperties:
     """Return them; they are the same for every type."""
-    return said.ProposedProperties.model_validate({"type": type, "properties": _properties("")[:limit]})
+    return schemas.ProposedProperties.model_validate(
+        {"type": type, "properties": _find_properties("")[:limit]}
+    )
 
 
 @router.get(
@@ -198,18 +199,22 @@ def suggest(
     prefix: Prefix = "",
     cursor: Cursor = 0,
     limit: Limit = 10,
-) -> said.ReconciliationSuggestions:
+) -> schemas.ReconciliationSuggestions:
     """Return those with a name that begins so, `limit` of them from `cursor` on."""
     if kind == "property":
-        found: list[Any] = _properties(prefix)[cursor : cursor + limit]
+        matches: list[Any] = _find_properties(prefix)[cursor : cursor + limit]
     else:
         with library.db.read() as conn:
             if kind == "entity":
-                found = reconciling.suggested_entities(conn, prefix, cursor, limit)
+                matches = reconciling.suggested_entities(conn, prefix, cursor, limit)
             else:
-                found = [one for one in reconciling.entity_types(conn) if _begins(one["name"], prefix)]
-                found = found[cursor : cursor + limit]
-    return said.ReconciliationSuggestions.model_validate({"result": found})
+                matches = [
+                    entity_type
+                    for entity_type in reconciling.entity_types(conn)
+                    if _begins(entity_type["name"], prefix)
+                ]
+                matches = matches[cursor : cursor + limit]
+    return schemas.ReconciliationSuggestions.model_validate({"result": matches})
 
 
 @router.get("/preview", summary="An entity as a small page", response_class=Response, responses=_HTML)
@@ -223,12 +228,12 @@ def preview(
             # The refusal of entities, with its sentence; what is not shown is not there.
             entity(conn, id)
             raise NotFound("This entity is not shown: what it rests on was removed.", code="entity_not_found")
-    told = {
-        one.name: "; ".join(str(next(reversed(value.values()))) for value in one.values(row))
-        for one in reconciling.PROPERTIES.values()
-        if one.id not in ("name", "description")
+    texts = {
+        prop.name: "; ".join(str(next(reversed(value.values()))) for value in prop.values(row))
+        for prop in reconciling.PROPERTIES.values()
+        if prop.id not in ("name", "description")
     }
-    lines = [f"<dt>{escape(name)}</dt><dd>{escape(values)}</dd>" for name, values in told.items() if values]
+    lines = [f"<dt>{escape(name)}</dt><dd>{escape(values)}</dd>" for name, values in texts.items() if values]
     names = "; ".join(row["aliases"])
     body = (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(row["canonical_name"])}</title>'
@@ -240,9 +245,9 @@ def preview(
     return Response(body, media_type="text/html", headers=policy)
 
 
-def _properties(prefix: str) -> list[dict[str, str]]:
-    listed = ({"id": one.id, "name": one.name} for one in reconciling.PROPERTIES.values())
-    return [one for one in listed if _begins(one["name"], prefix) or _begins(one["id"], prefix)]
+def _find_properties(prefix: str) -> list[dict[str, str]]:
+    listed = ({"id": prop.id, "name": prop.name} for prop in reconciling.PROPERTIES.values())
+    return [prop for prop in listed if _begins(prop["name"], prefix) or _begins(prop["id"], prefix)]
 
 
 def _begins(name: str, prefix: str) -> bool:

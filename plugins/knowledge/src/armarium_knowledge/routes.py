@@ -33,10 +33,10 @@ def export_biography(
 ) -> Response:
     """Return names, description, dates, places, statements in order of time with citations, relations, sources."""
     with library.db.read() as conn:
-        found = biography(conn, entity_id)
-    name = file_name(found["entity"], format)
+        content = biography(conn, entity_id)
+    name = file_name(content["entity"], format)
     plain = name.encode("ascii", "replace").decode().replace("?", "_").replace('"', "_")
     how = f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
     return Response(
-        write_biography(found, format), media_type=MEDIA[format][1], headers={"Content-Disposition": how}
+        write_biography(content, format), media_type=MEDIA[format][1], headers={"Content-Disposition": how}
     )

@@ -35,7 +35,7 @@ def tagged_on_page(conn: Connection, places: PagePlaces) -> list[dict[str, Any]]
     named = [
         (line, mark)
         for line in places.lines
-        for mark in sorted(placed.by_segment.get(line.segment_id, ()), key=lambda one: one.start)
+        for mark in sorted(placed.by_segment.get(line.segment_id, ()), key=lambda mark: mark.start)
         if mark.kind in TYPES and mark.start < mark.end
     ]
     return [_describe_name(parts, line, mark) for parts in _whole_names(named) for line, mark in parts]
@@ -46,9 +46,9 @@ Parts = list[tuple[Line, Mark]]
 
 def _whole_names(named: Sequence[tuple[Line, Mark]]) -> list[Parts]:
     """Group the parts of names that go on over the ends of lines."""
-    found: list[Parts] = []
+    names: list[Parts] = []
     for line, mark in named:
-        before, last = found[-1][-1] if found else (None, None)
+        before, last = names[-1][-1] if names else (None, None)
         goes_on = mark.stated.get("continued") == "true" and mark.start == 0
         if (
             goes_on
@@ -58,17 +58,19 @@ def _whole_names(named: Sequence[tuple[Line, Mark]]) -> list[Parts]:
             and last.stated.get("continued") == "true"
             and last.end == len(before.text.rstrip())
         ):
-            found[-1].append((line, mark))
+            names[-1].append((line, mark))
         else:
-            found.append([(line, mark)])
-    return found
+            names.append([(line, mark)])
+    return names
 
 
 def _describe_name(parts: Parts, line: Line, mark: Mark) -> dict[str, Any]:
-    words = " ".join(" ".join(one.text[part.start : part.end] for one, part in parts).split())
-    stated = mark.stated
-    called = " ".join(" ".join(filter(None, (stated.get("firstname"), stated.get("lastname")))).split())
-    uri = identifier_of(stated) if mark.kind in NAMES else None
+    words = " ".join(" ".join(part_line.text[part.start : part.end] for part_line, part in parts).split())
+    attributes = mark.stated
+    called = " ".join(
+        " ".join(filter(None, (attributes.get("firstname"), attributes.get("lastname")))).split()
+    )
+    uri = identifier_of(attributes) if mark.kind in NAMES else None
     return {
         "segment_id": line.segment_id,
         "representation_id": line.representation_id,
@@ -76,21 +78,21 @@ def _describe_name(parts: Parts, line: Line, mark: Mark) -> dict[str, Any]:
         "char_end": mark.end,
         "canonical_name": (called if mark.kind == "person" and called else words)[:LONGEST],
         "entity_type": TYPES[mark.kind],
-        "date_values": _dates(words, stated) if mark.kind == "date" else [],
-        "authority_links": [_link(uri)] if uri and re.fullmatch(r"\S{1,2000}", uri) else [],
+        "date_values": _read_dates(words, attributes) if mark.kind == "date" else [],
+        "authority_links": [_make_link(uri)] if uri and re.fullmatch(r"\S{1,2000}", uri) else [],
     }
 
 
-def _link(uri: str) -> dict[str, str]:
+def _make_link(uri: str) -> dict[str, str]:
     parts = urlsplit(uri)
     host = parts.hostname or "address"
     identity = parts.path.rstrip("/").rpartition("/")[2] or uri
     return {"authority": _AUTHORITIES.get(host, host), "authority_id": identity[:LONGEST], "uri": uri}
 
 
-def _dates(words: str, stated: Mapping[str, str]) -> list[dict[str, Any]]:
-    start = stated.get("when") or stated.get("from") or stated.get("notBefore")
-    end = stated.get("to") or stated.get("notAfter")
+def _read_dates(words: str, attributes: Mapping[str, str]) -> list[dict[str, Any]]:
+    start = attributes.get("when") or attributes.get("from") or attributes.get("notBefore")
+    end = attributes.get("to") or attributes.get("notAfter")
     try:
         ends = {key: check_date(value) for key, value in (("iso_start", start), ("iso_end", end)) if value}
     except ValueError:

@@ -10,10 +10,10 @@ from armarium_testing.command_line import Machine, ids
 
 
 def did(machine: Machine, action: str, **params: Any) -> dict[str, Any]:
-    found: dict[str, Any] = machine.succeed("action", "run", action, "-p", json.dumps(params), "--json").json[
-        "result"
-    ]
-    return found
+    answer: dict[str, Any] = machine.succeed(
+        "action", "run", action, "-p", json.dumps(params), "--json"
+    ).json["result"]
+    return answer
 
 
 def test_a_historian_asks_what_is_known(read_pages: Machine) -> None:
@@ -43,6 +43,6 @@ def test_a_historian_asks_what_is_known(read_pages: Machine) -> None:
     assert desk.succeed("in-doubt").out == desk.succeed("in-doubt", "1.png").out
     assert "Nothing" in desk.succeed("in-doubt", "1.png", "--confirm").out
     did(desk, "entity.create", canonical_name="Línea", entity_type="person")
-    found = desk.succeed("same-entities", "--find").out
-    assert found.startswith("1 pair to decide\n1.00  Linea – Línea")
+    answer = desk.succeed("same-entities", "--find").out
+    assert answer.startswith("1 pair to decide\n1.00  Linea – Línea")
     assert "2 entities are called 'linea'" in desk.expect_refusal("entity", "linea")

@@ -37,23 +37,23 @@ class Detector:
 def model_type(config: Path) -> str | None:
     """Return the model_type of a model's config.json; None if it cannot be read."""
     try:
-        told = json.loads(config.read_text("utf-8"))
+        configuration = json.loads(config.read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
         return None
-    found = told.get("model_type") if isinstance(told, dict) else None
-    return found if isinstance(found, str) else None
+    stated_type = configuration.get("model_type") if isinstance(configuration, dict) else None
+    return stated_type if isinstance(stated_type, str) else None
 
 
 def models_here(engine: Engine, library: Library) -> dict[str, Path]:
     """Return the detectors' models by name, each with its config.json; the project's take precedence over
     this machine's.
     """
-    found: dict[str, Path] = {}
+    models: dict[str, Path] = {}
     for folder in (library.models / STORE, engine.settings.state_dir / "models" / STORE):
         for config in sorted(folder.glob(f"*/{CONFIG}")):
             if config.resolve().is_relative_to(folder.resolve()):
-                found.setdefault(config.parent.name, config)
-    return found
+                models.setdefault(config.parent.name, config)
+    return models
 
 
 def detector_of(
@@ -79,7 +79,7 @@ def detector_of(
     able = [detector for detector in engine.drivers.usable(GROUP) if kind in detector.model_types]
     if not able:
         raise errors.no_detector(name, kind)
-    chosen = next((one for one in able if engine.runtimes.missing(one) is None), able[0])
+    chosen = next((detector for detector in able if engine.runtimes.missing(detector) is None), able[0])
     if chosen.runtime is not None:
         engine.runtimes.python_of(chosen.runtime.name)
     return chosen, config, name

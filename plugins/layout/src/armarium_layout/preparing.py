@@ -42,13 +42,13 @@ def preparations(library: Library, p: PreparePage, *, max_pixels: int) -> list[P
         picture = page_image(library, conn, p.document_id)
         lines = _baselines(conn, p.document_id) if p.deskew or p.dewarp else ()
     held: dict[tuple[object, ...], list[Preparation]] = library.held.setdefault("layout.prepared", {})
-    asked = (picture, lines, p.deskew, p.dewarp, p.background)
-    if asked not in held:
-        made = _prepare(library, picture, lines, p, max_pixels)
+    steps = (picture, lines, p.deskew, p.dewarp, p.background)
+    if steps not in held:
+        prepared = _prepare(library, picture, lines, p, max_pixels)
         while len(held) >= MOST_HELD:
             held.pop(next(iter(held)), None)
-        held[asked] = made
-    return held[asked]
+        held[steps] = prepared
+    return held[steps]
 
 
 _Lines = tuple[tuple[tuple[float, float], ...], ...]
@@ -80,17 +80,17 @@ def _prepare(
         source = open_image(path, max_pixels=max_pixels)
     upright = plain(source)
     sheet, pixels = sheet_of(upright), numpy.asarray(upright)
-    found = [_level(sheet, pixels, lines)] if p.deskew else []
-    found += [_straight(sheet, pixels, lines)] if p.dewarp else []
+    prepared = [_level(sheet, pixels, lines)] if p.deskew else []
+    prepared += [_straight(sheet, pixels, lines)] if p.dewarp else []
     profile = source.info.get("icc_profile")
     return [
         Preparation(
             role,
-            store(library, _image(made), profile),
+            store(library, _image(prepared_picture), profile),
             transform,
             {"from_rendition_id": picture.rendition_id, **params},
         )
-        for role, made, transform, params in (one for one in found if one is not None)
+        for role, prepared_picture, transform, params in (step for step in prepared if step is not None)
     ]
 
 
@@ -110,8 +110,8 @@ def _level(sheet: Any, pixels: Any, lines: _Lines) -> _Made | None:
     degrees = leveling.lean_of(sheet) if known is None else known
     if abs(degrees) < leveling.LEAST:
         return None
-    made = leveling.level_picture(pixels, degrees)
-    return "deskewed", made.pixels, made.transform, {"degrees": round(degrees, 3)}
+    leveled = leveling.level_picture(pixels, degrees)
+    return "deskewed", leveled.pixels, leveled.transform, {"degrees": round(degrees, 3)}
 
 
 def _straight(sheet: Any, pixels: Any, lines: _Lines) -> _Made | None:
@@ -122,5 +122,5 @@ def _straight(sheet: Any, pixels: Any, lines: _Lines) -> _Made | None:
     bend = leveling.bend_of(bending if len(bending) > 3 else leveling.curves_of(sheet))
     if bend is None:
         return None
-    made = leveling.straighten_picture(pixels, bend)
-    return "dewarped", made.pixels, None, {"mesh": made.mesh}
+    straightened = leveling.straighten_picture(pixels, bend)
+    return "dewarped", straightened.pixels, None, {"mesh": straightened.mesh}

@@ -51,25 +51,30 @@ def rect_of(row: Row[Any]) -> tuple[float, float, float, float]:
 
 def derived_order(conn: Connection, document_id: str, pass_id: str) -> str | None:
     """Return the newest derived reading order of a pass; None if there is none."""
-    found = [
-        one
-        for one in list_orders(conn, document_id)["items"]
-        if one["pass_id"] == pass_id and one["kind"] == DERIVED
+    orders = [
+        order
+        for order in list_orders(conn, document_id)["items"]
+        if order["pass_id"] == pass_id and order["kind"] == DERIVED
     ]
-    return str(found[-1]["id"]) if found else None
+    return str(orders[-1]["id"]) if orders else None
 
 
 def is_current(conn: Connection, order_id: str, document_id: str, pass_id: str) -> bool:
     """Return whether an order still has the regions and lines of a pass as they would be ordered now."""
     shapes = {row.id for kind in ("region", "line") for row in segments_of(conn, pass_id, kind)}
-    wanted = [one for one in pass_sequence(conn, document_id, pass_id) if one in shapes]
-    return [segment_id for _, segment_id, _ in order_walk(conn, order_id)] == wanted
+    sequence = [
+        segment_id for segment_id in pass_sequence(conn, document_id, pass_id) if segment_id in shapes
+    ]
+    return [segment_id for _, segment_id, _ in order_walk(conn, order_id)] == sequence
 
 
 def lines_in_order(conn: Connection, document_id: str, shapes: PageShapes) -> list[Row[Any]]:
     """Return the lines of a page's working pass in reading order."""
     assert shapes.pass_id is not None
-    place = {one: number for number, one in enumerate(pass_sequence(conn, document_id, shapes.pass_id))}
+    place = {
+        segment_id: number
+        for number, segment_id in enumerate(pass_sequence(conn, document_id, shapes.pass_id))
+    }
     return sorted(shapes.lines, key=lambda row: place.get(row.id, len(place)))
 
 

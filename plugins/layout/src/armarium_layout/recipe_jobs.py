@@ -2,19 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from armarium.api import Engine, Example, Library, Placement, page_job
-from armarium_layout.actions.samples import (
-    add_lines,
-    drawing_page,
-    leaning_page,
-    letter_page,
-    sign_page,
-    spread_page,
-    table_page,
-    text_page,
-)
+from armarium.api import Engine, Library, Placement, page_job
 from armarium_layout.detectors import STORE, detector_of
 from armarium_layout.jobs import cells, lines, pictures, readings, signs
 from armarium_layout.schemas import (
@@ -26,29 +14,6 @@ from armarium_layout.schemas import (
     SignSettings,
     TableSettings,
 )
-
-
-def _make_lined_page(ex: Example) -> dict[str, Any]:
-    """Create a page whose lines were found by a machine, because outlines made by persons are not changed."""
-    page_id = letter_page(ex)
-    width, height = 600, 800
-    found = [
-        {
-            "key": f"l{y}",
-            "rect": [80 / width, (y - 22) / height, 440 / width, 26 / height],
-            "baseline": [[80 / width, y / height], [520 / width, y / height]],
-        }
-        for y in (100, 140, 180, 420, 460, 500)
-    ]
-    about = {"document_id": page_id, "name": "Lines", "provider": "sample-reader", "lines": found}
-    ex.run("segment.take_lines", about)
-    return {"page_id": page_id}
-
-
-def _drawn_lines(ex: Example) -> dict[str, Any]:
-    page_id = letter_page(ex)
-    add_lines(ex, page_id)
-    return {"page_id": page_id}
 
 
 def _with_detector(engine: Engine, library: Library, settings: RegionSettings) -> Placement:
@@ -72,7 +37,6 @@ PUT_IN_ORDER = page_job(
     gives=("reading_order",),
     writes=("layout.order_page",),
     compare="share of lines that follow the right one",
-    example=_drawn_lines,
 )
 
 FIND_REGIONS = page_job(
@@ -91,7 +55,6 @@ FIND_REGIONS = page_job(
     place=_with_detector,
     writes=("layout.take_shapes",),
     compare="regions found of regions checked, and regions too many",
-    example=_drawn_lines,
 )
 
 REFINE_SHAPES = page_job(
@@ -107,7 +70,6 @@ REFINE_SHAPES = page_job(
     gives=("lines",),
     writes=("layout.reshape_lines",),
     compare="ink within both outlines, as a share of the ink within either",
-    example=_make_lined_page,
 )
 
 FIND_CELLS = page_job(
@@ -122,7 +84,6 @@ FIND_CELLS = page_job(
     gives=("table_cells",),
     writes=("layout.take_shapes",),
     compare="cells found of cells checked, and cells too many",
-    example=lambda ex: {"page_id": table_page(ex)},
 )
 
 SPLIT_PAGES = page_job(
@@ -139,7 +100,6 @@ SPLIT_PAGES = page_job(
     gives=("page_image",),
     writes=("image.split",),
     compare="spreads split at the gutter of all spreads, and single pages split",
-    example=lambda ex: {"page_id": spread_page(ex)},
 )
 
 PREPARE = page_job(
@@ -155,7 +115,6 @@ PREPARE = page_job(
     takes=("page_image",),
     gives=("page_image", "rendition"),
     writes=("layout.prepare_page",),
-    example=lambda ex: {"page_id": leaning_page(ex)},
 )
 
 TIE_TEXT = page_job(
@@ -171,7 +130,6 @@ TIE_TEXT = page_job(
     gives=("line_readings",),
     writes=("reading.take",),
     compare="share of lines that got their own words",
-    example=lambda ex: {"page_id": text_page(ex)},
 )
 
 TRACE_DRAWING = page_job(
@@ -186,7 +144,6 @@ TRACE_DRAWING = page_job(
     gives=("drawings",),
     writes=("reading.take",),
     compare="ink within both pictures, as a share of the ink within either",
-    example=lambda ex: {"page_id": drawing_page(ex)},
 )
 
 FIND_SIGNS = page_job(
@@ -201,7 +158,6 @@ FIND_SIGNS = page_job(
     gives=("signs",),
     writes=("layout.take_shapes",),
     compare="signs found of signs checked, and places that are not signs",
-    example=sign_page,
 )
 
 RECIPE_JOBS = (

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from armarium.api import Message, NameOrMaterialPath, Params
+from armarium.api import Message, NameOrMaterialPath, Params, ProperName
 
 Id = Annotated[str, Field(min_length=1, max_length=128)]
 Number = Annotated[float, Field(ge=-1, le=2, allow_inf_nan=False)]
@@ -145,7 +145,7 @@ class TakeShapes(Params):
 
     document_id: Id
     pass_id: Id | None = None
-    name: Annotated[str, Field(min_length=1, max_length=200)] = "Found on the page"
+    name: ProperName = "Found on the page"
     shapes: Annotated[list[FoundShape], Field(min_length=1, max_length=20_000)]
     lines: Annotated[list[HeldLine], Field(max_length=50_000)] = []
 

@@ -40,6 +40,11 @@ class PageLines(NamedTuple):
         """Return a fingerprint of the text that is sent; a result made from it is stale once it changes."""
         return text_fingerprint("\n".join(line.text for line in self.lines))
 
+    @property
+    def marks(self) -> dict[str, str | None]:
+        """Return what says of a result which text it was made from."""
+        return {"pass_id": self.pass_id, "text_fingerprint": self.fingerprint}
+
 
 def single_spaced(text: str) -> str:
     """Return *text* on one line."""
@@ -53,7 +58,7 @@ def lines_of(conn: Connection, document_id: str) -> PageLines:
     if pass_id is None:
         return PageLines(None, ())
     read = read_lines(conn, document_id, pass_id, rule)
-    found = []
+    lines = []
     for row in read.in_order("line"):
         reading = read.counting.get(row.id)
         if reading is None or not reading.text.strip():
@@ -61,14 +66,14 @@ def lines_of(conn: Connection, document_id: str) -> PageLines:
         holder = read.segments.get(row.parent_segment_id or "")
         cell = row.cell or (holder.cell if holder is not None else None)
         by_person = reading.basis != "newest-machine-unchosen"
-        found.append(Line(row.id, single_spaced(reading.text), by_person, cell))
-    return PageLines(pass_id, tuple(found))
+        lines.append(Line(row.id, single_spaced(reading.text), by_person, cell))
+    return PageLines(pass_id, tuple(lines))
 
 
 def texts_of(conn: Connection, pass_id: str, kind: str) -> dict[str, str]:
     """Return the counting readings of the segments of a pass, by kind."""
     rule = reading_rule(conn)
-    return {key: one.text for key, one in counting_readings(conn, pass_id, kind, rule).items()}
+    return {key: reading.text for key, reading in counting_readings(conn, pass_id, kind, rule).items()}
 
 
 DESCRIPTION = "description"

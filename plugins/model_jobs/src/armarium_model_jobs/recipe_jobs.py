@@ -5,7 +5,6 @@ from __future__ import annotations
 from armarium.api import Engine, Library, Placement
 from armarium_model_jobs import errors
 from armarium_model_jobs.jobs import lines, results, signs
-from armarium_model_jobs.samples import read_page, signed_page, with_provider
 from armarium_model_jobs.schemas import ColumnSettings, ModelSettings, QuestionSettings, RenderSettings
 from armarium_reading.api import model_job, place_with_provider
 
@@ -30,7 +29,6 @@ CORRECT = model_job(
     lines.correct,
     ModelSettings,
     summary="Have a model correct the lines of pages.",
-    example=with_provider(read_page),
     name="Correct",
     description="A model corrects what a machine misread, line by line; what a person wrote or chose is "
     "not changed.",
@@ -46,7 +44,6 @@ RENDER = model_job(
     lines.render,
     RenderSettings,
     summary="Have a model translate, transliterate or normalise the lines of pages.",
-    example=with_provider(read_page),
     name="Translate, transliterate, normalise",
     description="A model renders each line in another language, script or spelling, as a reading beside the transcription.",
     layer="reading",
@@ -62,7 +59,6 @@ ASK = model_job(
     QuestionSettings,
     summary="Ask a model about pages.",
     place=_placed_question,
-    example=with_provider(lambda ex: {**read_page(ex), "settings": {"prompt": "To whom is this addressed?"}}),
     name="Ask a model",
     description="Asks a model a question about the text of each page, and stores the answer with the page.",
     layer="knowledge",
@@ -77,7 +73,6 @@ EXTRACT = model_job(
     ColumnSettings,
     summary="Have a model extract the contents of pages into a table.",
     place=_placed_table,
-    example=with_provider(lambda ex: {**read_page(ex), "settings": {"columns": ["Who", "What"]}}),
     name="Extract to a table",
     description="A model extracts the contents of each page into rows with the given columns, each row "
     "with the lines it comes from.",
@@ -94,7 +89,6 @@ SPLIT = model_job(
     results.split,
     ModelSettings,
     summary="Have a model split pages into entries.",
-    example=with_provider(read_page),
     name="Split into entries",
     description="A model says which lines begin the entries of a register, diary or list; the lines are "
     "divided among them.",
@@ -110,7 +104,6 @@ IDENTIFY = model_job(
     signs.identify,
     ModelSettings,
     summary="Have a model identify the signs of pages.",
-    example=with_provider(signed_page),
     name="Identify signs",
     description="A model that accepts pictures says what the signs found on each page are: each gets a "
     "description and becomes an instance of the declared sign of that name.",

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import (
+from armarium_cli.api import (
     Commands,
     Refused,
     Session,
@@ -43,14 +43,17 @@ def hands(
                 raise Refused("Name the hand whose sheet should be drawn: armarium hands HAND --sheet FILE.")
             answer(
                 {"items": listed, "count": len(listed)},
-                lambda: _lines([_hand_words(one) for one in listed] or [NO_HAND]),
+                lambda: _lines([_hand_words(hand_row) for hand_row in listed] or [NO_HAND]),
             )
             return
-        one = find_named(listed, hand, "hand", "armarium hands", HAND)
-        found = session.get(f"/api/hands/{one['id']}/attributions")
-        drawn = _draw(session, f"/api/hands/{one['id']}/sheet", sheet, overwrite, height=height)
-        words = f"{_hand_words(one)}: {plural(found['total'], 'attribution')}"
-    answer({**one, "attributions": found["items"], **drawn}, lambda: _lines([words, *drawn.values()]))
+        found_hand = find_named(listed, hand, "hand", "armarium hands", HAND)
+        attributions = session.get(f"/api/hands/{found_hand['id']}/attributions")
+        drawn = _draw(session, f"/api/hands/{found_hand['id']}/sheet", sheet, overwrite, height=height)
+        words = f"{_hand_words(found_hand)}: {plural(attributions['total'], 'attribution')}"
+    answer(
+        {**found_hand, "attributions": attributions["items"], **drawn},
+        lambda: _lines([words, *drawn.values()]),
+    )
 
 
 @commands.example("letters g --sheet g.png")
@@ -63,33 +66,39 @@ def letters(
 ) -> None:
     """List the described letterforms of a character, or the features in use; with --sheet, draw their pictures."""
     with project_session() as session:
-        asked: dict[str, Any] = {} if character is None else {"character": character}
+        filters: dict[str, Any] = {} if character is None else {"character": character}
         if hand is not None:
-            asked["hand_id"] = find_named(
+            filters["hand_id"] = find_named(
                 session.get("/api/hands")["items"], hand, "hand", "armarium hands", HAND
             )["id"]
-        if not asked:
+        if not filters:
             if sheet is not None:
                 raise Refused("Name a character or a hand: armarium letters g --sheet FILE.")
             features = session.get("/api/letterforms/features")
-            said = [f"{one['count']:6}  {one['component']}: {one['feature']}" for one in features["items"]]
-            answer(features, lambda: _lines(said or ["No letterform is described yet."]))
+            lines = [
+                f"{feature['count']:6}  {feature['component']}: {feature['feature']}"
+                for feature in features["items"]
+            ]
+            answer(features, lambda: _lines(lines or ["No letterform is described yet."]))
             return
-        found = session.get("/api/letterforms", **asked)
-        drawn = _draw(session, "/api/letterforms/sheet", sheet, overwrite, height=height, **asked)
-    answer({**found, **drawn}, lambda: _lines([plural(found["total"], "letterform"), *drawn.values()]))
+        letterforms_found = session.get("/api/letterforms", **filters)
+        drawn = _draw(session, "/api/letterforms/sheet", sheet, overwrite, height=height, **filters)
+    answer(
+        {**letterforms_found, **drawn},
+        lambda: _lines([plural(letterforms_found["total"], "letterform"), *drawn.values()]),
+    )
 
 
-def _draw(session: Session, path: str, sheet: Path | None, overwrite: bool, **asked: Any) -> dict[str, str]:
+def _draw(session: Session, path: str, sheet: Path | None, overwrite: bool, **filters: Any) -> dict[str, str]:
     if sheet is None:
         return {}
-    write_file(sheet, session.raw("GET", path, query=asked), overwrite=overwrite)
+    write_file(sheet, session.raw("GET", path, query=filters), overwrite=overwrite)
     return {"sheet": str(sheet)}
 
 
 def _hand_words(hand: dict[str, Any]) -> str:
-    said = ", ".join(hand[name] for name in ("scribe", "date", "place", "style") if hand[name])
-    return f"{hand['label']} ({hand['id']})" + (f": {said}" if said else "")
+    about = ", ".join(hand[name] for name in ("scribe", "date", "place", "style") if hand[name])
+    return f"{hand['label']} ({hand['id']})" + (f": {about}" if about else "")
 
 
 def _lines(texts: Any) -> None:

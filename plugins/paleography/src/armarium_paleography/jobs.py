@@ -22,26 +22,26 @@ NUMBER = 2
 def look_at(job: JobContext) -> dict[str, Any]:
     """Look at the pages, one step per page. Killed at any point and run again, it looks at the rest."""
     args: LookArgs = job.args
-    kept: dict[str, int] = {"next": 0, "looked_at": 0, "left_out": 0, **job.checkpoint}
+    progress: dict[str, int] = {"next": 0, "looked_at": 0, "left_out": 0, **job.checkpoint}
     target = worker_target()
-    for number in range(kept["next"], len(args.page_ids)):
+    for number in range(progress["next"], len(args.page_ids)):
         job.check()
         page_id = args.page_ids[number]
         rows: list[dict[str, Any]] = []
-        kept = {**kept, "next": number + 1}
+        progress = {**progress, "next": number + 1}
         refused = find_withheld(job.library, job.principal, [page_id], "local-model")
         if page_id in refused:
             job.log("warning", refused[page_id], document_id=page_id)
-            kept["left_out"] += 1
+            progress["left_out"] += 1
         else:
             try:
                 rows = _look_at_page(job, target, page_id)
-                kept["looked_at"] += len(rows)
+                progress["looked_at"] += len(rows)
             except ServiceError as refusal:
                 job.log("warning", refusal.detail, document_id=page_id)
-                kept["left_out"] += 1
-        job.save(kept, done=number + 1, total=len(args.page_ids), along=_writing(rows))
-    return {name: kept[name] for name in ("looked_at", "left_out")}
+                progress["left_out"] += 1
+        job.save(progress, done=number + 1, total=len(args.page_ids), along=_writing(rows))
+    return {name: progress[name] for name in ("looked_at", "left_out")}
 
 
 def _writing(rows: list[dict[str, Any]]) -> Any:

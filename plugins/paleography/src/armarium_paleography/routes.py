@@ -92,9 +92,9 @@ def read_letter_sheet(
     offset: Offset = 0,
 ) -> Response:
     """A PNG, like that of a hand; 422 if none of the three is named."""
-    asked = {"character": character, "allograph_id": allograph_id, "hand_id": hand_id}
+    filters = {"character": character, "allograph_id": allograph_id, "hand_id": hand_id}
     with library.db.read() as conn:
-        return _answer(sheet_of_letters(library, conn, **asked, height=height, limit=limit, offset=offset))
+        return _answer(sheet_of_letters(library, conn, **filters, height=height, limit=limit, offset=offset))
 
 
 @router.get(
@@ -102,8 +102,8 @@ def read_letter_sheet(
 )
 def list_fonts(principal: CurrentPrincipal) -> dict[str, Any]:
     """Those whose packages are installed. The list is the same for every project."""
-    shown = ("name", "family", "scripts", "file", "licence", "licence_file", "order")
-    items = [{name: getattr(font, name) for name in shown} for font in bundled_fonts()]
+    columns = ("name", "family", "scripts", "file", "licence", "licence_file", "order")
+    items = [{name: getattr(font, name) for name in columns} for font in bundled_fonts()]
     return {"items": items, "count": len(items)}
 
 

@@ -71,7 +71,7 @@ def classes_of(letter: str, known: Mapping[str, int]) -> list[int]:
         if UNKNOWN not in apart:
             return apart
         # Its base is seen where its marks are not known, and one stroke where even that is not.
-        return [next((one for one in apart if one != UNKNOWN), UNKNOWN)]
+        return [next((code for code in apart if code != UNKNOWN), UNKNOWN)]
     return signs
 
 
@@ -93,16 +93,17 @@ def align(answer: Answer, text: str, alphabet: Sequence[str]) -> Alignment:
     parts = [classes_of(letter, known) for letter in letters]
     # Blanks at the ends, and all but the first of several, are not on the page.
     inked = [place for place, letter in enumerate(letters) if not letter.isspace()]
-    meant = [
+    visible = [
         place
         for place in (range(inked[0], inked[-1] + 1) if inked else ())
         if not letters[place].isspace() or not letters[place - 1].isspace()
     ]
-    ways = [meant]
+    ways = [visible]
     if any(unicodedata.bidirectional(sign) in ("R", "AL") for sign in text):
-        ways.append(meant[::-1])
+        ways.append(visible[::-1])
     return max(
-        (_align(answer, letters, parts, way, alphabet) for way in ways), key=lambda one: one.likelihood
+        (_align(answer, letters, parts, way, alphabet) for way in ways),
+        key=lambda alignment: alignment.likelihood,
     )
 
 
@@ -123,13 +124,13 @@ def _align(
     for place in way:
         own = range(at, at + len(parts[place]))
         at += len(parts[place])
-        seen = [step for one in own for step in steps[one]]
-        sure = [_probability(answer, steps[one], codes[one]) for one in own]
+        own_steps = [step for number in own for step in steps[number]]
+        sure = [_probability(answer, steps[number], codes[number]) for number in own]
         is_known = is_spelled(letters[place], known)
         clearest = max(steps[own[0]], key=lambda step: float(answer[step, max(codes[own[0]], 0)]))
         spans[place] = Span(
-            min(seen),
-            max(seen),
+            min(own_steps),
+            max(own_steps),
             min(sure) if is_known else None,
             _others(answer[clearest], codes[own[0]], alphabet),
         )
@@ -146,30 +147,32 @@ def viterbi(answer: Answer, codes: Sequence[int]) -> tuple[list[list[int]], floa
             "or the line's shape is cut off."
         )
     wild = answer[:, 1:].max(axis=1)
-    wanted = np.array(codes)
-    seen = np.where(wanted == UNKNOWN, wild[:, None], answer[:, np.maximum(wanted, 0)])
-    # States: a blank, a letter, a blank, …: two more than twice the letters less one.
-    emitted = np.empty((steps, 2 * count + 1), dtype=np.float32)
-    emitted[:, 0::2], emitted[:, 1::2] = answer[:, :1], seen
-    skips = np.zeros(2 * count + 1, dtype=bool)
-    skips[3::2] = (wanted[1:] != wanted[:-1]) | (wanted[1:] == UNKNOWN)
-    came = np.zeros(emitted.shape, dtype=np.uint8)
-    best = np.full(2 * count + 1, -np.inf, dtype=np.float64)
-    best[:2] = emitted[0, :2]
-    from_before, from_two = np.full_like(best, -np.inf), np.full_like(best, -np.inf)
-    for step in range(1, steps):
-        from_before[1:] = best[:-1]
-        from_two[2:] = np.where(skips[2:], best[:-2], -np.inf)
-        came[step] = np.where(from_two > np.maximum(best, from_before), 2, from_before > best)
-        best = np.maximum(np.maximum(best, from_before), from_two) + emitted[step]
-    state = 2 * count if best[-1] >= best[-2] else 2 * count - 1
-    likelihood = float(best[state])
-    found: list[list[int]] = [[] for _ in codes]
+    targets = np.array(codes)
+    chances = np.where(targets == UNKNOWN, wild[:, None], answer[:, np.maximum(targets, 0)])
+    # States: a blank, a letter, a blank, …; before them two that no path can be in, so that every state has two before it.
+    emitted = np.empty((steps, 2 * count + 1))
+    emitted[:, 0::2], emitted[:, 1::2] = answer[:, :1], chances
+    skip = np.full(2 * count + 1, -np.inf)
+    skip[3::2] = np.where((targets[1:] != targets[:-1]) | (targets[1:] == UNKNOWN), 0.0, -np.inf)
+    best = np.full((steps, 2 * count + 3), -np.inf)
+    best[0, 2:4] = emitted[0, :2]
+    skipped = np.empty_like(skip)
+    for before, now, here in zip(best, best[1:, 2:], emitted[1:], strict=False):
+        np.maximum(before[2:], before[1:-1], out=now)
+        np.add(before[:-2], skip, out=skipped)
+        np.maximum(now, skipped, out=now)
+        np.add(now, here, out=now)
+    state = 2 * count if best[-1, -1] >= best[-1, -2] else 2 * count - 1
+    likelihood = float(best[-1, state + 2])
+    steps_by_code: list[list[int]] = [[] for _ in codes]
     for step in range(steps - 1, -1, -1):
         if state % 2:
-            found[state // 2].append(step)
-        state -= int(came[step, state])
-    return [sorted(one) for one in found], likelihood
+            steps_by_code[state // 2].append(step)
+        if step:
+            two, one, same = best[step - 1, state : state + 3].tolist()
+            two += float(skip[state])
+            state -= 2 if two > max(one, same) else int(one > same)
+    return [sorted(own) for own in steps_by_code], likelihood
 
 
 def _probability(answer: Answer, steps: Sequence[int], code: int) -> float:
@@ -179,8 +182,10 @@ def _probability(answer: Answer, steps: Sequence[int], code: int) -> float:
 def _others(step: NDArray[np.float32], code: int, alphabet: Sequence[str]) -> tuple[tuple[str, float], ...]:
     """Return the likeliest letters of a step beside the one that is meant."""
     order = np.argsort(step[1:])[::-1][: OTHERS + 1] + 1
-    found = [(alphabet[one - 1], math.exp(float(step[one]))) for one in order.tolist() if one != code]
-    return tuple((letter, sure) for letter, sure in found[:OTHERS] if sure >= LEAST)
+    others = [
+        (alphabet[other - 1], math.exp(float(step[other]))) for other in order.tolist() if other != code
+    ]
+    return tuple((letter, sure) for letter, sure in others[:OTHERS] if sure >= LEAST)
 
 
 class Spots(NamedTuple):
@@ -196,12 +201,15 @@ class Spots(NamedTuple):
 
 def spots_of(answer: Answer, picture: Grey, text: str, alphabet: Sequence[str]) -> Spots:
     """Return where the letters of *text* stand in a picture; DoesNotFit if it has no room for them."""
-    found = align(answer, text, alphabet)
-    sure = [None if span is None else span.probability for span in found.spans]
-    letters = [(*place, one) for place, one in zip(place_letters(found, picture), sure, strict=True)]
-    others = {at: span.others for at, span in enumerate(found.spans) if span is not None and span.others}
-    count = sum(not letter.isspace() for letter in found.letters)
-    return Spots(letters, others, math.exp(min(0.0, found.likelihood) / (count + 1)))
+    alignment = align(answer, text, alphabet)
+    sure = [None if span is None else span.probability for span in alignment.spans]
+    letters = [
+        (*place, probability)
+        for place, probability in zip(place_letters(alignment, picture), sure, strict=True)
+    ]
+    others = {at: span.others for at, span in enumerate(alignment.spans) if span is not None and span.others}
+    count = sum(not letter.isspace() for letter in alignment.letters)
+    return Spots(letters, others, math.exp(min(0.0, alignment.likelihood) / (count + 1)))
 
 
 def on_page(spots: Spots, cut: Cut) -> LinePlaces:
@@ -223,13 +231,13 @@ def place_letters(alignment: Alignment, picture: Grey) -> list[tuple[float, floa
     height, width = picture.shape
     dark = picture > INK
     columns = dark.sum(axis=0)
-    there = [(place, span) for place, span in enumerate(alignment.spans) if span is not None]
-    there.sort(key=lambda one: one[1].first)
+    placed = [(place, span) for place, span in enumerate(alignment.spans) if span is not None]
+    placed.sort(key=lambda pair: pair[1].first)
     edges: dict[int, tuple[float, float]] = {}
-    blank = [alignment.letters[place].isspace() for place, _ in there]
-    middles = [PIXELS_A_STEP * (span.first + span.last + 1) / 2 for _, span in there]
+    blank = [alignment.letters[place].isspace() for place, _ in placed]
+    middles = [PIXELS_A_STEP * (span.first + span.last + 1) / 2 for _, span in placed]
     borders: list[tuple[float, float]] = []
-    inked = [number for number in range(len(there)) if not blank[number]]
+    inked = [number for number in range(len(placed)) if not blank[number]]
     for one, other in pairwise(inked):
         # Between words the emptiest stretch, between letters of a word the thinnest place.
         borders.append(_gap(columns, middles[one], middles[other], apart=other > one + 1))
@@ -237,8 +245,8 @@ def place_letters(alignment: Alignment, picture: Grey) -> list[tuple[float, floa
     for at, number in enumerate(inked):
         start = borders[at - 1][1] if at else _first_ink(columns, middles[number], reach, -1)
         end = borders[at][0] if at < len(borders) else _first_ink(columns, middles[number], reach, 1)
-        edges[there[number][0]] = start, max(start + 1.0, end)
-    found: list[tuple[float, float, float, float]] = []
+        edges[placed[number][0]] = start, max(start + 1.0, end)
+    boxes: list[tuple[float, float, float, float]] = []
     last = 0.0
     for place in range(len(alignment.letters)):
         if place in edges:
@@ -247,10 +255,10 @@ def place_letters(alignment: Alignment, picture: Grey) -> list[tuple[float, floa
             last = end
         else:
             # A blank: what lies between its neighbours.
-            later = [edges[one][0] for one in range(place, len(alignment.letters)) if one in edges]
+            later = [edges[number][0] for number in range(place, len(alignment.letters)) if number in edges]
             start, end, top, bottom = last, max(last, later[0] if later else last), 0.0, 1.0
-        found.append((min(1.0, start / width), min(1.0, end / width), top, bottom))
-    return found
+        boxes.append((min(1.0, start / width), min(1.0, end / width), top, bottom))
+    return boxes
 
 
 def _gap(columns: NDArray[np.int64], left: float, right: float, *, apart: bool) -> tuple[float, float]:
@@ -265,7 +273,7 @@ def _gap(columns: NDArray[np.int64], left: float, right: float, *, apart: bool) 
         return float(start + first), float(start + last)
     # The thinnest place, of several the one nearest the middle.
     middle = (len(between) - 1) / 2
-    thin = min(range(len(between)), key=lambda one: (int(between[one]), abs(one - middle)))
+    thin = int(np.argmin(between * len(between) + np.abs(np.arange(len(between)) - middle)))
     return float(start + thin), float(start + thin)
 
 

@@ -66,12 +66,12 @@ class _Beginning:
 
     def codes(self) -> Codes:
         """Return its letters."""
-        found: list[int] = []
+        letters: list[int] = []
         at: _Beginning | None = self
         while at is not None and at.before is not None:
-            found.append(at.letter)
+            letters.append(at.letter)
             at = at.before
-        return tuple(reversed(found))
+        return tuple(reversed(letters))
 
 
 def likeliest(
@@ -90,38 +90,38 @@ def likeliest(
     for step in answer:
         blank = float(step[0])
         if blank > SURELY:
-            for one in beginnings:
-                one.blank, one.further = _sum(one.blank, one.further) + blank, -math.inf
+            for prefix in beginnings:
+                prefix.blank, prefix.further = _sum(prefix.blank, prefix.further) + blank, -math.inf
             continue
         tried = np.flatnonzero(step > float(step.max()) - behind).tolist()
         letters = [(code, float(step[code])) for code in tried if code]
         grown: list[_Beginning] = []
         first = beginnings[0]
         least = _sum(first.blank, first.further) + first.spelled + float(step.max()) - lost
-        for one in beginnings:
-            total = _sum(one.blank, one.further)
-            _reach(one, grown)
-            one.new_blank = _sum(one.new_blank, total + blank)
-            if one.letter:
-                one.new_letter = _sum(one.new_letter, one.further + float(step[one.letter]))
+        for prefix in beginnings:
+            total = _sum(prefix.blank, prefix.further)
+            _reach(prefix, grown)
+            prefix.new_blank = _sum(prefix.new_blank, total + blank)
+            if prefix.letter:
+                prefix.new_letter = _sum(prefix.new_letter, prefix.further + float(step[prefix.letter]))
             for code, likelihood in letters:
                 # The same letter can be repeated only after a blank.
-                before = one.blank if code == one.letter else total
-                if before == -math.inf or before + likelihood + one.spelled < least:
+                before = prefix.blank if code == prefix.letter else total
+                if before == -math.inf or before + likelihood + prefix.spelled < least:
                     continue
-                longer = one.longer.get(code)
+                longer = prefix.longer.get(code)
                 if longer is None:
-                    longer = one.longer[code] = _longer(one, code, spelling)
+                    longer = prefix.longer[code] = _longer(prefix, code, spelling)
                 _reach(longer, grown)
                 longer.new_letter = _sum(longer.new_letter, before + likelihood)
-        for one in grown:
-            one.blank, one.further = one.new_blank, one.new_letter
-            one.new_blank = one.new_letter = -math.inf
-        grown.sort(key=lambda one: -_sum(one.blank, one.further) - one.spelled)
-        for one in grown[beam:]:
-            one.blank = one.further = -math.inf
+        for prefix in grown:
+            prefix.blank, prefix.further = prefix.new_blank, prefix.new_letter
+            prefix.new_blank = prefix.new_letter = -math.inf
+        grown.sort(key=lambda prefix: -_sum(prefix.blank, prefix.further) - prefix.spelled)
+        for prefix in grown[beam:]:
+            prefix.blank = prefix.further = -math.inf
         beginnings = grown[:beam]
-    ended = [(one, _sum(one.blank, one.further)) for one in beginnings]
+    ended = [(beginning, _sum(beginning.blank, beginning.further)) for beginning in beginnings]
     if spelling is None:
         ended.sort(key=lambda pair: -pair[1])
     else:
@@ -130,20 +130,20 @@ def likeliest(
                 -pair[1] - pair[0].spelled - spelling.weight * spelling.chances(pair[0].context)[0]
             )
         )
-    return [(one.codes(), likelihood) for one, likelihood in ended[:count]]
+    return [(beginning.codes(), likelihood) for beginning, likelihood in ended[:count]]
 
 
-def _longer(one: _Beginning, code: int, spelling: Spelling | None) -> _Beginning:
+def _longer(prefix: _Beginning, code: int, spelling: Spelling | None) -> _Beginning:
     if spelling is None:
-        return _Beginning(code, one, "", 0.0)
-    spelled = one.spelled + spelling.weight * spelling.chances(one.context)[code] + spelling.bonus
-    return _Beginning(code, one, spelling.after(one.context, code), spelled)
+        return _Beginning(code, prefix, "", 0.0)
+    spelled = prefix.spelled + spelling.weight * spelling.chances(prefix.context)[code] + spelling.bonus
+    return _Beginning(code, prefix, spelling.after(prefix.context, code), spelled)
 
 
-def _reach(one: _Beginning, grown: list[_Beginning]) -> None:
+def _reach(prefix: _Beginning, grown: list[_Beginning]) -> None:
     """Record once that a path reaches this prefix at the next step."""
-    if one.new_blank == one.new_letter == -math.inf:
-        grown.append(one)
+    if prefix.new_blank == prefix.new_letter == -math.inf:
+        grown.append(prefix)
 
 
 def _sum(one: float, other: float) -> float:

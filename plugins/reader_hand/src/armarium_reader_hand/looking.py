@@ -19,7 +19,7 @@ from armarium_reader_hand import WEIGHTS
 from armarium_reader_hand.model import MARGIN, STEP, STEPS
 from armarium_reader_hand.onnx_bytes import as_output
 from armarium_reader_hand.picture import HEIGHT, Grey
-from armarium_worker import LineShape, Refused
+from armarium_worker import LineShape, Refused, flatten_image
 from armarium_worker.server import Call, Handler, WorkerContext
 
 EYES = "eyes"
@@ -50,15 +50,15 @@ class LineEyes:
 
     def vectors(self, pictures: Sequence[Grey]) -> Vectors:
         """Return a vector of unit length for each picture: (pictures, LENGTH)."""
-        found = np.zeros((len(pictures), LENGTH), dtype=np.float32)
+        unit_vectors = np.zeros((len(pictures), LENGTH), dtype=np.float32)
         # Similar widths together: each is padded to the widest of its batch.
         order = sorted(range(len(pictures)), key=lambda number: pictures[number].shape[1])
         batches = [order[start : start + TOGETHER] for start in range(0, len(order), TOGETHER)]
-        for batch, seen in zip(
+        for batch, batch_vectors in zip(
             batches, self.hands.map(lambda batch: self._see(pictures, batch), batches), strict=True
         ):
-            found[batch] = seen
-        return found
+            unit_vectors[batch] = batch_vectors
+        return unit_vectors
 
     def _see(self, pictures: Sequence[Grey], batch: Sequence[int]) -> Vectors:
         steps = [max(1, -(-pictures[number].shape[1] // STEP)) for number in batch]
@@ -66,9 +66,9 @@ class LineEyes:
         for line, number in zip(lines, batch, strict=True):
             line[0, :, : pictures[number].shape[1]] = pictures[number] / np.float32(255)
         inputs = {"lines": lines, "steps": STEPS * np.array(steps, dtype=np.int32)}
-        (seen,) = self.session.run([EYES], inputs)
+        (features,) = self.session.run([EYES], inputs)
         means = np.stack(
-            [seen[:count, place].astype(np.float32).mean(axis=0) for place, count in enumerate(steps)]
+            [features[:count, place].astype(np.float32).mean(axis=0) for place, count in enumerate(steps)]
         )
         return means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-9)  # type: ignore[no-any-return]
 
@@ -106,10 +106,10 @@ class LineLooking:
             if image.mode == "RGB":
                 # A JPEG's luminance is decoded alone; other formats ignore this.
                 image.draft("L", image.size)
-            page = np.asarray(image.convert("L"))
+            page = np.asarray(flatten_image(image, "L"))
 
-        def cut(one: dict[str, Any]) -> Grey:
-            shape = LineShape(tuple(one["rect"]), one.get("polygon") or (), one.get("baseline") or ())
+        def cut(line: dict[str, Any]) -> Grey:
+            shape = LineShape(tuple(line["rect"]), line.get("polygon") or (), line.get("baseline") or ())
             return line_picture(cut_line(page, shape))
 
         pictures = list(self.eyes.hands.map(cut, call.params["lines"]))

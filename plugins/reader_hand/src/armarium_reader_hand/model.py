@@ -29,7 +29,7 @@ STEP, STEPS = 8, 2
 """Pixels of width by which lines are lengthened, and the steps of an answer over them."""
 MARGIN = 40
 """Pixels of paper right of every line, as far as the convolutions see: what it is batched with then makes no difference."""
-TOGETHER, AHEAD = 8, 64
+TOGETHER, AHEAD = 4, 64
 """Most lines that are run together, and those among which lines of like width are looked for."""
 
 
@@ -83,10 +83,10 @@ class LineModel:
         """
         try:
             session = session_of(path.read_bytes())
-            stated = session.get_modelmeta().custom_metadata_map
-            card = {name: json.loads(stated[name]) for name in ("alphabet", "calibration")}
-            if SPELLING in stated:
-                card[SPELLING] = json.loads(stated[SPELLING])
+            properties = session.get_modelmeta().custom_metadata_map
+            card = {name: json.loads(properties[name]) for name in ("alphabet", "calibration")}
+            if SPELLING in properties:
+                card[SPELLING] = json.loads(properties[SPELLING])
             model = cls(session, card)
         except Exception as error:
             raise Refused(
@@ -143,14 +143,14 @@ class LineModel:
                 order = sorted(range(len(near)), key=lambda at: near[at].shape[1])
                 size = min(TOGETHER, -(-len(near) // self.threads))
                 batches = [order[start : start + size] for start in range(0, len(order), size)]
-                found: dict[int, T] = {}
+                results: dict[int, T] = {}
                 answers = ahead.map(
                     lambda batch, near=near: self.answers([near[at] for at in batch]), batches
                 )
                 for batch, together in zip(batches, answers, strict=True):
-                    for at, one in zip(batch, together, strict=True):
-                        found[at] = work(before + at, near[at], one)
-                yield from (found[at] for at in range(len(near)))
+                    for at, answer in zip(batch, together, strict=True):
+                        results[at] = work(before + at, near[at], answer)
+                yield from (results[at] for at in range(len(near)))
                 before += len(near)
 
     def reading(self, answer: Answer, others: int = 0) -> Text:
@@ -168,8 +168,8 @@ class LineModel:
             spelled = self.text(other)
             if spelled and spelled != text:
                 beside.setdefault(spelled, float(np.exp(likelihood)))
-        found = sorted(beside.items(), key=lambda one: -one[1])[:others]
-        return Text(text, expected_share(self.calibration, sure), tuple(found))
+        alternatives = sorted(beside.items(), key=lambda pair: -pair[1])[:others]
+        return Text(text, expected_share(self.calibration, sure), tuple(alternatives))
 
     def text(self, codes: Codes) -> str:
         """Convert classes to text: composed characters, no white space at the ends."""

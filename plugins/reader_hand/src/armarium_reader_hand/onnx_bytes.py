@@ -21,11 +21,11 @@ STANDARD = frozenset({"", "ai.onnx"})
 
 def field(number: int, value: bytes) -> bytes:
     """Return a field of bytes. Appended to a message it is merged into it: repeated fields are joined."""
-    left, size = len(value), bytearray()
+    remaining, size = len(value), bytearray()
     while True:
-        size.append(left & 127 | (128 if left > 127 else 0))
-        left >>= 7
-        if not left:
+        size.append(remaining & 127 | (128 if remaining > 127 else 0))
+        remaining >>= 7
+        if not remaining:
             return bytes([number << 3 | 2]) + bytes(size) + value
 
 

@@ -49,10 +49,10 @@ def fit(
     best, chosen = without - SMALLEST_GAIN, None
     known = set(model.alphabet)
     project = Ngrams.of_texts(_in_letters(text, known) for text in taught)
-    for name, stated in (("shipped", WEIGHED), ("project", {**WEIGHED, "project": project.pack()})):
-        found = measured["cer_with"][name] = rate(Spelling.from_card(stated, model.alphabet))
-        if found < best:
-            best, chosen = found, stated
+    for name, card in (("shipped", WEIGHED), ("project", {**WEIGHED, "project": project.pack()})):
+        share = measured["cer_with"][name] = rate(Spelling.from_card(card, model.alphabet))
+        if share < best:
+            best, chosen = share, card
             measured["chosen"] = name
     return chosen, measured
 
@@ -60,4 +60,4 @@ def fit(
 def _in_letters(text: str, known: set[str]) -> str:
     """Return a text in a model's letters, which may contain a letter and its marks only separately."""
     whole = unicodedata.normalize("NFC", " ".join(text.split()))
-    return "".join(one if one in known else unicodedata.normalize("NFD", one) for one in whole)
+    return "".join(letter if letter in known else unicodedata.normalize("NFD", letter) for letter in whole)

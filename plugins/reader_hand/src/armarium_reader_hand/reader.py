@@ -84,8 +84,8 @@ class HandReader(Reader):
         from armarium_reader_hand.alignment import on_page
 
         cuts: list[Any] = []
-        found = self.lines.align_all(self._pictures(page, lines, cuts), texts)
-        for number, spots in enumerate(found):
+        placed = self.lines.align_all(self._pictures(page, lines, cuts), texts)
+        for number, spots in enumerate(placed):
             yield spots if isinstance(spots, str) else on_page(spots, cuts[number])
 
     def _pictures(self, page: Page, lines: Sequence[LineShape], cuts: list[Any]) -> Iterator[Any]:
@@ -131,10 +131,10 @@ def _read_figures() -> dict[str, float]:
     """Return the evaluation figures in the card of the weights, as details of the model."""
     from armarium_reader_hand.cards import shipped_card
 
-    found = shipped_card().get("evaluation")
-    if found is None:
+    figures = shipped_card().get("evaluation")
+    if figures is None:
         return {}
-    return {"cer": found["cer"], "pages_per_hour": round(found["lines_per_second"] * 3600 / LINES_A_PAGE)}
+    return {"cer": figures["cer"], "pages_per_hour": round(figures["lines_per_second"] * 3600 / LINES_A_PAGE)}
 
 
 def _load_shipped(name: str) -> Any:

@@ -75,9 +75,9 @@ class Ngrams:
                 by_parent.setdefault(gram[:-1], []).append(gram)
             nodes, parents = [], nodes
             for parent in parents:
-                found = by_parent.get(parent, [])
-                children.append(len(found))
-                nodes += found
+                followers = by_parent.get(parent, [])
+                children.append(len(followers))
+                nodes += followers
             codes += [gram[-1] for gram in nodes]
             counts += [grams[length][gram] for gram in nodes]
         return cls(
@@ -93,8 +93,8 @@ class Ngrams:
     @classmethod
     def load(cls, file: IO[bytes] | Path) -> Ngrams:
         """Read what `save` wrote."""
-        with np.load(file, allow_pickle=False) as kept:
-            return cls(str(kept["letters"]), kept["codes"], kept["counts"], kept["children"])
+        with np.load(file, allow_pickle=False) as arrays:
+            return cls(str(arrays["letters"]), arrays["codes"], arrays["counts"], arrays["children"])
 
     def save(self, file: IO[bytes] | Path) -> None:
         """Write them as a compressed file of arrays."""
@@ -153,13 +153,13 @@ class Spelling:
 
     def chances(self, context: str) -> Sequence[float]:
         """Return the log probability of each class after *context*."""
-        found: Sequence[float] | None = self._known.get(context)
-        if found is None:
+        known: Sequence[float] | None = self._known.get(context)
+        if known is None:
             if len(self._known) >= MOST:
                 self._known.clear()
             together = sum(share * coded.shares(context) for coded, share in self._counted)
-            found = self._known[context] = array("f", np.log(np.maximum(together, math.exp(-30))))
-        return found
+            known = self._known[context] = array("f", np.log(np.maximum(together, math.exp(-30))))
+        return known
 
 
 class _CodedNgrams:
@@ -178,17 +178,17 @@ class _CodedNgrams:
 
     def shares(self, context: str) -> NDArray[np.float64]:
         """Return the probability of each class after *context*."""
-        coded = bytes(self._codes[ord(one)] for one in context)
+        coded = bytes(self._codes[ord(letter)] for letter in context)
         share = np.full(self._size + 1, 1 / self._size)
         for start in range(len(coded), -1, -1):
-            found = self._ngrams.followers(coded[start:])
-            if found is None:
+            span = self._ngrams.followers(coded[start:])
+            if span is None:
                 break
-            counts = self._ngrams.counts[found[0] : found[1]]
+            counts = self._ngrams.counts[span[0] : span[1]]
             total, kinds = int(counts.sum()), int(np.count_nonzero(counts))
             if not total:
                 break
             share *= kinds / (total + kinds)
-            classes = self._classes[self._ngrams.codes[found[0] : found[1]]]
+            classes = self._classes[self._ngrams.codes[span[0] : span[1]]]
             np.add.at(share, classes, counts / (total + kinds))
         return share[:-1]

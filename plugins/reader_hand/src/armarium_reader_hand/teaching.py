@@ -55,10 +55,10 @@ def fit_text(call: Call) -> dict[str, Any]:
             else:
                 taught.append(line["text"])
     call.check()
-    stated, measured = fit(model, taught, checked)
-    if stated is not None:
+    spelling, measured = fit(model, taught, checked)
+    if spelling is not None:
         with replacing(path) as beside:
-            beside.write_bytes(path.read_bytes() + onnx_property(SPELLING, json.dumps(stated)))
+            beside.write_bytes(path.read_bytes() + onnx_property(SPELLING, json.dumps(spelling)))
     return measured
 
 

@@ -23,7 +23,7 @@ class Bank:
             ends = packed["line_ends"]
             blob, page_blob, page_ends = packed["lines"], packed["pages"], packed["page_ends"]
             groups, tops, bases = packed["groups"], packed["tops"], packed["bases"]
-            told = json.loads(packed["told"].tobytes())
+            records = json.loads(packed["told"].tobytes())
         starts = np.r_[0, ends[:-1]]
         self.strips: list[Grey] = []
         self.by_hand: dict[int, list[int]] = {}
@@ -38,8 +38,8 @@ class Bank:
         self.hands = [self.by_hand[hand] for hand in hands]
         weight = np.array([len(lines) for lines in self.hands], np.float64) ** 0.5
         self.likely = np.cumsum(weight / weight.sum())
-        self.layouts: list[dict[str, Any]] = told["layouts"]
-        self.pages: list[dict[str, Any]] = told["pages"]
+        self.layouts: list[dict[str, Any]] = records["layouts"]
+        self.pages: list[dict[str, Any]] = records["pages"]
         page_starts = np.r_[0, page_ends[:-1]]
         self.pictures = [_decode(page_blob[a:b]) for a, b in zip(page_starts, page_ends, strict=True)]
         self.noise = _noise(2048)

@@ -60,12 +60,12 @@ def bend(
     grid = np.arange(0, size + step, step, dtype=np.float64)
     xs, ys = on_page(*np.meshgrid(grid, grid))
     zoom = [
-        cv2.resize(one.astype(np.float32), None, fx=step, fy=step, interpolation=cv2.INTER_LINEAR)
-        for one in (xs, ys)
+        cv2.resize(axis.astype(np.float32), None, fx=step, fy=step, interpolation=cv2.INTER_LINEAR)
+        for axis in (xs, ys)
     ]
     # Resized grids start half a cell early.
     half = step // 2
-    maps = [one[half : half + size, half : half + size] for one in zoom]
+    maps = [zoomed[half : half + size, half : half + size] for zoomed in zoom]
     if scale < 0.75:
         page = cv2.GaussianBlur(page, (0, 0), 0.45 / scale)
     window = cv2.remap(
@@ -77,24 +77,24 @@ def bend(
         borderValue=float(chance.uniform(0, 200)),
     )
     back = np.linalg.inv(turn)
-    kept = []
+    bent_lines = []
     for line in lines:
         pieces = max(2, int(np.hypot(*(line.baseline[-1] - line.baseline[0])) // 25))
         points = _resample(line.baseline, pieces + 1)
         place = (points - middle) @ back.T + size / 2
         for _ in range(4):
-            there = np.stack(on_page(place[:, 0], place[:, 1]), 1)
-            place += (points - there) @ back.T
+            reached = np.stack(on_page(place[:, 0], place[:, 1]), 1)
+            place += (points - reached) @ back.T
         inside = ((place > -20) & (place < size + 20)).all(1)
         if inside.any():
-            kept.append(DrawnLine(place, line.above * scale, line.below * scale, line.core * scale))
+            bent_lines.append(DrawnLine(place, line.above * scale, line.below * scale, line.core * scale))
     if chance.random() < 0.5:
         quality = int(chance.integers(25, 92))
         coded = cv2.imencode(
             ".jpg", np.clip(window, 0, 255).astype(np.uint8), [cv2.IMWRITE_JPEG_QUALITY, quality]
         )[1]
-        return cv2.imdecode(coded, cv2.IMREAD_GRAYSCALE), kept
-    return np.clip(window, 0, 255).astype(np.uint8), kept
+        return cv2.imdecode(coded, cv2.IMREAD_GRAYSCALE), bent_lines
+    return np.clip(window, 0, 255).astype(np.uint8), bent_lines
 
 
 def _resample(points: Points, count: int) -> Points:

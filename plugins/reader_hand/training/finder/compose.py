@@ -251,10 +251,10 @@ class Composer:
     def _upright(self, ink: Float, lines: list[DrawnLine], pitch: float) -> None:
         """A line up or down the margin."""
         flat = np.ones((int(3 * pitch), ink.shape[0]), np.float32)
-        found: list[DrawnLine] = []
+        drawn: list[DrawnLine] = []
         self._write(
             flat,
-            found,
+            drawn,
             ink.shape[0] * 0.2,
             1.8 * pitch,
             ink.shape[0] * float(self.chance.uniform(0.2, 0.6)),
@@ -266,14 +266,14 @@ class Composer:
         rising = self.chance.random() < 0.6
         turned = np.rot90(flat, 1 if rising else -1)
         ink[:, x : x + flat.shape[0]] *= turned
-        for one in found:
-            along, across = one.baseline[:, 0], one.baseline[:, 1]
-            one.baseline = (
+        for line in drawn:
+            along, across = line.baseline[:, 0], line.baseline[:, 1]
+            line.baseline = (
                 np.stack([x + across, ink.shape[0] - 1 - along], 1)
                 if rising
                 else np.stack([x + flat.shape[0] - 1 - across, along], 1)
             )
-            lines.append(one)
+            lines.append(line)
 
     def _write(
         self, ink: Float, lines: list[DrawnLine], x: float, y: float, long: float, height: float,
@@ -291,9 +291,9 @@ class Composer:
             wide = strip.shape[1] * scale
             stretch = room / wide if 0.8 < room / wide < 1.2 else 1.0
             target = max(3, round(min(wide * stretch, room)))
-            kept = strip[:, : max(3, min(strip.shape[1], round(target / scale / stretch)))]
+            piece = strip[:, : max(3, min(strip.shape[1], round(target / scale / stretch)))]
             small = (
-                cv2.resize(kept, (target, max(4, round(height))), interpolation=cv2.INTER_AREA).astype(
+                cv2.resize(piece, (target, max(4, round(height))), interpolation=cv2.INTER_AREA).astype(
                     np.float32
                 )
                 / 255

@@ -45,10 +45,10 @@ def drawn_pages(data: Path) -> Iterator[DrawnPage]:
         layouts = sorted(folder.rglob("*.xml"))
         pictures = sorted(path for path in folder.iterdir() if path.suffix.lower() in PICTURES)
         for picture in pictures:
-            fitting = [one for one in layouts if one.name.startswith(picture.stem)] or (
+            fitting = [layout for layout in layouts if layout.name.startswith(picture.stem)] or (
                 layouts if len(pictures) == 1 else []
             )
-            best = [one for one in fitting if "ocr" not in one.name.lower()] or fitting
+            best = [layout for layout in fitting if "ocr" not in layout.name.lower()] or fitting
             if best and (page := read_layout(best[-1], folder.name, picture)) is not None:
                 yield page
 
@@ -70,7 +70,9 @@ def read_layout(path: Path, source: str, picture: Path | None = None) -> DrawnPa
         unit = next((node.text for node in root.iter() if _name(node) == "MeasurementUnit"), "pixel")
         if unit != "pixel" and size[0]:
             scale = across / size[0]
-            lines = [DrawnLine(one.baseline * scale, one.above * scale, one.below * scale) for one in lines]
+            lines = [
+                DrawnLine(line.baseline * scale, line.above * scale, line.below * scale) for line in lines
+            ]
         size = [across, down]
     return DrawnPage(source, picture, size[0], size[1], lines) if lines and all(size) else None
 
@@ -80,7 +82,7 @@ def _name(node: Any) -> str:
 
 
 def _points(text: str | None) -> Points:
-    numbers = [float(one) for one in (text or "").replace(",", " ").split()]
+    numbers = [float(number) for number in (text or "").replace(",", " ").split()]
     return np.array(numbers[: len(numbers) // 2 * 2]).reshape(-1, 2)
 
 

@@ -35,12 +35,12 @@ LIFTED = 0.22
 COUNTS = ("pages", "drawn", "found", "recalled", "in_pieces", "one_box", "right", "merged")
 
 
-def measure(page: DrawnPage, found: Sequence[FoundLine]) -> dict[str, int]:
+def measure(page: DrawnPage, found_lines: Sequence[FoundLine]) -> dict[str, int]:
     """Count what was found of the drawn lines of a page."""
     width = int(page.width)
-    cover = np.zeros((len(page.lines), len(found)))
+    cover = np.zeros((len(page.lines), len(found_lines)))
     spots = [_spots(line) for line in page.lines]
-    outlines = [np.array(line.polygon, np.float32) for line in found]
+    outlines = [np.array(line.polygon, np.float32) for line in found_lines]
     for column, outline in enumerate(outlines):
         (x0, y0), (x1, y1) = outline.min(0), outline.max(0)
         for row, points in enumerate(spots):
@@ -50,17 +50,17 @@ def measure(page: DrawnPage, found: Sequence[FoundLine]) -> dict[str, int]:
             ]
             cover[row, column] = sum(inside) / len(points)
     lengths = np.array([len(points) for points in spots], float)
-    most = (cover * lengths[:, None]).argmax(0) if len(found) else np.empty(0, int)
+    most = (cover * lengths[:, None]).argmax(0) if len(found_lines) else np.empty(0, int)
     mine = np.zeros_like(cover)
     for column, row in enumerate(most):
         mine[row, column] = cover[row, column]
     recalled = mine.max(1, initial=0) >= COVERED
     alone = recalled & ((mine > 0.05).sum(1) == 1)
-    lying = [_lying(line, page.lines, width) for line in found]
+    lying = [_lying(line, page.lines, width) for line in found_lines]
     return {
         "pages": 1,
         "drawn": len(page.lines),
-        "found": len(found),
+        "found": len(found_lines),
         "recalled": int(recalled.sum()),
         "in_pieces": int((np.minimum(1, mine.sum(1)) >= COVERED).sum()),
         "one_box": int(alone.sum()),
@@ -79,9 +79,9 @@ def _spots(line: DrawnLine) -> NDArray[np.float64]:
     return points + up * LIFTED * line.above
 
 
-def _lying(found: FoundLine, drawn: Sequence[DrawnLine], width: int) -> float:
+def _lying(found_line: FoundLine, drawn: Sequence[DrawnLine], width: int) -> float:
     """The share of a found line's middle that lies within drawn lines."""
-    base = np.array(found.baseline, float)
+    base = np.array(found_line.baseline, float)
     far = np.r_[0, np.cumsum(np.hypot(*np.diff(base, axis=0).T))]
     at = np.linspace(0, far[-1], 30)
     points = np.stack([np.interp(at, far, base[:, axis]) for axis in (0, 1)], 1)
@@ -138,9 +138,9 @@ def main() -> None:
         for name, finder in finders.items():
             opened = finder.open_page(page.picture, 1 << 30)
             before = time.process_time()
-            found = list(finder.find_lines(opened))
+            found_lines = list(finder.find_lines(opened))
             spent = time.process_time() - before
-            counts = measure(page, found)
+            counts = measure(page, found_lines)
             for source in (page.source, "all"):
                 total = totals[part, source, name]
                 total["seconds"] += spent

@@ -65,33 +65,36 @@ class LineNet(nn.Module):
         quarter = self.quarter(self.stem(pages * 2 - 1))
         eighth = self.eighth(quarter)
         sixteenth = self.sixteenth(eighth)
-        found = self.far(sixteenth)
+        features = self.far(sixteenth)
         for up, fine in zip(self.ups, (sixteenth, eighth, quarter), strict=True):
-            found = up(found, fine)
-        out: Tensor = self.answer(found)
+            features = up(features, fine)
+        out: Tensor = self.answer(features)
         return out
 
 
 def weigh(answers: Tensor, targets: Tensor) -> Tensor:
     """The loss of logits against coded maps (bytes), of which the last says where the others are known."""
-    wanted = targets.float() / 255
-    logits, told = answers.float(), wanted[:, 5]
+    expected = targets.float() / 255
+    logits, known = answers.float(), expected[:, 5]
     loss = torch.zeros((), device=logits.device)
     for at, weight, share in ((0, 4.0, 1.0), (1, 5.0, 0.6), (2, 0.0, 0.5)):
-        true = wanted[:, at]
+        true = expected[:, at]
         each = functional.binary_cross_entropy_with_logits(logits[:, at], true, reduction="none")
-        loss = loss + share * (each * told * (1 + weight * true)).mean()
-        said = logits[:, at].sigmoid() * told
-        overlap = 2 * (said * true).sum((1, 2)) + 20
-        loss = loss + 0.3 * share * (1 - overlap / (said.sum((1, 2)) + (true * told).sum((1, 2)) + 20)).mean()
+        loss = loss + share * (each * known * (1 + weight * true)).mean()
+        predicted = logits[:, at].sigmoid() * known
+        overlap = 2 * (predicted * true).sum((1, 2)) + 20
+        loss = (
+            loss
+            + 0.3 * share * (1 - overlap / (predicted.sum((1, 2)) + (true * known).sum((1, 2)) + 20)).mean()
+        )
     lined = targets[:, 3:5] > 0
-    off = functional.smooth_l1_loss(logits[:, 3:], wanted[:, 3:5] * 4, reduction="none", beta=0.1)
+    off = functional.smooth_l1_loss(logits[:, 3:], expected[:, 3:5] * 4, reduction="none", beta=0.1)
     return loss + 0.6 * (off * lined).sum() / lined.sum().clamp(min=1)
 
 
 def count_weights(net: nn.Module) -> int:
     """How many weights a network has."""
-    return sum(one.numel() for one in net.parameters())
+    return sum(weights.numel() for weights in net.parameters())
 
 
 def onnx_of(net: LineNet, path: str) -> None:
@@ -106,16 +109,16 @@ def onnx_of(net: LineNet, path: str) -> None:
             dynamic_axes={"page": {2: "h", 3: "w"}, "maps": {2: "qh", 3: "qw"}}, dynamo=False,
         )  # fmt: skip
     model = onnx.load(path)
-    kept, casts = [], []
-    for one in model.graph.initializer:
-        array = numpy_helper.to_array(one)
+    tensors, casts = [], []
+    for tensor in model.graph.initializer:
+        array = numpy_helper.to_array(tensor)
         if array.dtype.name != "float32" or array.size < 64:
-            kept.append(one)
+            tensors.append(tensor)
             continue
-        kept.append(numpy_helper.from_array(array.astype("float16"), one.name + ".half"))
-        casts.append(helper.make_node("Cast", [one.name + ".half"], [one.name], to=TensorProto.FLOAT))
+        tensors.append(numpy_helper.from_array(array.astype("float16"), tensor.name + ".half"))
+        casts.append(helper.make_node("Cast", [tensor.name + ".half"], [tensor.name], to=TensorProto.FLOAT))
     del model.graph.initializer[:]
-    model.graph.initializer.extend(kept)
+    model.graph.initializer.extend(tensors)
     nodes = list(model.graph.node)
     del model.graph.node[:]
     model.graph.node.extend([*casts, *nodes])

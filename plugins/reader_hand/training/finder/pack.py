@@ -50,14 +50,14 @@ def strip_of(grey: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], int, int] | No
 
 def take_lines(folders: list[Path], most: int, seed: int) -> dict[str, Any]:
     """Lines drawn by the square root of the size of their sources, as WebP, with their document."""
-    found: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    by_source: dict[str, list[tuple[str, int]]] = defaultdict(list)
     for number, row in enumerate(rows_of(folders, ["source", "document", "split"])):
         if row["split"] == "train":
-            found[row["source"]].append((row["document"], number))
+            by_source[row["source"]].append((row["document"], number))
     chance = np.random.default_rng(seed)
-    total = sum(len(one) ** 0.5 for one in found.values())
-    wanted: set[int] = set()
-    for rows in found.values():
+    total = sum(len(rows) ** 0.5 for rows in by_source.values())
+    numbers: set[int] = set()
+    for rows in by_source.values():
         count = min(len(rows), round(most * len(rows) ** 0.5 / total))
         by_document: dict[str, list[int]] = defaultdict(list)
         for document, number in rows:
@@ -65,12 +65,14 @@ def take_lines(folders: list[Path], most: int, seed: int) -> dict[str, Any]:
         chosen: list[int] = []
         # Several lines of one hand: a page is written by one.
         for document in chance.permutation(sorted(by_document)):
-            chosen += [int(one) for one in chance.permutation(by_document[document])[: max(12, count // 12)]]
-        wanted.update(chosen[:count])
+            chosen += [
+                int(number) for number in chance.permutation(by_document[document])[: max(12, count // 12)]
+            ]
+        numbers.update(chosen[:count])
     blobs, tops, bases, groups = [], [], [], []
     names: dict[tuple[str, str], int] = {}
     for number, row in enumerate(rows_of(folders, ["image", "source", "document"])):
-        if number not in wanted:
+        if number not in numbers:
             continue
         strip = strip_of(np.asarray(Image.open(io.BytesIO(row["image"])).convert("L")))
         if strip is None:
@@ -128,12 +130,12 @@ def main() -> None:
         layout = read_layout(path, "columns")
         if layout is not None:
             layouts.append(page_record(layout, LONG_SIDE / max(layout.width, layout.height)))
-    told = json.dumps({"pages": records, "layouts": layouts}).encode()
+    records_json = json.dumps({"pages": records, "layouts": layouts}).encode()
     np.savez(
         options.out,
         pages=np.frombuffer(b"".join(blobs), np.uint8),
         page_ends=np.cumsum([len(blob) for blob in blobs]),
-        told=np.frombuffer(told, np.uint8),
+        told=np.frombuffer(records_json, np.uint8),
         **packed,
     )
     print(

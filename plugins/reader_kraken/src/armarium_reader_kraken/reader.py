@@ -19,6 +19,7 @@ from armarium_worker import (
     LineReading,
     LineShape,
     ModelFile,
+    OfferedModel,
     Page,
     Reader,
     Refused,
@@ -42,6 +43,17 @@ KRAKEN = Runtime(
 
 ZENODO = "https://zenodo.org"
 """Where kraken's users publish models."""
+
+PUBLISHED = (
+    ("tiny", "21788403", 3, 0.087),
+    ("small", "21788405", 14, 0.054),
+    ("medium", "21788410", 64, 0.039),
+)
+"""kraken's open PP-OCRv6 models: size, number of the record, megabytes, and the CER that their authors state."""
+LANGUAGES = (
+    "ar ca cs cu co da de dum en fa fi fr frm gez ga grc he hu it ka la lv lt ml nl no oc ota pcd pl pt ro ru sk sl es sr sv syr uk "
+    "ur xcl yi"
+)
 
 SHIPPED = "blla"
 """The line finder inside the kraken package."""
@@ -103,15 +115,15 @@ class KrakenReader(Reader):
         )
         if not _has_ink(page.image):
             return
-        found = self.finder.predict(page.image, config)
-        held = {key for line in found.lines for key in line.regions or ()}
-        for kind, regions in found.regions.items():
+        segmentation = self.finder.predict(page.image, config)
+        held = {key for line in segmentation.lines for key in line.regions or ()}
+        for kind, regions in segmentation.regions.items():
             for region in regions:
                 if region.id in held:
                     yield FoundLine(
                         polygon=_points(region.boundary), kind="region", kind_raw=str(kind), key=region.id
                     )
-        for line in found.lines:
+        for line in segmentation.lines:
             yield FoundLine(
                 polygon=_points(line.boundary),
                 baseline=_points(line.baseline),
@@ -177,9 +189,32 @@ class KrakenReader(Reader):
         return [*shipped, *super().models_here(folder, runtime_folder)]
 
     @classmethod
+    def offers(cls) -> tuple[OfferedModel, ...]:
+        """Return kraken's open PP-OCRv6 models as kraken itself reads and trains them."""
+        return tuple(
+            OfferedModel(
+                model=f"kraken-ppocrv6-{size}-safetensors",
+                title=f"kraken PP-OCRv6 {size}, for kraken itself",
+                licence="Apache-2.0",
+                authors="Benjamin Kiessling (ALMAnaCH, Inria Paris)",
+                page=f"{ZENODO}/records/{number}",
+                reads="hand and print, historical and modern, in 44 languages and 10 scripts, written as it stands; in kraken's runtime "
+                "(armarium runtime install kraken), which can train it further",
+                size_bytes=megabytes * 1_000_000,
+                doi=f"10.5281/zenodo.{number}",
+                languages=tuple(LANGUAGES.split()),
+                scripts=("Arab", "Armn", "Cyrl", "Ethi", "Geor", "Grek", "Hebr", "Latn", "Mlym", "Syrc"),
+                cer=cer,
+            )
+            for size, number, megabytes, cer in PUBLISHED
+        )
+
+    @classmethod
     def remote(cls, model: str, fetch: Callable[[str], bytes]) -> RemoteFile:
-        """Return the file of a model on Zenodo, given its DOI (`10.5281/zenodo.…`) or record number."""
-        number = model.removeprefix("https://doi.org/").removeprefix("10.5281/zenodo.")
+        """Return the file of a model on Zenodo, given its offered name, its DOI (`10.5281/zenodo.…`) or record number."""
+        doi = model.removeprefix("https://doi.org/")
+        offer = next((offer for offer in cls.offers() if doi in (offer.model, offer.doi)), None)
+        number = (offer.doi if offer else doi).removeprefix("10.5281/zenodo.")
         if not number.isdigit():
             raise Refused(
                 f"{model!r} is not a DOI of Zenodo (10.5281/zenodo.…), where kraken's models are published."
@@ -203,7 +238,7 @@ class KrakenReader(Reader):
         name = str(files[0]["key"])
         return RemoteFile(
             url=f"{ZENODO}/records/{number}/files/{quote(name)}?download=1",
-            name=f"zenodo-{number}{Path(name).suffix}",
+            name=f"{offer.model if offer else f'zenodo-{number}'}{Path(name).suffix}",
             checksum=checksum if algorithm in ("md5", "sha256") else None,
             algorithm="sha256" if algorithm == "sha256" else "md5",
             title=str(about.get("title", name)),

@@ -30,7 +30,7 @@ def line_pictures(call: Call) -> dict[str, Any]:
     pictures, widths = [], []
     for number, line in enumerate(call.params["lines"]):
         call.check()
-        told = Segmentation(
+        segmentation = Segmentation(
             type="baselines",
             imagename=str(page.path),
             text_direction="horizontal-lr",
@@ -40,7 +40,7 @@ def line_pictures(call: Call) -> dict[str, Any]:
             line_orders=[],
         )
         try:
-            ((cut, _),) = extract_polygons(page.image, told)
+            ((cut, _),) = extract_polygons(page.image, segmentation)
         except (ValueError, IndexError) as error:
             raise Refused(
                 f"kraken cannot cut line {number + 1} of the page out of its picture; check its shape."

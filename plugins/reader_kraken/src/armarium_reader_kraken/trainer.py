@@ -54,8 +54,8 @@ class KrakenTrainer(EpochTrainer[Ready]):
         folder = self.load_finished(call).folder
         beside = folder / f"part-{MODEL}"
         try:
-            made = Path(convert_models([str(folder / BEST)], str(beside), weights_format="safetensors"))
-            os.replace(made, folder / MODEL)
+            written = Path(convert_models([str(folder / BEST)], str(beside), weights_format="safetensors"))
+            os.replace(written, folder / MODEL)
         except OSError as error:
             raise no_room("the model", error) from error
         return {"model": str(folder / MODEL)}
@@ -76,7 +76,7 @@ class KrakenTrainer(EpochTrainer[Ready]):
         torch.manual_seed(SEED + number)
         taught, validation = _laid_out(folder)
         base = call.params.get("base")
-        stated = VGSLRecognitionTrainingConfig(
+        configuration = VGSLRecognitionTrainingConfig(
             batch_size=int(call.params.get("batch_size", 4)),
             quit="fixed",
             epochs=number,
@@ -103,7 +103,9 @@ class KrakenTrainer(EpochTrainer[Ready]):
                 self, trainer: Any, module: Any, outputs: Any, batch: Any, at: int
             ) -> None:
                 call.check()
-                call.progress(min((at + 1) * stated.batch_size, len(taught)), len(taught), epoch=number)
+                call.progress(
+                    min((at + 1) * configuration.batch_size, len(taught)), len(taught), epoch=number
+                )
 
         fitting = Fitting(
             accelerator="cpu",
@@ -120,23 +122,25 @@ class KrakenTrainer(EpochTrainer[Ready]):
         last = folder / LAST
         try:
             if last.is_file():
-                module = VGSLRecognitionModel.load_from_checkpoint(last, config=stated, weights_only=False)
+                module = VGSLRecognitionModel.load_from_checkpoint(
+                    last, config=configuration, weights_only=False
+                )
             elif base:
-                module = VGSLRecognitionModel.load_from_weights(base["path"], config=stated)
+                module = VGSLRecognitionModel.load_from_weights(base["path"], config=configuration)
             else:
-                module = VGSLRecognitionModel(stated)
+                module = VGSLRecognitionModel(configuration)
         except Exception as error:
             raise Refused(
                 f"The base is not a kraken model that reads lines and can be trained further ({_first_line(error)})."
             ) from error
         fitting.fit(module, lines, ckpt_path=str(last) if last.is_file() else None, weights_only=False)
-        told = fitting.callback_metrics
-        rate = 1.0 - float(told["val_metric"])
+        metrics = fitting.callback_metrics
+        rate = 1.0 - float(metrics["val_metric"])
         is_best = all(rate < epoch["cer"] for epoch in ready.epochs)
         outcome = self.outcome(
             started,
             epoch=number,
-            loss=round(float(told.get("train_loss_epoch", told.get("train_loss", 0.0))), 4),
+            loss=round(float(metrics.get("train_loss_epoch", metrics.get("train_loss", 0.0))), 4),
             cer=round(rate, 5),
             lines=len(taught),
             validation_lines=len(validation),
@@ -162,28 +166,28 @@ class KrakenTrainer(EpochTrainer[Ready]):
 
 def _read_epochs(folder: Path) -> list[dict[str, Any]]:
     path = folder / EPOCHS
-    told: list[dict[str, Any]] = json.loads(path.read_text("utf-8")) if path.is_file() else []
-    return told
+    epochs: list[dict[str, Any]] = json.loads(path.read_text("utf-8")) if path.is_file() else []
+    return epochs
 
 
 def _laid_out(folder: Path) -> tuple[list[str], list[str]]:
     """Return the lines as pictures and texts in kraken's form: those for training, those for validation."""
     from PIL import Image
 
-    told = json.loads((folder / "lines.json").read_text("utf-8"))["lines"]
+    lines = json.loads((folder / "lines.json").read_text("utf-8"))["lines"]
     target = folder / LINES
     target.mkdir(exist_ok=True)
     parts: tuple[list[str], list[str]] = ([], [])
     with (folder / "pictures.bin").open("rb") as pictures:
-        for number, one in enumerate(told):
-            data = pictures.read(HEIGHT * int(one["width"]))
+        for number, line in enumerate(lines):
+            data = pictures.read(HEIGHT * int(line["width"]))
             path = target / f"{number:06}.png"
             if not path.is_file():
-                path.with_suffix(".gt.txt").write_text(one["text"], "utf-8")
+                path.with_suffix(".gt.txt").write_text(line["text"], "utf-8")
                 beside = target / f"{number:06}.part"
-                Image.frombytes("L", (int(one["width"]), HEIGHT), data).save(beside, "PNG")
+                Image.frombytes("L", (int(line["width"]), HEIGHT), data).save(beside, "PNG")
                 os.replace(beside, path)
-            parts[bool(one["for_validation"])].append(str(path))
+            parts[bool(line["for_validation"])].append(str(path))
     taught, validation = parts
     # Too few lines for validation: the training lines are used.
     return taught, validation or taught

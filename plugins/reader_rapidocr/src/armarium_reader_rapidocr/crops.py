@@ -90,7 +90,7 @@ def _clockwise(points: Image) -> Image:
     return np.array([upper_left, upper_right, lower_right, lower_left])
 
 
-def _length(one: Any, other: Any) -> float:
+def _length(side: Any, other: Any) -> float:
     import numpy as np
 
-    return float(np.hypot(*(one - other)))
+    return float(np.hypot(*(side - other)))

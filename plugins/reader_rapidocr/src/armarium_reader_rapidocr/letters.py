@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     Corners = numpy.ndarray[Any, Any]
 
 
-def letter_places(text: str, seen: Any, corners: Corners, *, is_turned: bool) -> LinePlaces | None:
-    """Return the places of the letters that RapidOCR *seen* (its WordInfo) in the picture cut from within *corners*.
+def letter_places(text: str, word_results: Any, corners: Corners, *, is_turned: bool) -> LinePlaces | None:
+    """Return the places of the letters that RapidOCR *word_results* (its WordInfo) in the picture cut from within *corners*.
 
     *is_turned*: the picture was turned by 180 degrees before it was read. Positions go back through that, through the
     quarter turn of vertical writing and through the perspective of the cut.
@@ -22,11 +22,11 @@ def letter_places(text: str, seen: Any, corners: Corners, *, is_turned: bool) ->
     import cv2
     import numpy as np
 
-    columns = [column for word in seen.word_cols for column in word]
+    columns = [column for word in word_results.word_cols for column in word]
     inked = [place for place, sign in enumerate(text) if not sign.isspace()]
-    if not columns or len(columns) != len(inked) or len(seen.confs) != len(text):
+    if not columns or len(columns) != len(inked) or len(word_results.confs) != len(text):
         return None
-    middles = [(column + 0.5) / seen.line_txt_len for column in columns]
+    middles = [(column + 0.5) / word_results.line_txt_len for column in columns]
     half = (middles[-1] - middles[0]) / max(1, len(text) - 1) / 2 or 0.5
     width, height = sides(corners)
     down = height >= TALL * width
@@ -49,6 +49,8 @@ def letter_places(text: str, seen: Any, corners: Corners, *, is_turned: bool) ->
             else [(start, 0), (end, 0), (end, 1), (start, 1)]
         )
         area = cv2.perspectiveTransform(np.array([box], dtype=np.float32), back)[0]
-        signs.append(Sign(text[place], [(float(x), float(y)) for x, y in area], float(seen.confs[place])))
+        signs.append(
+            Sign(text[place], [(float(x), float(y)) for x, y in area], float(word_results.confs[place]))
+        )
     first, last = (corners[0], corners[3]) if down else (corners[0], corners[1])
     return places_of_signs(text, signs, (float(last[0] - first[0]), float(last[1] - first[1])))

@@ -86,22 +86,23 @@ class RapidOcrReader(Reader):
 
     def _turn_lines(self, pictures: Any) -> Any:
         """Turn pictures of lines that are upside down, and keep which these are."""
-        turned, told = self._turn(pictures)
+        turned, classes = self._turn(pictures)
         least = self.ocr.text_cls.cls_thresh
         self.turned = [
-            one
-            for one, (label, score) in zip(turned, told.cls_res, strict=True)
+            picture
+            for picture, (label, score) in zip(turned, classes.cls_res, strict=True)
             if "180" in label and score > least
         ]
-        return turned, told
+        return turned, classes
 
     def _is_turned(self, picture: Any) -> bool:
-        return any(one is picture for one in self.turned)
+        return any(turned_picture is picture for turned_picture in self.turned)
 
     def _keep_columns(self, pictures: Any, boxes: Any, read: Any) -> Any:
         """Stand in for RapidOCR's own boxes of words: the columns of each line's letters, and whether it was turned."""
         return tuple(
-            (seen, self._is_turned(one)) for seen, one in zip(read.word_results, read.imgs, strict=True)
+            (word_result, self._is_turned(picture))
+            for word_result, picture in zip(read.word_results, read.imgs, strict=True)
         )
 
     def open_page(self, path: Path, max_pixels: int) -> Page:
@@ -112,8 +113,8 @@ class RapidOcrReader(Reader):
 
     def find_lines(self, page: Page) -> Iterator[FoundLine]:
         """Return boxes of text, each a line or a part of one."""
-        found = self.ocr(page.image, use_det=True, use_cls=False, use_rec=False)
-        for box, score in zip(_list(found.boxes), _list(found.scores), strict=True):
+        boxes = self.ocr(page.image, use_det=True, use_cls=False, use_rec=False)
+        for box, score in zip(_list(boxes.boxes), _list(boxes.scores), strict=True):
             yield _line(box, score)
 
     def read_lines(self, page: Page, lines: Sequence[LineShape]) -> Iterator[LineReading]:
@@ -126,9 +127,9 @@ class RapidOcrReader(Reader):
         pictures = [cut_line(page.image, line) for line in lines]
         turned, _ = self.ocr.cls_and_rotate(pictures)
         read = self.ocr.recognize_txt(turned)
-        told = zip(lines, turned, read.txts, read.scores, read.word_results, strict=True)
-        for line, picture, text, score, seen in told:
-            places = letter_places(text, seen, line_box(line), is_turned=self._is_turned(picture))
+        results = zip(lines, turned, read.txts, read.scores, read.word_results, strict=True)
+        for line, picture, text, score, word_result in results:
+            places = letter_places(text, word_result, line_box(line), is_turned=self._is_turned(picture))
             yield LineReading(str(text), float(score), places=places)
 
     def read_page(self, page: Page) -> Iterator[ReadLine]:
@@ -136,9 +137,9 @@ class RapidOcrReader(Reader):
         from armarium_reader_rapidocr.letters import letter_places
 
         read = self.ocr(page.image, use_det=True, use_cls=True, use_rec=True)
-        told = zip(*map(_list, (read.boxes, read.txts, read.scores, read.word_results)), strict=True)
-        for box, text, score, (seen, is_turned) in told:
-            places = letter_places(text, seen, box, is_turned=is_turned)
+        results = zip(*map(_list, (read.boxes, read.txts, read.scores, read.word_results)), strict=True)
+        for box, text, score, (word_result, is_turned) in results:
+            places = letter_places(text, word_result, box, is_turned=is_turned)
             yield ReadLine(_line(box, score), LineReading(str(text), float(score), places=places))
 
     @classmethod

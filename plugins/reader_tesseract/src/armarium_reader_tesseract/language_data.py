@@ -75,23 +75,23 @@ def list_installed(folder: Path) -> dict[str, Path]:
     """Return the name of each language data file on this machine (`spa`, `script/Latin`) and its path; the
     first wins.
     """
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for place in places(folder):
         if not place.is_dir():
             continue
         for path in sorted([*place.glob(f"*{SUFFIX}"), *place.glob(f"script/*{SUFFIX}")]):
             name = path.relative_to(place).as_posix().removesuffix(SUFFIX)
             if name not in NO_LANGUAGE:
-                found.setdefault(name, path)
-    return found
+                files.setdefault(name, path)
+    return files
 
 
 def names_for(language: str) -> tuple[str, ...]:
     """Return possible names of Tesseract's data for a BCP 47 tag, best first; a Tesseract name is kept."""
     tag = language.replace("_", "-").lower()
     primary = tag.split("-")[0]
-    wanted = [*VARIANTS.get(tag, ()), *VARIANTS.get(primary, ())]
+    names = [*VARIANTS.get(tag, ()), *VARIANTS.get(primary, ())]
     if primary in TESSERACT_NAMES:
-        wanted.append(TESSERACT_NAMES[primary])
-    wanted.append(language)
-    return tuple(dict.fromkeys(wanted))
+        names.append(TESSERACT_NAMES[primary])
+    names.append(language)
+    return tuple(dict.fromkeys(names))

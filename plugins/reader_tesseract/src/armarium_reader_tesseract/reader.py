@@ -1,12 +1,13 @@
 """Tesseract as a reader: print in more than a hundred languages, with language data that this machine has.
 
-Runs in a worker process of the engine's own interpreter; Tesseract is inside the tesserocr wheel, its
-language data is not and is never downloaded from here.
+Runs in a worker process of the engine's own interpreter; Tesseract is inside the tesserocr wheel, an
+extra of this distribution; its language data is not and is never downloaded from here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -137,12 +138,12 @@ class TesseractReader(Reader):
         if language is None:
             words = f"Installed: {', '.join(sorted(here))}." if here else _how_to_get("spa")
             raise Refused(f"Tesseract reads one language at a time; name it (`es`, `la`, `de-Latf`). {words}")
-        wanted = names_for(language)
-        for name in wanted:
+        names = names_for(language)
+        for name in names:
             if name in here:
                 return here[name]
         raise Refused(
-            f"Tesseract has no data for the language {language!r} on this machine. {_how_to_get(wanted[0])}"
+            f"Tesseract has no data for the language {language!r} on this machine. {_how_to_get(names[0])}"
             + (f" Installed: {', '.join(sorted(here))}." if here else "")
         )
 
@@ -174,8 +175,12 @@ class TesseractReader(Reader):
 
     @classmethod
     def why_not(cls, language: str | None) -> str | None:
-        """Return None: which languages it reads depends on the data here; `model_for` decides."""
-        return None
+        """Say what to install where Tesseract is missing; which languages it reads, `model_for` decides from the data here."""
+        if find_spec("tesserocr") is not None:
+            return None
+        return (
+            "Tesseract is not installed; install it with: pip install 'armarium-reader-tesseract[tesserocr]'"
+        )
 
 
 def _how_to_get(name: str) -> str:

@@ -57,17 +57,17 @@ class VisionReader(Reader):
         torch.set_num_threads(self.threads)
         folder = Path(self.model).parent
         wants_gpu = self.device in ("cuda", "auto") and torch.cuda.is_available()
-        stated: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+        options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
         try:
-            config = transformers.AutoConfig.from_pretrained(folder, **stated)
+            config = transformers.AutoConfig.from_pretrained(folder, **options)
             self.chats = config.model_type != "vision-encoder-decoder"
             kind = (
                 transformers.AutoModelForImageTextToText
                 if self.chats
                 else transformers.VisionEncoderDecoderModel
             )
-            self.processor = transformers.AutoProcessor.from_pretrained(folder, **stated)
-            self.network = kind.from_pretrained(folder, use_safetensors=True, **stated)
+            self.processor = transformers.AutoProcessor.from_pretrained(folder, **options)
+            self.network = kind.from_pretrained(folder, use_safetensors=True, **options)
         except Exception as error:
             raise Refused(
                 f"{folder.name} is not an image-text model that this transformers can load ({type(error).__name__}). It takes "
@@ -104,7 +104,7 @@ class VisionReader(Reader):
         import torch
 
         with torch.inference_mode():
-            made = self.network.generate(
+            generated = self.network.generate(
                 **inputs,
                 max_new_tokens=most,
                 do_sample=False,
@@ -113,10 +113,10 @@ class VisionReader(Reader):
                 return_dict_in_generate=True,
             )
         shares = self.network.compute_transition_scores(
-            made.sequences, made.scores, normalize_logits=True
+            generated.sequences, generated.scores, normalize_logits=True
         ).exp()
         sure = float(shares.mean()) if shares.numel() else None
-        text = self.processor.batch_decode(made.sequences[:, start:], skip_special_tokens=True)[0]
+        text = self.processor.batch_decode(generated.sequences[:, start:], skip_special_tokens=True)[0]
         return str(text), sure
 
     @classmethod

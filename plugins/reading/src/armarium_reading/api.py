@@ -31,6 +31,10 @@ from armarium_reading.providers.in_jobs import ask_in_job as ask_in_job
 from armarium_reading.providers.in_jobs import model_job as model_job
 from armarium_reading.providers.in_jobs import place_with_provider as place_with_provider
 from armarium_reading.providers.in_jobs import put_off_while_busy as put_off_while_busy
+from armarium_reading.providers.page_questions import artifact_work as artifact_work
+from armarium_reading.providers.page_questions import ask_about as ask_about
+from armarium_reading.providers.page_questions import one_of as one_of
+from armarium_reading.providers.page_questions import with_prompt as with_prompt
 from armarium_reading.providers.proving import exercise_provider_type as exercise_provider_type
 from armarium_reading.providers.served_reader import ServedModel as ServedModel
 from armarium_reading.providers.served_reader import placed_with_provider as placed_with_provider
@@ -60,6 +64,8 @@ from armarium_reading.readers import models_folder as models_folder
 from armarium_reading.readers import note_calibration as note_calibration
 from armarium_reading.readers import runtime_folder as runtime_folder
 from armarium_reading.readers import settle_choice as settle_choice
+from armarium_reading.readers import worker_of as worker_of
+from armarium_reading.schemas.reading import Language as Language
 from armarium_worker import FoundLine as FoundLine
 from armarium_worker import LinePlaces as LinePlaces
 from armarium_worker import LineReading as LineReading

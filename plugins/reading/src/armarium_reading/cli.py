@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import (
+from armarium_cli.api import (
     Commands,
     Topic,
     answer,
@@ -30,12 +30,15 @@ NAMED = 20
 def lines(
     ids: Scope = None,
     reader: Annotated[
-        str, "The reader that finds them (armarium plugins lists the installed ones)."
-    ] = "lines",
+        str | None,
+        "The reader that finds them (armarium plugins lists the installed ones); default: the one that leaves out less on a few pages of each folder.",
+    ] = None,
 ) -> None:
     """Find the lines of pages; each page gets a new pass."""
     with project_session() as session:
-        params = {"scope_ids": scope_of(session, ids), "reader": reader}
+        params: dict[str, Any] = {"scope_ids": scope_of(session, ids)} | (
+            {"reader": reader} if reader else {}
+        )
         outcome = carry_out(session, "reading.find_lines", params, "Find lines")
         readers = session.get("/api/reading/readers")["items"] if outcome.get("without_lines_count") else []
         pages = pages_of(session, ids or [])[:NAMED]
@@ -46,9 +49,14 @@ def lines(
 
     def words() -> None:
         _read_words("Found lines on", outcome)
-        name_each("no lines found", outcome, "without_lines", lambda one: one["name"] or one["document_id"])
+        if by := outcome.get("by_finder"):
+            per_finder = ", ".join(f"{plural(pages, 'page')} by {name}" for name, pages in by.items())
+            typer.echo(f"  {per_finder}; armarium jobs log {outcome['job_id']} says why.")
+        name_each(
+            "no lines found", outcome, "without_lines", lambda page: page["name"] or page["document_id"]
+        )
         if outcome.get("without_lines_count"):
-            others = ", ".join(others_of(reader, readers))
+            others = ", ".join(others_of(reader or next(iter(outcome.get("by_finder", ())), None), readers))
             tries = f" (--reader NAME: {others})" if others else ""
             typer.echo(f"  If such a page does have writing, try another reader{tries} or a larger scan.")
         for name, notice in notices:
@@ -58,12 +66,12 @@ def lines(
     answer(outcome, words)
 
 
-def others_of(reader: str, readers: list[dict[str, Any]]) -> list[str]:
+def others_of(reader: str | None, readers: list[dict[str, Any]]) -> list[str]:
     """Return the other installed readers that find lines."""
     return [
-        one["name"]
-        for one in readers
-        if one["name"] != reader and one["installed"] and "find_lines" in one["can"]
+        other["name"]
+        for other in readers
+        if other["name"] != reader and other["installed"] and "find_lines" in other["can"]
     ]
 
 
@@ -89,7 +97,7 @@ def read(
     """Read the lines of pages."""
     with project_session() as session:
         params: dict[str, Any] = {"scope_ids": scope_of(session, ids)}
-        stated = (
+        options = (
             ("reader", reader),
             ("language", language),
             ("model", model),
@@ -98,7 +106,7 @@ def read(
         )
         params |= {
             k: v
-            for k, v in (*stated, ("pages_may_leave", pages_may_leave), ("alternatives", alternatives))
+            for k, v in (*options, ("pages_may_leave", pages_may_leave), ("alternatives", alternatives))
             if v
         }
         outcome = carry_out(session, "reading.read_lines", params, "Read")
@@ -133,39 +141,48 @@ def evidence(
     """Show where the words and letters of a line stand on its page, and how probable each letter is."""
     route = f"/api/segments/{id_of(segment)}/evidence"
     with project_session() as session:
-        asked = {"representation_id": reading and id_of(reading), "afresh": "true" if afresh else None}
-        found = session.get(route, **asked) if text is None else session.post(route, {"text": text})
+        params = {"representation_id": reading and id_of(reading), "afresh": "true" if afresh else None}
+        result = session.get(route, **params) if text is None else session.post(route, {"text": text})
 
     def words() -> None:
-        typer.echo(f"Placed {_SOURCES[found['source']].format(model=found['model'])}.")
-        if found["fit"] is not None:
-            typer.echo(f"Text and ink agree to {found['fit']:.2f}.")
-        if found["notice"]:
-            typer.echo(found["notice"], err=True)
+        typer.echo(f"Placed {_SOURCES[result['source']].format(model=result['model'])}.")
+        if result["fit"] is not None:
+            typer.echo(f"Text and ink agree to {result['fit']:.2f}.")
+        if result["notice"]:
+            typer.echo(result["notice"], err=True)
         rows = []
-        for word in found["words"]:
+        for word in result["words"]:
             inside = [
-                one
-                for one in found["characters"]
-                if word["char_start"] <= one["char_start"] and one["char_end"] <= word["char_end"]
+                letter
+                for letter in result["characters"]
+                if word["char_start"] <= letter["char_start"] and letter["char_end"] <= word["char_end"]
             ]
-            doubted = [one for one in inside if one["probability"] is not None and one["probability"] < 0.5]
-            said = ", ".join(
-                f"{one['text']} {one['probability']:.2f}"
-                + "".join(f" or {other['text']} {other['probability']:.2f}" for other in one["others"][:1])
-                for one in doubted
+            doubted = [
+                letter
+                for letter in inside
+                if letter["probability"] is not None and letter["probability"] < 0.5
+            ]
+            doubts = ", ".join(
+                f"{letter['text']} {letter['probability']:.2f}"
+                + "".join(f" or {_other(other)}" for other in letter["others"][:1])
+                for letter in doubted
             )
             place = " ".join(f"{value:.4f}" for value in word["rect"])
             sure = "" if word["probability"] is None else f"{word['probability']:.2f}"
-            rows.append((word["text"], place, sure, said))
+            rows.append((word["text"], place, sure, doubts))
         table("", ("word", "x y width height", "probability", "in doubt"), rows)
 
-    answer(found, words)
+    answer(result, words)
+
+
+def _other(letter: dict[str, Any]) -> str:
+    sure = letter["probability"]
+    return (letter["text"].strip() or "a blank") + ("" if sure is None else f" {sure:.2f}")
 
 
 def _say_transcribed(outcome: dict[str, Any]) -> None:
     typer.echo(in_words("Transcribed {pages:recording}.", outcome))
-    name_each("not done", outcome, "failed", lambda one: f"{one['document_id']}: {one['why']}")
+    name_each("not done", outcome, "failed", lambda failure: f"{failure['document_id']}: {failure['why']}")
 
 
 @commands.asks(
@@ -188,6 +205,7 @@ def _sure_words(outcome: dict[str, Any]) -> None:
     by_reader = outcome.get("by_reader") or {}
     if by_reader:
         typer.echo(f"  {choice_words(by_reader, outcome.get('by_line') or {})}")
+        typer.echo(f"  armarium jobs log {outcome['job_id']} says why for each page.")
     by = " and ".join(by_reader) or outcome["reader"]
     if not by_reader and outcome.get("model") not in (None, by):
         by += f", {outcome['model']}"
@@ -203,11 +221,11 @@ def _sure_words(outcome: dict[str, Any]) -> None:
 def choice_words(by_reader: dict[str, Any], by_line: dict[str, int]) -> str:
     """Return in one sentence which reader was chosen for how many pages, what each expected of them, and which lines departed."""
     chosen = []
-    for name, row in sorted(by_reader.items(), key=lambda one: -int(one[1]["pages"])):
-        mine, others = row["expected"][name], [one for one in row["expected"].items() if one[0] != name]
-        said = "".join(f", {other} {share:.0%}" for other, share in others)
+    for name, row in sorted(by_reader.items(), key=lambda item: -int(item[1]["pages"])):
+        mine, others = row["expected"][name], [pair for pair in row["expected"].items() if pair[0] != name]
+        expected = "".join(f", {other} {share:.0%}" for other, share in others)
         close = ": no clear difference" if any(share > mine for _, share in others) else ""
-        chosen.append(f"{name} for {plural(int(row['pages']), 'page')} ({mine:.0%}{said}{close})")
+        chosen.append(f"{name} for {plural(int(row['pages']), 'page')} ({mine:.0%}{expected}{close})")
     lines = "".join(
         f"; {plural(count, 'line')} by {name}, which was clearly better at {'it' if count == 1 else 'them'}"
         for name, count in by_line.items()
@@ -220,16 +238,16 @@ def handwriting_hint(outcome: dict[str, Any], readers: list[dict[str, Any]]) -> 
     count = int(outcome.get("by_hand_count", 0))
     if not count:
         return None
-    names = [one["name"] or one["document_id"] for one in outcome["by_hand"][:3]]
+    names = [page["name"] or page["document_id"] for page in outcome["by_hand"][:3]]
     more = f" and {count - len(names)} more" if count > len(names) else ""
     looks = "looks" if count == 1 else "look"
     who = " and ".join(outcome.get("by_reader") or ()) or outcome["reader"]
-    said = f"{', '.join(names)}{more} {looks} handwritten, and {who} is made for print: do not trust these readings."
+    warning = f"{', '.join(names)}{more} {looks} handwritten, and {who} is made for print: do not trust these readings."
     here = [reader for reader in readers if reader["installed"] or reader["runtime"]]
-    meant = [one for one in here if "hand" in one["writing"] and "read_lines" in one["can"]]
-    if not meant:
-        return f"{said} No reader for handwriting is installed."
-    return f"{said} For handwriting: " + "; ".join(_how_to_use(one) for one in meant) + "."
+    usable = [reader for reader in here if "hand" in reader["writing"] and "read_lines" in reader["can"]]
+    if not usable:
+        return f"{warning} No reader for handwriting is installed."
+    return f"{warning} For handwriting: " + "; ".join(_how_to_use(reader) for reader in usable) + "."
 
 
 def _how_to_use(reader: dict[str, Any]) -> str:
@@ -243,11 +261,14 @@ def _how_to_use(reader: dict[str, Any]) -> str:
 
 
 def _read_words(verb: str, outcome: dict[str, Any]) -> None:
-    pages, found = plural(int(outcome.get("pages", 0)), "page"), plural(int(outcome.get("lines", 0)), "line")
-    typer.echo(f"{verb} {pages}, {found}.")
+    pages, line_count = int(outcome.get("pages", 0)), int(outcome.get("lines", 0))
+    typer.echo(f"{verb} {plural(pages, 'page')}, {plural(line_count, 'line')}.")
     skipped = int(outcome.get("skipped", 0))
     if skipped:
         typer.echo(f"  {plural(skipped, 'page')} passed over. The first: {outcome['why']}")
     name_each(
-        "not done", outcome, "failed", lambda one: f"{one.get('name') or one['document_id']}: {one['why']}"
+        "not done",
+        outcome,
+        "failed",
+        lambda page: f"{page.get('name') or page['document_id']}: {page['why']}",
     )

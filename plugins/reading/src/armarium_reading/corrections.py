@@ -61,13 +61,13 @@ class Standing:
 
 def standing_of(conn: Connection, episode_id: str) -> Standing:
     """Return what remains of the call *episode_id* now."""
-    found = Standing()
+    standing = Standing()
     for note in _standing(conn, episodes.c.corrects_episode_id == episode_id).values():
         if note.kind == "correction":
-            found.corrections[note.segment_id] = note.text or ""
+            standing.corrections[note.segment_id] = note.text or ""
         else:
-            found.invalid.add(note.segment_id)
-    return found
+            standing.invalid.add(note.segment_id)
+    return standing
 
 
 def note_consequences(ctx: ActionContext) -> None:
@@ -79,31 +79,31 @@ def note_consequences(ctx: ActionContext) -> None:
     rows = ctx.conn.execute(select(*_READING).where(is_among(_R.segment_id, segments))).all()
     readings = {row.id: row._asdict() for row in rows}
     calls = _Calls(ctx.conn)
-    wanted = dict.fromkeys(_notes_due(ctx.conn, readings, calls))
-    one = _made_by_one_call(ctx.conn, touched, readings) or {}
-    if (call := calls.episode_of(one)) and one["id"] not in readings:
-        wanted[_Note("invalidation", call)] = None
+    due = dict.fromkeys(_notes_due(ctx.conn, readings, calls))
+    reading = _made_by_one_call(ctx.conn, touched, readings) or {}
+    if (call := calls.episode_of(reading)) and reading["id"] not in readings:
+        due[_Note("invalidation", call)] = None
     is_near = or_(
         is_among(episodes.c.segment_id, segments),
         episodes.c.segment_id.is_(None) & is_among(episodes.c.corrects_episode_id, calls.call_ids),
     )
     documents = list(ctx.changes.get("document_ids", ()))
-    there = _standing(ctx.conn, is_among(episodes.c.document_id, documents), is_near)
+    standing = _standing(ctx.conn, is_among(episodes.c.document_id, documents), is_near)
     new = [
         _row(ctx, calls, _Note("invalidation", note.episode_id, note.segment_id, note.reading_id), identity)
-        for identity, note in there.items()
-        if note not in wanted
+        for identity, note in standing.items()
+        if note not in due
     ]
-    held = set(there.values())
-    new += [_row(ctx, calls, note, None) for note in wanted if note not in held]
+    held = set(standing.values())
+    new += [_row(ctx, calls, note, None) for note in due if note not in held]
     if new:
         ctx.conn.execute(insert(episodes), new)
 
 
 def _notes_due(conn: Connection, readings: Readings, calls: _Calls) -> Iterator[_Note]:
     """Return the notes the ledger should contain about these readings, oldest first."""
-    for reading in sorted(readings.values(), key=lambda one: (one["created_at"], one["id"])):
-        segment_id, said = reading["segment_id"], reading["content"]
+    for reading in sorted(readings.values(), key=lambda reading: (reading["created_at"], reading["id"])):
+        segment_id, text = reading["segment_id"], reading["content"]
         if reading["producer_tool"] is not None:
             if reading["retracted"] and (call := calls.episode_of(reading)):
                 yield _Note("invalidation", call, segment_id, reading["id"])
@@ -112,7 +112,7 @@ def _notes_due(conn: Connection, readings: Readings, calls: _Calls) -> Iterator[
             and not reading["retracted"]
             and (call := calls.episode_of(_find_corrected(reading, readings)))
         ):
-            yield _Note("correction", call, segment_id, reading["id"], said)
+            yield _Note("correction", call, segment_id, reading["id"], text)
     for segment_id in dict.fromkeys(reading["segment_id"] for reading in readings.values()):
         for chosen in standing_choices(conn, segment_id).values():
             reading = readings.get(chosen) or {}
@@ -122,9 +122,9 @@ def _notes_due(conn: Connection, readings: Readings, calls: _Calls) -> Iterator[
 
 def _find_corrected(reading: Mapping[str, Any], readings: Readings) -> Mapping[str, Any]:
     """Return the model's reading that *reading* corrects, through any number of others; empty if there is none."""
-    seen = set[str]()
-    while reading and reading["producer_tool"] is None and reading["id"] not in seen:
-        seen.add(reading["id"])
+    ids = set[str]()
+    while reading and reading["producer_tool"] is None and reading["id"] not in ids:
+        ids.add(reading["id"])
         reading = readings.get(reading["corrects_representation_id"]) or {}
     return reading
 
@@ -189,15 +189,15 @@ class _Calls:
     def row(self, episode_id: str) -> Row[Any]:
         """Return the episode's row."""
         if episode_id not in self.rows:
-            found = self._conn.execute(select(episodes).where(episodes.c.id == episode_id)).one()
-            self.rows[episode_id] = found
+            query = select(episodes).where(episodes.c.id == episode_id)
+            self.rows[episode_id] = self._conn.execute(query).one()
         return self.rows[episode_id]
 
 
 def _standing(conn: Connection, *where: ColumnElement[bool]) -> dict[str, _Note]:
     """Return the ledger's notes that were not withdrawn, by their episode, oldest first."""
     c = episodes.c
-    found: dict[str, _Note] = {}
+    notes: dict[str, _Note] = {}
     for row in conn.execute(
         select(
             c.id, c.kind, c.corrects_episode_id, c.caused_by_episode_id, c.segment_id, c.target_id, c.exchange
@@ -206,11 +206,11 @@ def _standing(conn: Connection, *where: ColumnElement[bool]) -> dict[str, _Note]
         .order_by(c.seq)
     ):
         if row.caused_by_episode_id is not None:
-            found.pop(row.caused_by_episode_id, None)
+            notes.pop(row.caused_by_episode_id, None)
         else:
             text = row.exchange.get("corrected_text")
-            found[row.id] = _Note(row.kind, row.corrects_episode_id, row.segment_id, row.target_id, text)
-    return found
+            notes[row.id] = _Note(row.kind, row.corrects_episode_id, row.segment_id, row.target_id, text)
+    return notes
 
 
 def _row(ctx: ActionContext, calls: _Calls, note: _Note, withdraws: str | None) -> dict[str, Any]:

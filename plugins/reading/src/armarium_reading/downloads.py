@@ -12,26 +12,26 @@ from armarium_reading.taken_models import add_from_disk, download_offer, find_of
 
 def run_download(ctx: JobContext) -> dict[str, Any]:
     """Download one model. If stopped or killed it resumes where it was; if cancelled it leaves nothing behind."""
-    wanted: ModelParams = ctx.args
+    params: ModelParams = ctx.args
     mega = 1 << 20
 
     def report(done: int, total: int | None) -> None:
         ctx.progress(done // mega, max(1, (total or done) // mega))
         if ctx.stop == "cancel":
-            forget_partial(local_models.partial_of(ctx.engine, wanted.runtime, wanted.model))
+            forget_partial(local_models.partial_of(ctx.engine, params.runtime, params.model))
         ctx.check()
 
-    reader = local_models.runner_of(ctx.engine, wanted.runtime)
-    offer = find_offer(reader, wanted.model)
-    if offer is not None:
+    reader = local_models.runner_of(ctx.engine, params.runtime)
+    offer = find_offer(reader, params.model)
+    if offer is not None and offer.files:
         return download_offer(ctx, reader, offer, report)
-    file = local_models.download(ctx.engine, wanted.runtime, wanted.model, report)
+    file = local_models.download(ctx.engine, params.runtime, params.model, report)
     return {"model_id": file.model, "size_bytes": file.size_bytes}
 
 
 def run_add(ctx: JobContext) -> dict[str, Any]:
     """Take in a model from disk; repeated after a kill it starts anew."""
-    wanted: AddModelParams = ctx.args
-    assert wanted.name is not None
-    reader = local_models.runner_of(ctx.engine, wanted.runtime)
-    return add_from_disk(ctx, reader, wanted.path.real, wanted.name)
+    params: AddModelParams = ctx.args
+    assert params.name is not None
+    reader = local_models.runner_of(ctx.engine, params.runtime)
+    return add_from_disk(ctx, reader, params.path.real, params.name)

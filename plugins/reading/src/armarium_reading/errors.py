@@ -66,10 +66,7 @@ takes_no_model = Invalid.saying("model_not_taken", "{label} takes no model files
 def no_such_model(name: str, kind: str, here: Sequence[str]) -> NotFound:
     """The model named is not on this machine."""
     known = f"Installed are: {', '.join(here[:MAX_NAMED])}." if here else "None is installed yet."
-    return NotFound(
-        f"There is no {kind} model called {name} on this machine. {known}",
-        code="unknown_model",
-    )
+    return NotFound(f"There is no {kind} model called {name} on this machine. {known}", code="unknown_model")
 
 
 other_pages_pass = Invalid.saying("other_document", "The pass {pass_id} belongs to none of the named pages.")
@@ -123,16 +120,16 @@ shipped_model = Conflict.saying(
 
 def unknown_provider(named: str, known: Sequence[str]) -> NotFound:
     """The provider named does not exist."""
-    there = f" Known providers: {', '.join(known[:MAX_NAMED])}." if known else ""
-    return NotFound(f"There is no provider called {named[:80]}.{there}", code="unknown_provider")
+    hint = f" Known providers: {', '.join(known[:MAX_NAMED])}." if known else ""
+    return NotFound(f"There is no provider called {named[:80]}.{hint}", code="unknown_provider")
 
 
 def unlisted_model(model: str, provider: str, known: Sequence[str]) -> NotFound:
     """The provider's list does not contain the model named."""
-    there = (
+    hint = (
         f"It lists: {', '.join(known[:MAX_NAMED])}." if known else "It lists none yet; add its models first."
     )
-    return NotFound(f"The provider {provider} lists no model {model[:200]}. {there}", code="unknown_model")
+    return NotFound(f"The provider {provider} lists no model {model[:200]}. {hint}", code="unknown_model")
 
 
 no_default_model = Invalid.saying(

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import zip_longest
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row
 
-from armarium.api import Principal, ServiceError, find_withheld, graphemes
+from armarium.api import Engine, Library, Principal, ServiceError, find_withheld, graphemes
 from armarium_documents.api import PageImage, page_image, still_image
 from armarium_reading.errors import evidence_needs_line, evidence_withheld, no_such_reading
 from armarium_reading.queries.reading import shape_in_pixels
@@ -22,6 +23,7 @@ from armarium_source_model.api import (
     frame_of,
     get_segment,
     is_as_read,
+    other_texts,
     reading_rule,
     readings_named,
     refuse_provisional,
@@ -31,9 +33,6 @@ from armarium_source_model.api import (
     stored_places,
     unpacked_places,
 )
-
-if TYPE_CHECKING:
-    from armarium.api import Engine, Library
 
 ALIGNER = "hand"
 """The reader with whose output texts are aligned."""
@@ -46,14 +45,14 @@ def on_picture(packed: Mapping[str, Any], picture: PageImage) -> dict[str, Any]:
     """Return the places that a worker packed, with the frame in fractions of the picture that it was given."""
     sides = [picture.width, picture.height] * 3
     frame = [value / side for value, side in zip(packed["frame"], sides, strict=True)]
-    told = {name: packed[name] for name in ("letters", "others", "fit") if name in packed}
-    return {"rendition_id": picture.rendition_id, "frame": frame, **told}
+    fields = {name: packed[name] for name in ("letters", "others", "fit") if name in packed}
+    return {"rendition_id": picture.rendition_id, "frame": frame, **fields}
 
 
 class _Letter(NamedTuple):
     corners: Corners
     probability: float | None = None
-    others: Sequence[tuple[str, float]] = ()
+    others: Sequence[tuple[str, float | None]] = ()
 
 
 @dataclass
@@ -67,6 +66,8 @@ class _Places:
     fit: float | None = None
     model: str | None = None
     notice: str | None = None
+    others: Sequence[Sequence[tuple[str, float | None]]] = ()
+    """Of each word: its other readings."""
 
 
 class Question(NamedTuple):
@@ -115,32 +116,35 @@ def evidence_of(
     """
     refuse_provisional(segment_id)
     notice = None
-    found: _Places | None = None
+    places: _Places | None = None
     with library.db.read() as conn:
-        asked = question_of(library, conn, segment_id, representation_id, text)
-        if not asked.text.strip():
-            found = _Places(
-                "none", (), asked.frame, notice="The line has no text, so no letters stand on it."
+        question = question_of(library, conn, segment_id, representation_id, text)
+        if not question.text.strip():
+            places = _Places(
+                "none", (), question.frame, notice="The line has no text, so no letters stand on it."
             )
-        elif text is None and asked.representation_id is not None and not afresh:
-            stored = stored_places(conn, [asked.representation_id]).get(asked.representation_id)
-            if stored is not None and stored.rendition_id not in (None, asked.picture.rendition_id):
+        elif text is None and question.representation_id is not None and not afresh:
+            stored = stored_places(conn, [question.representation_id]).get(question.representation_id)
+            if stored is not None and stored.rendition_id not in (None, question.picture.rendition_id):
                 notice = (
                     "The page has another picture than the one that was read; its letters were placed anew."
                 )
-            elif stored is not None and not is_as_read(asked.segment, stored):
+            elif stored is not None and not is_as_read(question.segment, stored):
                 notice = "The line has another shape than when it was read; its letters were placed anew."
             elif stored is not None:
-                found = _of_places("reader", stored.places, fit=stored.fit)
-        if found is None and not afresh:
-            found = _by_words(conn, asked)
-    if found is None:
-        withheld = find_withheld(library, principal, [asked.segment.document_id], "local-model")
-        if why := withheld.get(asked.segment.document_id):
+                places = _of_places("reader", stored.places, fit=stored.fit)
+        if places is None and not afresh:
+            places = _by_words(conn, question)
+        if places is not None and question.segment.kind == "word" and text is None:
+            counting = counting_of_segments(conn, [segment_id], rule=reading_rule(conn))
+            places.others = [list(other_texts(conn, counting).get(segment_id, {}).items())]
+    if places is None:
+        withheld = find_withheld(library, principal, [question.segment.document_id], "local-model")
+        if why := withheld.get(question.segment.document_id):
             raise evidence_withheld(why)
-        found = _align(engine, library, asked)
-    found.notice = found.notice or notice
-    return _answer(asked, found)
+        places = _align(engine, library, question)
+    places.notice = places.notice or notice
+    return _answer(question, places)
 
 
 def question_of(
@@ -164,156 +168,183 @@ def question_of(
     return Question(row, representation_id, text, picture, shape)
 
 
-def _by_words(conn: Connection, asked: Question) -> _Places | None:
-    """Return where the line's words stand, and nothing of their letters; None if they are not those of the text."""
+def _by_words(conn: Connection, question: Question) -> _Places | None:
+    """Return where the line's words stand, with their letters if each was read with them; None if they are not those of the text."""
     rows = [
         row
-        for row in segments_of(conn, asked.segment.pass_id, "word")
-        if row.parent_segment_id == asked.segment.id
+        for row in segments_of(conn, question.segment.pass_id, "word")
+        if row.parent_segment_id == question.segment.id
     ]
     counting = counting_of_segments(conn, [row.id for row in rows], rule=reading_rule(conn))
-    width, height = asked.picture.width, asked.picture.height
+    width, height = question.picture.width, question.picture.height
     words = []
+    stored = stored_places(conn, [reading.representation_id for reading in counting.values()])
+    others = other_texts(conn, counting)
+    letters: dict[int, Sequence[_Letter]] = {}
     for row in rows:
         outline = outline_of(shape_in_pixels(conn, row, width, height))
         text = counting[row.id].text if row.id in counting else ""
-        words.append((text, _Letter([(x / width, y / height) for x, y in outline], row.confidence)))
+        place = [(x / width, y / height) for x, y in outline]
+        words.append((text, _Letter(place, row.confidence, list(others.get(row.id, {}).items()))))
+        as_read = stored.get(counting[row.id].representation_id) if row.id in counting else None
+        if (
+            as_read is not None
+            and as_read.rendition_id in (None, question.picture.rendition_id)
+            and is_as_read(row, as_read)
+        ):
+            letters[id(words[-1][1])] = _of_places("reader", as_read.places).letters
     words.sort(key=lambda word: min(x for x, _ in word[1].corners))
-    tokens = asked.text.split()
+    tokens = question.text.split()
     for order in (words, words[::-1]):
         if tokens and [text for text, _ in order] == tokens:
-            frame = asked.frame
+            frame = question.frame
             frame = None if frame is None else frame.in_units(1 / width, 1 / height)
-            return _Places("words", [place for _, place in order], frame)
+            if len(letters) == len(order):
+                placed = (letter for _, place in order for letter in letters[id(place)])
+                every = [
+                    _Letter(()) if letter.isspace() else next(placed) for letter in graphemes(question.text)
+                ]
+                return _Places("reader", every, frame, others=[place.others for _, place in order])
+            places = [place for _, place in order]
+            return _Places("words", places, frame, others=[place.others for place in places])
     return None
 
 
 def align_texts(
-    engine: Engine, library: Library, asked: Sequence[Question]
+    engine: Engine, library: Library, questions: Sequence[Question]
 ) -> tuple[list[Mapping[str, Any]], Choice]:
     """Return what the hand reader says of texts on lines of one page: places, or why there are none; and which model it was."""
     choice: Choice = choose(engine, library, reader=ALIGNER, method="align_lines")
-    picture = asked[0].picture
+    picture = questions[0].picture
     with still_image(library, picture) as path:
         params = {
             "image": str(path),
             "width": picture.width,
             "height": picture.height,
             **choice.params(None, engine.settings.max_image_pixels),
-            "lines": [one.shape for one in asked],
-            "texts": [one.text for one in asked],
+            "lines": [question.shape for question in questions],
+            "texts": [question.text for question in questions],
         }
         answer = engine.workers.call(choice.runtime, choice.target, "align_lines", params)
     return answer["places"], choice
 
 
-def _align(engine: Engine, library: Library, asked: Question) -> _Places:
+def _align(engine: Engine, library: Library, question: Question) -> _Places:
     """Align the text with the hand reader's output; shares of the line where the two have nothing in common."""
-    frame, picture = asked.frame, asked.picture
+    frame, picture = question.frame, question.picture
     try:
-        (told,), choice = align_texts(engine, library, [asked])
+        (packed,), choice = align_texts(engine, library, [question])
     except ServiceError as refusal:
-        return _share_of_line(asked, frame, refusal.detail)
-    if "why" in told:
-        return _share_of_line(asked, frame, told["why"])
-    placed = on_picture(told, picture)
+        return _share_of_line(question, frame, refusal.detail)
+    if "why" in packed:
+        return _share_of_line(question, frame, packed["why"])
+    placed = on_picture(packed, picture)
     places = unpacked_places(placed["frame"], placed)
-    found = _of_places("aligned", places, fit=told.get("fit"), model=choice.model_name)
-    letters = [letter for letter in graphemes(asked.text) if not letter.isspace()]
-    known = sum(letter.probability is not None for letter in found.letters)
+    aligned = _of_places("aligned", places, fit=packed.get("fit"), model=choice.model_name)
+    letters = [letter for letter in graphemes(question.text) if not letter.isspace()]
+    known = sum(letter.probability is not None for letter in aligned.letters)
     if 2 * known < len(letters):
         why = (
             f"{choice.reader.label} does not know {len(letters) - known} of the text's {len(letters)} letters"
         )
-        return _share_of_line(asked, frame, f"{why}; each has its share of the line.")
-    if found.fit is not None and found.fit < POOR:
-        found.notice = (
+        return _share_of_line(question, frame, f"{why}; each has its share of the line.")
+    if aligned.fit is not None and aligned.fit < POOR:
+        aligned.notice = (
             "The reader would hardly read this text here: it is that of another line, or written in letters that the reader "
             "seldom saw. Its letters were placed as well as can be."
         )
-    return found
+    return aligned
 
 
-def _share_of_line(asked: Question, frame: Frame | None, why: str) -> _Places:
+def _share_of_line(question: Question, frame: Frame | None, why: str) -> _Places:
     if frame is None:
         return _Places("none", (), None, notice=why)
-    places = share_out(frame.in_units(1 / asked.picture.width, 1 / asked.picture.height), asked.text)
-    found = _of_places("estimate", places)
-    found.notice = why
-    return found
+    places = share_out(frame.in_units(1 / question.picture.width, 1 / question.picture.height), question.text)
+    estimated = _of_places("estimate", places)
+    estimated.notice = why
+    return estimated
 
 
 def _of_places(
     source: str, places: LetterPlaces, *, fit: float | None = None, model: str | None = None
 ) -> _Places:
     letters = [
-        _Letter(places.corners(at, at + 1), one.probability, places.others.get(at, ()))
-        for at, one in enumerate(places.letters)
+        _Letter(places.corners(at, at + 1), letter.probability, places.others.get(at, ()))
+        for at, letter in enumerate(places.letters)
     ]
     return _Places(source, letters, places.frame, fit, model)
 
 
-def _answer(asked: Question, found: _Places) -> dict[str, Any]:
+def _answer(question: Question, places: _Places) -> dict[str, Any]:
     """Return the letters and words of the text with their places. Blanks are left out: nothing stands there."""
     letters: list[dict[str, Any]] = []
     words: list[dict[str, Any]] = []
-    at, placed = 0, iter(found.letters)
-    of_words = found.source == "words"
-    for letter in re.findall(r"\s+|\S+", asked.text) if of_words else graphemes(asked.text):
+    at, placed = 0, iter(places.letters)
+    of_words = places.source == "words"
+    for letter in re.findall(r"\s+|\S+", question.text) if of_words else graphemes(question.text):
         start, at = at, at + len(letter)
         blank = letter.isspace()
-        one = None if blank and of_words else next(placed, None)
-        if blank or one is None:
+        place = None if blank and of_words else next(placed, None)
+        if blank or place is None:
             words.append({})
             continue
-        told = {
+        entry = {
             "text": letter,
             "char_start": start,
             "char_end": at,
-            **_place(one.corners),
-            "probability": one.probability,
-            "others": [{"text": other, "probability": sure} for other, sure in one.others],
+            **_place(place.corners),
+            "probability": place.probability,
+            "others": _others(place.others),
         }
-        letters.append(told)
+        letters.append(entry)
         if not words or not words[-1]:
             words.append({"char_start": start, "letters": []})
-        words[-1]["letters"].append(told)
-    frame = found.frame
+        words[-1]["letters"].append(entry)
+    frame = places.frame
     return {
-        "segment_id": asked.segment.id,
-        "document_id": asked.segment.document_id,
-        "representation_id": asked.representation_id,
-        "rendition_id": asked.picture.rendition_id,
-        "text": asked.text,
-        "source": found.source,
-        "model": found.model,
-        "fit": found.fit,
-        "notice": found.notice,
+        "segment_id": question.segment.id,
+        "document_id": question.segment.document_id,
+        "representation_id": question.representation_id,
+        "rendition_id": question.picture.rendition_id,
+        "text": question.text,
+        "source": places.source,
+        "model": places.model,
+        "fit": places.fit,
+        "notice": places.notice,
         "frame": None if frame is None else [frame.point(x, y) for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))],
         "characters": [] if of_words else letters,
-        "words": [_word(asked.text, word) for word in words if word],
+        "words": [
+            _word(question.text, word, others)
+            for word, others in zip_longest(filter(None, words), places.others, fillvalue=())
+            if word
+        ],
     }
 
 
-def _word(text: str, word: Mapping[str, Any]) -> dict[str, Any]:
+def _word(text: str, word: Any, others: Sequence[tuple[str, float | None]]) -> dict[str, Any]:
     letters = word["letters"]
     start, end = word["char_start"], letters[-1]["char_end"]
-    sure = [one["probability"] for one in letters if one["probability"] is not None]
-    points = [point for one in letters for point in one["corners"]]
+    sure = [letter["probability"] for letter in letters if letter["probability"] is not None]
+    points = [point for letter in letters for point in letter["corners"]]
     return {
         "text": text[start:end],
         "char_start": start,
         "char_end": end,
         **_place(points),
         "probability": sum(sure) / len(sure) if sure else None,
+        "others": _others(others),
     }
+
+
+def _others(others: Sequence[tuple[str, float | None]]) -> list[dict[str, Any]]:
+    return [{"text": other, "probability": sure} for other, sure in others]
 
 
 def _place(points: Corners) -> dict[str, Any]:
     """Return points within the page as they are, and the upright box around them, in fractions."""
-    kept = [(min(1.0, max(0.0, x)), min(1.0, max(0.0, y))) for x, y in points]
-    xs, ys = [x for x, _ in kept], [y for _, y in kept]
-    corners = kept if len(kept) == 4 else _around(xs, ys)
+    inside = [(min(1.0, max(0.0, x)), min(1.0, max(0.0, y))) for x, y in points]
+    xs, ys = [x for x, _ in inside], [y for _, y in inside]
+    corners = inside if len(inside) == 4 else _around(xs, ys)
     return {"rect": [min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys)], "corners": corners}
 
 

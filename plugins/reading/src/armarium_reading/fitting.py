@@ -27,9 +27,9 @@ from armarium_worker import Reader
 
 SAMPLE, PAGES = 4, 4
 """How many lines of a page each reader tries, and how many pages of a folder are tried before any is read; spread evenly."""
-ALIKE = 0.005
+ALIKE = 0.015
 """Shares of letters expected right that differ by less are no reason: then a reader meant for hands is taken, since it reads print
-nearly as well as others, and they do not read hands.
+nearly as well as others, and they do not read hands. The tables of confidence are no more exact than that on print.
 """
 CLEAR, CLEAR_OF_LINE = 0.05, 0.1
 """How much more another reader must expect for a page to depart from its folder, and for a line to depart from its page."""
@@ -45,26 +45,21 @@ Expected = Mapping[str, float]
 
 def fitting(engine: Engine, library: Library | None, language: str | None) -> list[Choice]:
     """Return the readers that can read lines in *language* without further settings; Invalid says why none can."""
-    found, reasons = [], []
+    choices, reasons = [], []
     for reader in readers(engine):
         model = best_measured(engine, reader, language) if reader.reading_needs_model else None
         if "read_lines" in reader.can and (reader.calibration or model):
             try:
                 choice = choose(
-                    engine,
-                    library,
-                    reader=reader.name,
-                    method="read_lines",
-                    model=model,
-                    language=language,
+                    engine, library, reader=reader.name, method="read_lines", model=model, language=language
                 )
             except ServiceError as refusal:
                 reasons.append(refusal.detail)
             else:
-                found.append(choice)
-    if not found:
+                choices.append(choice)
+    if not choices:
         raise errors.none_fits(reasons)
-    return found
+    return choices
 
 
 def best_measured(engine: Engine, reader: type[Reader], language: str | None) -> NameOrMaterialPath | None:
@@ -72,21 +67,21 @@ def best_measured(engine: Engine, reader: type[Reader], language: str | None) ->
     or none reads *language*.
     """
     folder = models_folder(engine, reader.model_kind or reader.name)
-    found = []
+    candidates = []
     for model in reader.models_here(folder, runtime_folder(engine, reader)):
         measured = calibration_of(model.path) if model.path is not None else None
         if model.path is None or measured is None:
             continue
         tags = {str(tag).split("-")[0] for tag in model_note(model.path).get("languages") or ()}
         if not language or not tags or language.split("-")[0] in tags:
-            found.append((measured["cer"], model.model))
-    return NameOrMaterialPath(min(found)[1]) if found else None
+            candidates.append((measured["cer"], model.model))
+    return NameOrMaterialPath(min(candidates)[1]) if candidates else None
 
 
 def spread(count: int, most: int) -> list[int]:
     """Return at most *most* of the numbers below *count*, spread evenly over them."""
-    taken = min(most, count)
-    return [(2 * number + 1) * count // (2 * taken) for number in range(taken)]
+    size = min(most, count)
+    return [(2 * number + 1) * count // (2 * size) for number in range(size)]
 
 
 def expect(choice: Choice, reading: Mapping[str, Any]) -> float:
@@ -94,13 +89,17 @@ def expect(choice: Choice, reading: Mapping[str, Any]) -> float:
     return share(choice.calibration, float(reading.get("confidence") or 0)) if reading["text"] else 0.0
 
 
-def share(table: Sequence[tuple[float, float]], stated: float) -> float:
-    """Return the share of right letters for a *stated* confidence, from *table*: rising pairs (confidence, share)."""
+def share(table: Sequence[tuple[float, float]], confidence: float) -> float:
+    """Return the share of right letters for a reader's *confidence*, from *table*: rising pairs (confidence, share)."""
     before = table[0]
     for pair in table:
-        if stated <= pair[0]:
+        if confidence <= pair[0]:
             width = pair[0] - before[0]
-            return pair[1] if width <= 0 else before[1] + (pair[1] - before[1]) * (stated - before[0]) / width
+            return (
+                pair[1]
+                if width <= 0
+                else before[1] + (pair[1] - before[1]) * (confidence - before[0]) / width
+            )
         before = pair
     return table[-1][1]
 
@@ -114,15 +113,18 @@ class Trial:
 
     def expects(self, choices: Sequence[Choice]) -> dict[str, float]:
         """Return what each reader expects of the page."""
-        by = {one.reader.name: [expect(one, got) for got in self.of(one).values()] for one in choices}
+        by = {
+            choice.reader.name: [expect(choice, got) for got in self.of(choice).values()]
+            for choice in choices
+        }
         return {name: sum(shares) / len(shares) for name, shares in by.items()}
 
-    def is_mixed(self, choices: Sequence[Choice], taken: Choice) -> bool:
+    def is_mixed(self, choices: Sequence[Choice], choice: Choice) -> bool:
         """Return whether another reader is clearly better on one of the lines than the page's."""
         return any(
-            expect(other, self.of(other)[line]) > expect(taken, reading) + CLEAR_OF_LINE
+            expect(other, self.of(other)[line]) > expect(choice, reading) + CLEAR_OF_LINE
             for other in choices
-            for line, reading in self.of(taken).items()
+            for line, reading in self.of(choice).items()
         )
 
     def of(self, choice: Choice) -> Mapping[str, Mapping[str, Any]]:
@@ -132,7 +134,7 @@ class Trial:
 
 def mean(expected: Sequence[Expected]) -> dict[str, float]:
     """Return what the readers expect of several pages together, each counting as much as the others."""
-    return {name: sum(one[name] for one in expected) / len(expected) for name in expected[0]}
+    return {name: sum(shares[name] for shares in expected) / len(expected) for name in expected[0]}
 
 
 def settle(choices: Sequence[Choice], page: Expected, folder: Expected) -> Choice:
@@ -143,34 +145,35 @@ def settle(choices: Sequence[Choice], page: Expected, folder: Expected) -> Choic
 
 def _best(choices: Sequence[Choice], expected: Expected) -> Choice:
     return max(
-        choices, key=lambda one: expected[one.reader.name] + (ALIKE if "hand" in one.reader.writing else 0)
+        choices,
+        key=lambda choice: expected[choice.reader.name] + (ALIKE if "hand" in choice.reader.writing else 0),
     )
 
 
 def doubtful(shares: Mapping[str, float], *, is_mixed: bool) -> list[str]:
     """Return the ids of the lines that the other readers try too, given what the page's reader expects of each."""
-    found = [line for line, share in shares.items() if share < UNSURE]
-    return found if is_mixed or len(found) <= FEW * len(shares) else []
+    doubted = [line for line, share in shares.items() if share < UNSURE]
+    return doubted if is_mixed or len(doubted) <= FEW * len(shares) else []
 
 
 def why_chosen(name: str, page: Expected, folder: Expected) -> str:
     """Return the reason why a page is read by the reader *name*: what the readers expected of its tried lines."""
     others = "".join(f", {other} {share:.0%}" for other, share in page.items() if other != name)
-    said = f"Read by {name}: on a sample of its lines it expects to read {page[name]:.0%} of the letters right{others}."
+    sentence = f"Read by {name}: on a sample of its lines it expects to read {page[name]:.0%} of the letters right{others}."
     if page[name] >= max(page.values()):
-        return said
+        return sentence
     mine = folder[name] >= max(folder.values())
-    return f"{said} The difference is not clear, and {f'{name} reads its folder' if mine else f'{name} reads hands too'}."
+    return f"{sentence} The difference is not clear, and {f'{name} reads its folder' if mine else f'{name} reads hands too'}."
 
 
 def add_page(
-    by_reader: Mapping[str, Any], taken: Choice, expectations: Mapping[str, float]
+    by_reader: Mapping[str, Any], choice: Choice, expectations: Mapping[str, float]
 ) -> dict[str, Any]:
     """Return *by_reader* with one more page: for each reader its number of pages and the sums of what all
     expected of them.
     """
-    name = taken.reader.name
-    before = by_reader.get(name, {"model": taken.model_name, "pages": 0, "expected": {}})
+    name = choice.reader.name
+    before = by_reader.get(name, {"model": choice.model_name, "pages": 0, "expected": {}})
     sums = {other: before["expected"].get(other, 0.0) + value for other, value in expectations.items()}
     return {**by_reader, name: {**before, "pages": before["pages"] + 1, "expected": sums}}
 

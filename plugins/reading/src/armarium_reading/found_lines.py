@@ -9,11 +9,11 @@ from armarium_documents.api import PageImage
 from armarium_reading.evidence import on_picture
 
 
-def found_lines(found: Mapping[str, Any], picture: PageImage) -> list[dict[str, Any]]:
+def found_lines(answer: Mapping[str, Any], picture: PageImage) -> list[dict[str, Any]]:
     """Return a worker's lines in fractions of the *picture*, in the form that `segment.take_lines` expects."""
-    width, height = float(found["width"]), float(found["height"])
-    taken: list[dict[str, Any]] = []
-    for number, line in enumerate(found["lines"]):
+    width, height = float(answer["width"]), float(answer["height"])
+    bodies: list[dict[str, Any]] = []
+    for number, line in enumerate(answer["lines"]):
         x, y, w, h = line["rect"]
         body: dict[str, Any] = {
             "key": line.get("key") or f"line-{number}",
@@ -35,5 +35,5 @@ def found_lines(found: Mapping[str, Any], picture: PageImage) -> list[dict[str, 
                 body["places"] = on_picture(reading["places"], picture)
         if confidence is not None:
             body["confidence"] = confidence
-        taken.append(body)
-    return taken
+        bodies.append(body)
+    return bodies

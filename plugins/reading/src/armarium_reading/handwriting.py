@@ -46,8 +46,8 @@ def page_score(picture: Image.Image, outlines: Sequence[Sequence[Sequence[float]
 
     step = max(1, len(outlines) // MOST_LINES)
     grey = ImageOps.exif_transpose(picture).convert("L")
-    found = [line_features(line) for line in _cut(grey, outlines[::step][:MOST_LINES])]
-    rows = [row for row in found if row is not None]
+    features = [line_features(line) for line in _cut(grey, outlines[::step][:MOST_LINES])]
+    rows = [row for row in features if row is not None]
     if len(rows) < FEWEST_LINES:
         return None
     return float(np.median(scores(np.stack(rows))))

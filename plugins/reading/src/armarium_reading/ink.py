@@ -6,15 +6,12 @@ import math
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import Connection
 
-from armarium.api import NotFound, Principal, ServiceError, find_withheld, graphemes
+from armarium.api import Engine, Library, NotFound, Principal, ServiceError, find_withheld, graphemes
 from armarium_reading.evidence import Question, align_texts, question_of
-
-if TYPE_CHECKING:
-    from armarium.api import Engine, Library
 
 LEAST_FIT = 1e-9
 
@@ -40,24 +37,24 @@ def ink_says(
             continue
         pages[read.segment.document_id].append((number, read, read._replace(text=other)))
     withheld = find_withheld(library, principal, pages, "local-model")
-    found: dict[int, float] = {}
-    for document_id, asked in pages.items():
+    gains: dict[int, float] = {}
+    for document_id, questions in pages.items():
         if time.monotonic() > until:
             break
         if document_id in withheld:
             continue
-        both = [one for _, read, other in asked for one in (read, other)]
+        both = [question for _, read, other in questions for question in (read, other)]
         try:
-            told = align_texts(engine, library, both)[0]
+            places = align_texts(engine, library, both)[0]
         except ServiceError:
             break
-        for (number, read, proposed), here, there in zip(asked, told[::2], told[1::2], strict=True):
+        for (number, read, proposed), here, there in zip(questions, places[::2], places[1::2], strict=True):
             if "why" not in here and "why" not in there:
-                found[number] = _likelihood(proposed.text, there) - _likelihood(read.text, here)
-    return found
+                gains[number] = _likelihood(proposed.text, there) - _likelihood(read.text, here)
+    return gains
 
 
-def _likelihood(text: str, told: Mapping[str, Any]) -> float:
+def _likelihood(text: str, places: Mapping[str, Any]) -> float:
     """Return the logarithm of a text's likelihood, of which the fit is the mean over its letters and one more."""
     letters = sum(not letter.isspace() for letter in graphemes(text))
-    return (letters + 1) * math.log(max(LEAST_FIT, told["fit"]))
+    return (letters + 1) * math.log(max(LEAST_FIT, places["fit"]))

@@ -79,10 +79,10 @@ def earlier_answer(caller: Caller, call: ModelCall) -> Row[Any] | None:
     )
     with caller.library.db.read() as conn:
         for row in conn.execute(select(episodes).where(*same).order_by(c.seq)):
-            told = row.exchange
+            exchange = row.exchange
             if (
-                told.get("asked") == call.exchange["asked"]
-                and "error" not in told
+                exchange.get("asked") == call.exchange["asked"]
+                and "error" not in exchange
                 and row.id not in caller.taken
             ):
                 return row

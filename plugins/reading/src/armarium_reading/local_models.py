@@ -37,7 +37,7 @@ def gate(engine: Engine) -> Egress:
 def list_models(engine: Engine) -> dict[str, Any]:
     """Return every model and runtime on this machine, and the disk space they use."""
     items: dict[tuple[str, str], dict[str, Any]] = {}
-    taken = 0
+    disk_bytes = 0
     for reader in takers_of_models(engine):
         kind = reader.model_kind or reader.name
         for model in reader.models_here(models_folder(engine, kind), runtime_folder(engine, reader)):
@@ -46,10 +46,10 @@ def list_models(engine: Engine) -> dict[str, Any]:
                 known["metadata"]["readers"].append(reader.name)
                 continue
             items[kind, model.model] = _answer(reader, kind, model)
-            taken += (model.size_bytes or 0) if _is_ours(engine, kind, model) else 0
+            disk_bytes += (model.size_bytes or 0) if _is_ours(engine, kind, model) else 0
     states = [state.model_dump() for state in engine.runtimes.list()]
-    taken += sum(state["size_bytes"] for state in states)
-    return {"items": list(items.values()), "count": len(items), "disk_bytes": taken, "runtimes": states}
+    disk_bytes += sum(state["size_bytes"] for state in states)
+    return {"items": list(items.values()), "count": len(items), "disk_bytes": disk_bytes, "runtimes": states}
 
 
 def _answer(reader: type[Reader], kind: str, model: ModelFile) -> dict[str, Any]:

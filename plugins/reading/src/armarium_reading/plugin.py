@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
-from armarium.api import Plugin, actions_in, derived_from, hookimpl
+from armarium.api import Plugin, actions_in, derived_from, hookimpl, queries_in
 from armarium_documents.api import start_actions
 from armarium_reading import hookspecs
 from armarium_reading.actions import providers
@@ -61,6 +61,7 @@ def armarium_plugin() -> Plugin:
         ),
         jobs=(DOWNLOAD_MODEL, ADD_MODEL),
         recipe_jobs=RECIPE_JOBS,
+        queries=queries_in(reading),
         routers=(router, providers_router),
         driver_groups=(READERS, TRANSCRIBERS, PROVIDERS),
         check_driver=derived_from({PROVIDERS: ProviderType, READERS: Reader, TRANSCRIBERS: Transcriber}),

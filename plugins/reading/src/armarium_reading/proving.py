@@ -173,11 +173,12 @@ def _declarations(reader: type[Reader]) -> None:
 def _blank(bench: _Bench, method: str) -> None:
     """White, black and grey pages have no lines, and that is a valid answer."""
     for colour in ("white", "black", (120, 120, 118)):
-        found = bench.call(method, _picture(bench.folder, colour))
-        lines = [line for line in found["lines"] if line["kind"] == "line"]
+        answer = bench.call(method, _picture(bench.folder, colour))
+        lines = [line for line in answer["lines"] if line["kind"] == "line"]
         _hold(not lines, f"{bench.reader.name} finds {len(lines)} lines on a page of one colour.")
         _hold(
-            (found["width"], found["height"]) == (800, 1000), "the answer must say the page's size in pixels"
+            (answer["width"], answer["height"]) == (800, 1000),
+            "the answer must say the page's size in pixels",
         )
 
 
@@ -202,16 +203,16 @@ def _no_picture(bench: _Bench, method: str) -> None:
 
 
 def _nothing_to_read(bench: _Bench) -> None:
-    found = bench.call("read_lines", _picture(bench.folder, "white"), lines=[])
-    _hold(found["readings"] == [], "no lines were given, so there are no readings")
+    answer = bench.call("read_lines", _picture(bench.folder, "white"), lines=[])
+    _hold(answer["readings"] == [], "no lines were given, so there are no readings")
 
 
 def _strange_lines(bench: _Bench) -> None:
     """Shapes a person may draw get one reading each (empty if need be) and never an exception."""
     for colour in ("white", "black"):
-        found = bench.call("read_lines", _picture(bench.folder, colour), lines=list(STRANGE_LINES))
-        _hold(len(found["readings"]) == len(STRANGE_LINES), "one reading per line, in the order given")
-        _readings(bench, found["readings"])
+        answer = bench.call("read_lines", _picture(bench.folder, colour), lines=list(STRANGE_LINES))
+        _hold(len(answer["readings"]) == len(STRANGE_LINES), "one reading per line, in the order given")
+        _readings(bench, answer["readings"])
 
 
 def _alignment(bench: _Bench) -> None:
@@ -219,9 +220,9 @@ def _alignment(bench: _Bench) -> None:
     texts = ["", "a", "one two", "\u202bab\u202c", "x" * 5_000]
     for shape in STRANGE_LINES:
         picture = _picture(bench.folder, "white", noise=True)
-        found = bench.call("align_lines", picture, lines=[shape] * len(texts), texts=texts)["places"]
-        _hold(len(found) == len(texts), "one answer per line, in the order given")
-        for places in found:
+        answers = bench.call("align_lines", picture, lines=[shape] * len(texts), texts=texts)["places"]
+        _hold(len(answers) == len(texts), "one answer per line, in the order given")
+        for places in answers:
             _hold(places.get("why") or "letters" in places, "places of letters, or why there are none")
 
 
@@ -231,25 +232,25 @@ def _stops(bench: _Bench) -> None:
     picture = _picture(bench.folder, "white", noise=True)
     with suppress(WorkerStopped):
         bench.call("read_lines", picture, lines=lines, should_stop=lambda: True)
-    found = bench.call("read_lines", picture, lines=lines[:2])
-    _hold(len(found["readings"]) == 2, "after a stop the next call must work as ever")
+    answer = bench.call("read_lines", picture, lines=lines[:2])
+    _hold(len(answer["readings"]) == 2, "after a stop the next call must work as ever")
 
 
 def _page(bench: _Bench, method: str, page: Path, least_lines: int, proof: ReaderProof) -> None:
     """Enough lines, all within the page, the same each time."""
-    found = bench.call(method, page)
-    lines = [line for line in found["lines"] if line["kind"] == "line"]
+    answer = bench.call(method, page)
+    lines = [line for line in answer["lines"] if line["kind"] == "line"]
     _hold(
         len(lines) >= least_lines,
         f"{bench.reader.name} finds {len(lines)} lines; the page has {least_lines}.",
     )
-    _geometry(bench, found)
+    _geometry(bench, answer)
     if method == "find_lines":
         bench.found = lines
     if method == "find_lines" or bench.reader.read_page is not Reader.read_page:
         again = bench.call(method, page)
         _hold(
-            again["lines"] == found["lines"] or _are_alike(found["lines"], again["lines"]),
+            again["lines"] == answer["lines"] or _are_alike(answer["lines"], again["lines"]),
             f"{bench.reader.name} finds different lines when it is asked about the same page again.",
         )
     if method == "read_page":
@@ -265,15 +266,15 @@ def _page_lines(bench: _Bench, page: Path, proof: ReaderProof) -> None:
     _hold(len(read) == len(lines), "one reading per line, in the order given")
     _readings(bench, read)
     backwards = bench.call("read_lines", page, lines=lines[::-1])["readings"]
-    same = sum(one["text"] == other["text"] for one, other in zip(read, backwards[::-1], strict=True))
+    same = sum(reading["text"] == other["text"] for reading, other in zip(read, backwards[::-1], strict=True))
     _hold(same >= 0.9 * len(read), "readings must belong to the lines given, in any order")
     proof.texts = proof.texts or [reading["text"] for reading in read]
 
 
-def _geometry(bench: _Bench, found: Mapping[str, Any]) -> None:
-    width, height = found["width"], found["height"]
-    keys = {line["key"] for line in found["lines"] if line.get("key")}
-    for line in found["lines"]:
+def _geometry(bench: _Bench, answer: Mapping[str, Any]) -> None:
+    width, height = answer["width"], answer["height"]
+    keys = {line["key"] for line in answer["lines"] if line.get("key")}
+    for line in answer["lines"]:
         x, y, w, h = line["rect"]
         _hold(w > 0 and h > 0, f"{bench.reader.name} returns a line without extent.")
         _hold(

@@ -12,6 +12,7 @@ from typing import Any
 
 from armarium.api import Engine, Invalid, Library, NameOrMaterialPath, ServiceError, replacing
 from armarium_reading import errors
+from armarium_reading.finders import FINDERS
 from armarium_worker import Reader, Refused, Transcriber
 
 GROUP = "armarium.readers"
@@ -30,6 +31,11 @@ DOING = {
 }
 
 
+def worker_of(reader: type[Reader]) -> tuple[str | None, str]:
+    """Return the runtime that a reader's worker needs (None: the engine's own interpreter), and its `module:class`."""
+    return reader.runtime.name if reader.runtime else None, f"{reader.__module__}:{reader.__qualname__}"
+
+
 @dataclass(frozen=True, slots=True)
 class Choice:
     """A reader that can do the work here, and the model it uses."""
@@ -42,7 +48,7 @@ class Choice:
     @property
     def target(self) -> str:
         """Return `module:class`, with which a worker process is started."""
-        return f"{self.reader.__module__}:{self.reader.__qualname__}"
+        return worker_of(self.reader)[1]
 
     @property
     def calibration(self) -> Sequence[tuple[float, float]]:
@@ -55,7 +61,7 @@ class Choice:
     @property
     def runtime(self) -> str | None:
         """Return the runtime its worker needs; None: the engine's own interpreter."""
-        return self.reader.runtime.name if self.reader.runtime else None
+        return worker_of(self.reader)[0]
 
     def params(self, language: str | None, max_pixels: int) -> dict[str, Any]:
         """Return the parameters that every call of this reader contains."""
@@ -65,42 +71,44 @@ class Choice:
 
 def load_reader(engine: Engine, name: str) -> type[Reader]:
     """Return the reader class *name*; NotFound names the installed ones, Invalid if it is not a reader."""
-    found = engine.drivers.load(GROUP, name)
-    if not (isinstance(found, type) and issubclass(found, Reader)):
+    driver = engine.drivers.load(GROUP, name)
+    if not (isinstance(driver, type) and issubclass(driver, Reader)):
         raise Invalid(
             f"The driver {name} is not a Reader; its author must derive it from armarium_worker.Reader."
         )
-    return found
+    return driver
 
 
 def readers(engine: Engine) -> list[type[Reader]]:
     """Return every reader that loads, by name."""
-    found = []
+    loaded = []
     for name in engine.drivers.names(GROUP):
         try:
-            found.append(load_reader(engine, name))
+            loaded.append(load_reader(engine, name))
         except ServiceError:
             continue
-    return found
+    return loaded
 
 
 def load_transcriber(engine: Engine, name: str) -> type[Transcriber]:
     """Return the transcriber class *name*; NotFound names the installed ones, Invalid if it is not a transcriber."""
-    found = engine.drivers.load(TRANSCRIBERS, name)
-    if not (isinstance(found, type) and issubclass(found, Transcriber)):
+    driver = engine.drivers.load(TRANSCRIBERS, name)
+    if not (isinstance(driver, type) and issubclass(driver, Transcriber)):
         raise errors.no_transcriber(name)
-    return found
+    return driver
 
 
 def takers_of_models(engine: Engine) -> list[type[Reader]]:
     """Return every driver, of any family, that may use a model on this machine: readers, transcribers, embedders."""
-    found: list[type[Reader]] = readers(engine)
+    drivers: list[type[Reader]] = readers(engine)
     groups = {group for plugin in engine.plugins.loaded for group in plugin.driver_groups} - {GROUP}
     for group in sorted(groups):
-        found += [
-            one for one in engine.drivers.usable(group) if isinstance(one, type) and issubclass(one, Reader)
+        drivers += [
+            driver
+            for driver in engine.drivers.usable(group)
+            if isinstance(driver, type) and issubclass(driver, Reader)
         ]
-    return found
+    return drivers
 
 
 def models_folder(engine: Engine, kind: str) -> Path:
@@ -136,11 +144,23 @@ def choose(
     """Choose who does *method* (find_lines, read_lines, read_page); each refusal says what to do instead."""
     if reader == LINEREADER:
         return _choose_line_reader(engine, library, method, model, language)
-    found = load_reader(engine, reader)
-    if method not in found.can:
+    driver = load_reader(engine, reader)
+    if method not in driver.can:
         able = [other.name for other in readers(engine) if method in other.can]
-        raise errors.unsupported_method(found.label, DOING[method], able)
-    return settle_choice(engine, library, found, method, model, language)
+        raise errors.unsupported_method(driver.label, DOING[method], able)
+    return settle_choice(engine, library, driver, method, model, language)
+
+
+def who_finds_lines(
+    engine: Engine, library: Library | None, reader: str | None, model: NameOrMaterialPath | None = None
+) -> list[Choice]:
+    """Return who may find the lines: the reader named, else those of `FINDERS` that are installed, ours first."""
+    installed = engine.drivers.names(GROUP)
+    names = [reader or FINDERS[0]] if reader or model else [name for name in FINDERS if name in installed]
+    return [
+        choose(engine, library, reader=name, method="find_lines", model=model)
+        for name in names or FINDERS[:1]
+    ]
 
 
 def _choose_line_reader(
@@ -159,14 +179,14 @@ def _choose_line_reader(
     named = NameOrMaterialPath(card.group(1)) if card is not None and is_name else model
     able = [reader for reader in readers(engine) if is_line_reader(reader) and method in reader.can]
     rank = {name: number for number, name in enumerate(LINE_READERS)}
-    order = sorted(able, key=lambda one: rank.get(one.name, len(rank)))
+    order = sorted(able, key=lambda reader: rank.get(reader.name, len(rank)))
     if named and os.path.isabs(named):
         # A file is read by the one that takes files of its kind.
-        order.sort(key=lambda one: not named.endswith(tuple(one.model_suffixes)))
+        order.sort(key=lambda reader: not named.endswith(tuple(reader.model_suffixes)))
     first: ServiceError | None = None
-    for one in order:
+    for candidate in order:
         try:
-            return settle_choice(engine, library, one, method, named, language)
+            return settle_choice(engine, library, candidate, method, named, language)
         except ServiceError as refusal:
             first = first or refusal
     raise first or errors.unsupported_method(
@@ -183,29 +203,29 @@ def choose_transcriber(
     language: str | None = None,
 ) -> Choice:
     """Choose who transcribes recordings; each refusal says what to do instead."""
-    found = load_transcriber(engine, transcriber)
-    return settle_choice(engine, library, found, "transcribe", model, language)
+    driver = load_transcriber(engine, transcriber)
+    return settle_choice(engine, library, driver, "transcribe", model, language)
 
 
 def settle_choice(
     engine: Engine,
     library: Library | None,
-    found: type[Reader],
+    driver: type[Reader],
     method: str,
     model: NameOrMaterialPath | None,
     language: str | None,
 ) -> Choice:
-    """Return *found* with its model for *method* (a reader's, `transcribe`, `embed`), if it can run here."""
-    if why := found.why_not(language):
+    """Return *driver* with its model for *method* (a reader's, `transcribe`, `embed`), if it can run here."""
+    if why := driver.why_not(language):
         raise errors.not_for_language(why)
-    if found.runtime is not None:
-        engine.runtimes.python_of(found.runtime.name)
+    if driver.runtime is not None:
+        engine.runtimes.python_of(driver.runtime.name)
     path = (
-        find_model(engine, library, found, model)
+        find_model(engine, library, driver, model)
         if model
-        else _default_model(engine, found, method, language)
+        else _default_model(engine, driver, method, language)
     )
-    return Choice(found, path, name_of(found, path))
+    return Choice(driver, path, name_of(driver, path))
 
 
 def model_note(path: Path) -> dict[str, Any]:
@@ -213,23 +233,23 @@ def model_note(path: Path) -> dict[str, Any]:
     not.
     """
     try:
-        found = json.loads(Path(f"{path}{NOTE}").read_text("utf-8"))
+        note = json.loads(Path(f"{path}{NOTE}").read_text("utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return note if isinstance(note, dict) else {}
 
 
 def calibration_of(path: Path) -> dict[str, Any] | None:
     """Return what was measured of the confidence of the model at *path* ({table, lines, cer, measured_at}); None if nothing
     was, or a person damaged the note.
     """
-    found: Any = model_note(path).get("calibration")
+    calibration: Any = model_note(path).get("calibration")
     try:
-        table = [(float(sure), float(share)) for sure, share in found["table"]]
-        cer = float(found["cer"])
+        table = [(float(sure), float(share)) for sure, share in calibration["table"]]
+        cer = float(calibration["cer"])
     except (TypeError, KeyError, ValueError):
         return None
-    return {**found, "table": table, "cer": cer} if table and table == sorted(table) else None
+    return {**calibration, "table": table, "cer": cer} if table and table == sorted(table) else None
 
 
 def note_calibration(path: Path, calibration: Mapping[str, Any]) -> None:

@@ -2,97 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Sequence
 
-from armarium.api import Engine, Example, Library, Placement, RecipeJob, new_id
-from armarium_documents.api import sample_picture
+from armarium.api import Engine, Library, Placement, RecipeJob
 from armarium_reading.jobs import FIND_LINES, READ_LINES, READ_PAGES, TRANSCRIBE
 from armarium_reading.providers.served_reader import lane_of, who_reads_lines
-from armarium_reading.readers import TRANSCRIBERS, choose, choose_transcriber
-from armarium_reading.sample_transcriber import SampleTranscriber
+from armarium_reading.readers import Choice, choose, choose_transcriber, who_finds_lines
 from armarium_reading.schemas.reading import (
     FindLinesSettings,
     ReadLinesSettings,
     ReadPagesSettings,
     TranscribeSettings,
 )
-from armarium_source_model.api import sample_page
 
 
-def _make_place(method: str) -> Callable[[Engine, Library, Any], Placement]:
-    def place(engine: Engine, library: Library, settings: Any) -> Placement:
-        choice = choose(
-            engine,
-            library,
-            reader=settings.reader,
-            method=method,
-            model=settings.model,
-            language=getattr(settings, "language", None),
-        )
-        return Placement(model=f"{settings.reader}:{choice.model_name}")
+def _place_finder(engine: Engine, library: Library, settings: FindLinesSettings) -> Placement:
+    choices = who_finds_lines(engine, library, settings.reader, settings.model)
+    return Placement(model=_name_models(choices))
 
-    return place
+
+def _place_page_reader(engine: Engine, library: Library, settings: ReadPagesSettings) -> Placement:
+    choice = choose(
+        engine,
+        library,
+        reader=settings.reader,
+        method="read_page",
+        model=settings.model,
+        language=settings.language,
+    )
+    return Placement(model=_name_models([choice]))
+
+
+def _name_models(choices: Sequence[Choice]) -> str:
+    return ", ".join(f"{choice.reader.name}:{choice.model_name}" for choice in choices)
 
 
 def _place_line_reader(engine: Engine, library: Library, settings: ReadLinesSettings) -> Placement:
     choices = who_reads_lines(engine, library, settings)
     lane = lane_of(engine, settings.provider) if settings.provider is not None else None
-    return Placement(
-        model=", ".join(f"{choice.reader.name}:{choice.model_name}" for choice in choices), lane=lane
-    )
+    return Placement(model=_name_models(choices), lane=lane)
 
 
 def _place_transcriber(engine: Engine, library: Library, settings: TranscribeSettings) -> Placement:
     choice = choose_transcriber(
-        engine,
-        library,
-        transcriber=settings.transcriber,
-        model=settings.model,
-        language=settings.language,
+        engine, library, transcriber=settings.transcriber, model=settings.model, language=settings.language
     )
     return Placement(model=f"{settings.transcriber}:{choice.model_name}")
-
-
-def _recording(ex: Example) -> dict[str, Any]:
-    """Create a second of silence, and name a sample transcriber that needs no model."""
-    import io
-    import wave
-
-    assert ex.library is not None
-    file = io.BytesIO()
-    with wave.open(file, "wb") as sound:
-        sound.setnchannels(1)
-        sound.setsampwidth(2)
-        sound.setframerate(8_000)
-        sound.writeframes(bytes(16_000))
-    recording = {
-        "checksum": ex.library.objects.put_bytes(file.getvalue()),
-        "mime_type": "audio/wav",
-        "size_bytes": len(file.getvalue()),
-    }
-    folder_id = ex.run("document.create", {"name": "Interviews", "doc_type": "folder"})["id"]
-    node = {"id": new_id(), "parent_id": folder_id, "doc_type": "file", "file_type": "audio", "name": "1.wav"}
-    ex.run("document.add_files", {"nodes": [{**node, "picture": recording}]})
-    ex.engine.drivers.give(TRANSCRIBERS, SampleTranscriber.name, SampleTranscriber)
-    return {"page_id": node["id"], "settings": {"transcriber": SampleTranscriber.name}}
-
-
-def _page(ex: Example) -> dict[str, Any]:
-    """Create a page whose picture has two dark rows."""
-    from PIL import Image
-
-    image = Image.new("RGB", (100, 80), "white")
-    for top in (20, 50):
-        image.paste("black", (10, top, 90, top + 6))
-    return {"page_id": sample_picture(ex, image)}
-
-
-def _page_with_lines(ex: Example) -> dict[str, Any]:
-    page = _page(ex)
-    lines = [{"anchor": {"rect": [0.1, top, 0.8, 0.15]}} for top in (0.2, 0.6)]
-    sample_page(ex, document_id=page["page_id"], segments=lines)
-    return page
 
 
 RECIPE_JOBS = (
@@ -108,8 +63,7 @@ RECIPE_JOBS = (
         compare="lines found of lines checked, and lines too many",
         provider_setting="reader",
         model_setting="model",
-        place=_make_place("find_lines"),
-        example=_page,
+        place=_place_finder,
     ),
     RecipeJob(
         kind=READ_LINES,
@@ -124,7 +78,6 @@ RECIPE_JOBS = (
         provider_setting="reader",
         model_setting="model",
         place=_place_line_reader,
-        example=_page_with_lines,
     ),
     RecipeJob(
         kind=READ_PAGES,
@@ -138,8 +91,7 @@ RECIPE_JOBS = (
         compare="characters read wrong of all characters",
         provider_setting="reader",
         model_setting="model",
-        place=_make_place("read_page"),
-        example=_page,
+        place=_place_page_reader,
     ),
     RecipeJob(
         kind=TRANSCRIBE,
@@ -154,6 +106,5 @@ RECIPE_JOBS = (
         provider_setting="transcriber",
         model_setting="model",
         place=_place_transcriber,
-        example=_recording,
     ),
 )

@@ -14,7 +14,7 @@ from typing import Any
 
 from armarium.api import Engine, Invalid, JobContext, Limits, ServiceError, Unavailable, open_plain, replacing
 from armarium_reading import errors, local_models
-from armarium_reading.readers import models_folder, takers_of_models, write_note
+from armarium_reading.readers import models_folder, takers_of_models, worker_of, write_note
 from armarium_worker import ModelFile, OfferedModel, Reader
 
 Report = Callable[[int, int | None], None]
@@ -28,13 +28,16 @@ ROOM = 2
 def offers(engine: Engine) -> Iterator[tuple[type[Reader], OfferedModel]]:
     """Return the published models that readers know by name."""
     for reader in takers_of_models(engine):
-        for offer in reader.offers() if reader.model_parts else ():
+        for offer in reader.offers():
             yield reader, offer
 
 
 def find_offer(reader: type[Reader], model: str) -> OfferedModel | None:
     """Return the model that *reader* offers under this name or DOI."""
-    return next((one for one in reader.offers() if model in (one.model, one.doi)), None)
+    return next((offer for offer in reader.offers() if model in (offer.model, offer.doi)), None)
+
+
+TOLD = ("title", "doi", "licence", "authors", "page", "reads", "size_bytes")
 
 
 def list_offers(engine: Engine) -> dict[str, Any]:
@@ -42,27 +45,19 @@ def list_offers(engine: Engine) -> dict[str, Any]:
     pins = _pins(engine)
     items = [
         {
-            "model_id": one.model,
+            "model_id": offer.model,
             "model_type": reader.model_kind or reader.name,
             "reader": reader.name,
-            "title": one.title,
-            "doi": one.doi,
-            "licence": one.licence,
-            "authors": one.authors,
-            "page": one.page,
-            "reads": one.reads,
-            "size_bytes": one.size_bytes,
-            "languages": list(one.languages),
-            "scripts": list(one.scripts),
-            "writing": list(one.writing),
-            "cer": one.cer,
-            "is_here": local_models.is_present(engine, reader, one.model),
+            **{name: getattr(offer, name) for name in TOLD},
+            **{name: list(getattr(offer, name)) for name in ("languages", "scripts", "writing")},
+            "cer": offer.cer,
+            "is_here": local_models.is_present(engine, reader, offer.model),
             "files": [
                 {"name": file.name, "url": file.url, "sha256": file.checksum or pins.get(file.url)}
-                for file in one.files
+                for file in offer.files
             ],
         }
-        for reader, one in offers(engine)
+        for reader, offer in offers(engine)
     ]
     return {"items": items, "count": len(items)}
 
@@ -100,14 +95,14 @@ def download_offer(
     finally:
         if job.stop == "cancel":
             shutil.rmtree(folder, ignore_errors=True)
-    stated = ("title", "licence", "authors", "page", "languages", "scripts", "writing")
-    card = {**offer.card, **{name: getattr(offer, name) for name in stated}}
+    fields = ("title", "licence", "authors", "page", "languages", "scripts", "writing")
+    card = {**offer.card, **{name: getattr(offer, name) for name in fields}}
     (folder / reader.model_parts[-1]).write_text(json.dumps(card, ensure_ascii=False), "utf-8")
-    shown = {file.name: digests[file.url] for file in offer.files}
-    note = {"source_id": offer.doi or offer.model, "sha256": shown, "cer": offer.cer}
-    kept = _keep(job, reader, folder, offer.model, note)
+    checksums = {file.name: digests[file.url] for file in offer.files}
+    note = {"source_id": offer.doi or offer.model, "sha256": checksums, "cer": offer.cer}
+    model = _keep(job, reader, folder, offer.model, note)
     _pin(job.engine, {**pins, **digests})
-    return {"model_id": kept.model, "size_bytes": kept.size_bytes, "sha256": shown}
+    return {"model_id": model.model, "size_bytes": model.size_bytes, "sha256": checksums}
 
 
 def add_from_disk(job: JobContext, reader: type[Reader], path: Path, name: str) -> dict[str, Any]:
@@ -118,13 +113,13 @@ def add_from_disk(job: JobContext, reader: type[Reader], path: Path, name: str) 
         digests = {}
         first, *others = reader.model_parts
         source = path / first if path.is_dir() else path
-        for part, place in [(first, source), *((one, source.with_name(one)) for one in others)]:
+        for part, place in [(first, source), *((other, source.with_name(other)) for other in others)]:
             if part == first or os.path.lexists(place):
                 digests[part] = _copy(job.engine, place, folder / part, reader.largest_model)
-        kept = _keep(job, reader, folder, name, {"sha256": digests})
+        model = _keep(job, reader, folder, name, {"sha256": digests})
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    return {"model_id": kept.model, "size_bytes": kept.size_bytes, "sha256": digests}
+    return {"model_id": model.model, "size_bytes": model.size_bytes, "sha256": digests}
 
 
 def name_for(path: Path) -> str:
@@ -143,24 +138,22 @@ def refuse_taken_name(engine: Engine, reader: type[Reader], name: str) -> None:
 def _keep(job: JobContext, reader: type[Reader], folder: Path, name: str, note: dict[str, Any]) -> ModelFile:
     """Have a worker check the files in *folder*, and keep the one file it makes of them under *name*."""
     refuse_taken_name(job.engine, reader, name)
-    target = f"{reader.__module__}:{reader.__qualname__}"
-    runtime = reader.runtime.name if reader.runtime else None
     try:
-        told = job.call_worker(runtime, target, "take_model", {"folder": str(folder)})
+        answer = job.call_worker(*worker_of(reader), "take_model", {"folder": str(folder)})
     except ServiceError as refusal:
         if refusal.code == "worker_refused":
             shutil.rmtree(folder, ignore_errors=True)
         raise
-    made = Path(str(told.pop("model")))
+    file = Path(str(answer.pop("model")))
     place = models_folder(job.engine, reader.model_kind or reader.name) / f"{name}{reader.model_suffixes[0]}"
     place.parent.mkdir(parents=True, exist_ok=True)
-    title, page = told.pop("title", "") or name, told.pop("page", "")
-    write_note(place, {**told, "title": title, "source_url": page, **note})
-    os.replace(made, place)
+    title, page = answer.pop("title", "") or name, answer.pop("page", "")
+    write_note(place, {**answer, "title": title, "source_url": page, **note})
+    os.replace(file, place)
     shutil.rmtree(folder, ignore_errors=True)
-    kept = local_models.find(job.engine, reader, name)
-    assert kept is not None
-    return kept
+    model = local_models.find(job.engine, reader, name)
+    assert model is not None
+    return model
 
 
 def _copy(engine: Engine, source: Path, target: Path, most: int) -> str:
@@ -195,10 +188,10 @@ def _staging(engine: Engine, kind: str, model: str) -> Path:
 
 def _pins(engine: Engine) -> dict[str, str]:
     try:
-        found = json.loads((engine.settings.state_dir / "models" / PINS).read_text("utf-8"))
+        pins = json.loads((engine.settings.state_dir / "models" / PINS).read_text("utf-8"))
     except (OSError, ValueError):
         return {}
-    return {str(url): str(digest) for url, digest in found.items()} if isinstance(found, dict) else {}
+    return {str(url): str(digest) for url, digest in pins.items()} if isinstance(pins, dict) else {}
 
 
 def _pin(engine: Engine, pins: dict[str, str]) -> None:

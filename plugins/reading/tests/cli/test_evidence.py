@@ -18,11 +18,11 @@ def test_words_of_a_line_are_shown_with_where_they_stand(desk: Machine, pictures
     desk.succeed("lines", "--reader", "rapidocr")
     desk.succeed("read", "--reader", "rapidocr")
     line = desk.succeed("text", "--json").json["items"][0]["spans"][0]["segment_id"]
-    found = desk.succeed("evidence", line, "--json").json
-    assert [one["text"] for one in found["words"]] == found["text"].split()
+    answer = desk.succeed("evidence", line, "--json").json
+    assert [word["text"] for word in answer["words"]] == answer["text"].split()
     said = desk.succeed("evidence", line).out
     assert said.startswith("Placed ")
-    assert found["words"][0]["text"] in said
+    assert answer["words"][0]["text"] in said
     other = desk.succeed("evidence", line, "--text", "another text", "--json").json
-    assert [one["text"] for one in other["words"]] == ["another", "text"]
+    assert [word["text"] for word in other["words"]] == ["another", "text"]
     assert desk.succeed("draw", "1.png", "--words", "--json").json["bytes"] > 0

@@ -29,12 +29,12 @@ def talks(machine: Machine) -> None:
 
 def test_transcribe_transcribes_recordings_and_names_failures(desk: Machine) -> None:
     talks(desk)
-    said = desk.succeed("transcribe", "--transcriber", "listener").out
+    answer = desk.succeed("transcribe", "--transcriber", "listener").out
     short = next(
         node["id"] for node in desk.succeed("ls", "--json").json["items"] if node["name"] == "cough.wav"
     )
-    assert said.startswith("Transcribed 1 recording.\n")
-    assert f"  not done: {short}: The recording is too short to hear anything in it." in said
+    assert answer.startswith("Transcribed 1 recording.\n")
+    assert f"  not done: {short}: The recording is too short to hear anything in it." in answer
     assert desk.succeed("text", "talk.wav").out == "Good day.\nFarewell.\n"
     silent = desk.succeed("text", "cough.wav")
     assert (silent.out, silent.err) == (

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from armarium.api import hookspec
+from armarium.api import Engine, Library, hookspec
 from armarium_recipes.schemas.cards import Card
-
-if TYPE_CHECKING:
-    from armarium.api import Engine, Library
 
 
 @hookspec

@@ -10,7 +10,7 @@ from armarium_recipes.bakeoffs import following, recovery
 from armarium_recipes.jobs.compare_line_finders import COMPARE_FINDERS
 from armarium_recipes.jobs.run_recipe import RUN_A_RECIPE
 from armarium_recipes.models import metadata
-from armarium_recipes.project import arrivals, files
+from armarium_recipes.project import arrivals, files, run_rows
 from armarium_recipes.queries import bakeoffs as bakeoffs_read
 from armarium_recipes.queries import candidates
 from armarium_recipes.queries import knowledge as knowledge_read
@@ -33,7 +33,7 @@ def armarium_plugin() -> Plugin:
         routers=(routes_bakeoffs.router, knowledge.router),
         hookspecs=hookspecs,
         hooks=__name__,
-        on_open=(files.settle, arrivals.settle_ended_runs, recovery.write_missing_files),
+        on_open=(files.settle, run_rows.reconcile, recovery.write_missing_files),
         on_step=(files.step_ends, arrivals.step_ends),
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from armarium.commandline import Refused
+from armarium_cli.api import Refused
 from armarium_recipes.cli import questions, starting
 from armarium_recipes.cli.bakeoffs import show_table
 from armarium_testing.command_line import Machine, Pictures
@@ -82,10 +82,10 @@ def test_options_left_out_keep_earlier_answers_or_the_default(letters: Machine) 
 
 
 def test_setup_shows_the_steps_with_their_reasons(letters: Machine) -> None:
-    said = letters.succeed("setup", "--language", "es", "--material", "print").out
-    assert ". find-lines" in said
-    assert "read-a-line with " in said
-    assert said.strip().endswith("armarium plan")
+    answer = letters.succeed("setup", "--language", "es", "--material", "print").out
+    assert ". find-lines" in answer
+    assert "read-a-line with " in answer
+    assert answer.strip().endswith("armarium plan")
 
 
 def test_setup_names_what_it_does_not_understand(letters: Machine) -> None:
@@ -110,9 +110,9 @@ def test_at_a_terminal_it_asks_five_questions_until_it_understands(
     typed = iter(["fame", "3, entities", "", "", "Elvish?", "Ladino, lad", "", "n"])
     monkeypatch.setattr(questions.typer, "prompt", lambda *_, **__: next(typed))
     monkeypatch.setattr(questions.typer, "confirm", lambda *_, **__: next(typed) == "y")
-    said = letters.succeed("setup").out
-    assert "'fame' is not a purpose" in said
-    assert "No language is called 'Elvish?'" in said
+    answer = letters.succeed("setup").out
+    assert "'fame' is not a purpose" in answer
+    assert "No language is called 'Elvish?'" in answer
     assert list(typed) == []
     answers = letters.succeed("setup", "--yes", "--dry-run", "--json").json["answers"]
     assert answers["purposes"] == ["search", "entities"]
@@ -134,12 +134,12 @@ def test_a_plan_is_looked_at_started_and_followed(letters: Machine) -> None:
     assert "left out: correct" in started.out
     assert "Recipe: " in started.err
     listed = letters.succeed("runs", "--json").json["items"]
-    assert [(one["state"], len(one["page_ids"])) for one in listed] == [("done", 2)]
+    assert [(item["state"], len(item["page_ids"])) for item in listed] == [("done", 2)]
     run_id = listed[0]["job_id"]
     assert run_id in letters.succeed("runs").out
-    said = letters.succeed("runs", run_id[:20]).out
-    assert said.startswith(f"{run_id} is done, over 2 pages.")
-    assert "done     Split pages" in said
+    answer = letters.succeed("runs", run_id[:20]).out
+    assert answer.startswith(f"{run_id} is done, over 2 pages.")
+    assert "done     Split pages" in answer
     assert letters.succeed("runs", "last", "--watch", "--json").json["summary"]["finished"]
     assert "No run begins with 'feed'" in letters.expect_refusal("runs", "feed")
     again = letters.succeed(
@@ -172,7 +172,7 @@ def test_the_table_of_a_bake_off_is_drawn_into_a_file(letters: Machine, tmp_path
     letters.succeed("setup", "--language", "es", "--material", "print", "--yes")
     for name in ("1.png", "2.png"):
         page_id = next(
-            one["id"] for one in letters.succeed("ls", "--json").json["items"] if one["name"] == name
+            item["id"] for item in letters.succeed("ls", "--json").json["items"] if item["name"] == name
         )
         places = [(0.05, (number + 0.2) / 51) for number in range(50)]
         lines = [
@@ -191,8 +191,8 @@ def test_the_table_of_a_bake_off_is_drawn_into_a_file(letters: Machine, tmp_path
         checked = {"pass_id": pass_id, "ground_truth": True}
         letters.succeed("action", "run", "segment.pass_ground_truth", "-p", json.dumps(checked))
     page, picture = tmp_path / "table.html", tmp_path / "table.PNG"
-    said = letters.succeed("bakeoff", "--lines", "--chart", str(page))
-    assert f"Drew it into {page}." in said.out
+    answer = letters.succeed("bakeoff", "--lines", "--chart", str(page))
+    assert f"Drew it into {page}." in answer.out
     assert "Line finders on 100 corrected lines of 2 pages" in page.read_text()
     again = letters.succeed("bakeoff", "--show", "last", "--chart", str(picture), "--json").json
     assert again["chart"] == str(picture)

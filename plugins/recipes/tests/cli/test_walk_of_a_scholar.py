@@ -43,9 +43,9 @@ def test_from_setup_to_a_site_and_back_again(desk: Machine, tmp_path: Path) -> N
     )
     assert desk.succeed("plan").out.strip().endswith("Run it: armarium start")
 
-    said = desk.succeed("start").out
-    assert f"{len(drawn)} of {len(drawn)} pages read; names: " in said
-    assert "location" in said
+    answer = desk.succeed("start").out
+    assert f"{len(drawn)} of {len(drawn)} pages read; names: " in answer
+    assert "location" in answer
     assert " is done, over 2 pages." in desk.succeed("runs", "last").out
     texts = [desk.succeed("text", f"{page.name}.jpg").out for page in drawn]
     for page, text in zip(drawn, texts, strict=True):
@@ -79,9 +79,9 @@ def _build(desk: Machine, place: Path) -> str:
     fetched = desk.run("runtime", "install", "site-builder")
     if fetched.code != 0:
         pytest.skip(f"The runtime of sites cannot be installed here, as without a network: {fetched.err}")
-    said = desk.succeed("export-site", str(place), "--build").out
+    answer = desk.succeed("export-site", str(place), "--build").out
     built = place / "_site"
-    assert str(built) in said
+    assert str(built) in answer
     assert (built / "index.html").is_file()
     assert (built / "pagefind" / "pagefind.js").is_file()
     pages = sorted((built / "pages").glob("*.html"))
@@ -104,10 +104,10 @@ def test_a_manuscript_from_setup_to_a_website(desk: Machine, tmp_path: Path) -> 
         shutil.copy(MANUSCRIPT / f"{page}.jpg", box)
     desk.succeed("create", "Notebook")
     desk.succeed("import", str(box))
-    said = desk.succeed(
+    answer = desk.succeed(
         *("setup", "--purpose", "transcribe", "--language", "fr", "--material", "handwriting", "--no-cloud")
     ).out
-    assert "read-a-line with linereader:hand-base@1" in said
+    assert "read-a-line with linereader:hand-base@1" in answer
     assert "2 of 2" in desk.succeed("plan").out
     assert "2 of 2 pages read." in desk.succeed("start").out
     texts = [desk.succeed("text", f"{page}.jpg").out for page in PAGES]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from armarium.api import ActionContext, Example, Route, RowRule, action, new_id
+from armarium.api import ActionContext, Route, RowRule, action, new_id
 from armarium_rights.errors import already_withdrawn
-from armarium_rights.queries import PROJECT, as_answer, target
+from armarium_rights.queries import as_answer, target
 from armarium_rights.records import Record, SetParams, WithdrawParams, records
 
 Image = Mapping[str, Any] | None
@@ -26,56 +26,32 @@ TIGHTENS_ONLY: RowRule[Any] = RowRule("rights_record", "person", when=_loosens)
 """A machine may set a record; only a person may withdraw it, or undo its setting or withdrawal."""
 
 
-def _set_example(ex: Example) -> dict[str, Any]:
-    folder = ex.run("document.create", {"name": "Letters"})["id"]
-    return {
-        "target_kind": "document",
-        "target_id": folder,
-        "holders": ["The family of the writer"],
-        "consent": {"what": "Reading in the room", "by": "The family of the writer", "when": "2021-05"},
-        "labels": ["In copyright"],
-        "model_use": "local",
-    }
-
-
 @action(
     "rights.set",
-    params=SetParams,
     result=Record,
     summary="Set rights on the project, a document or a segment.",
     route=Route("POST", "/api/rights", name="set_rights", refusals=(404, 409)),
     rules=(TIGHTENS_ONLY,),
     words="Set rights on {target_id|the project}",
-    example=_set_example,
 )
 def set_rights(ctx: ActionContext, p: SetParams) -> dict[str, Any]:
     """The record is added to the existing ones: together they only tighten. A machine may also set one."""
     document_id, segment_id = target(ctx.conn, p.target_kind, p.target_id)
-    stated = p.model_dump(mode="json", exclude={"target_id"})
-    row = {"id": new_id(), "document_id": document_id, "segment_id": segment_id, **stated, **ctx.provenance()}
+    fields = p.model_dump(mode="json", exclude={"target_id"})
+    row = {"id": new_id(), "document_id": document_id, "segment_id": segment_id, **fields, **ctx.provenance()}
     ctx.conn.execute(records.insert().values(row))
     _tell(ctx, row)
     return as_answer({**row, "withdrawn_at": None})
 
 
-def _withdraw_example(ex: Example) -> dict[str, Any]:
-    return {
-        "record_id": ex.run("rights.set", {"target_kind": PROJECT, "target_id": PROJECT, "labels": ["CC0"]})[
-            "id"
-        ]
-    }
-
-
 @action(
     "rights.withdraw",
-    params=WithdrawParams,
     result=Record,
     summary="Withdraw a rights record.",
     route=Route("POST", "/api/rights/{record_id}/withdraw", name="withdraw_rights"),
     rules=(TIGHTENS_ONLY,),
     person_only=True,
     words="Withdrew rights",
-    example=_withdraw_example,
 )
 def withdraw(ctx: ActionContext, p: WithdrawParams) -> dict[str, Any]:
     """The record is kept but no longer counts; undoing this step puts it in force again. Only a person may do
@@ -90,7 +66,7 @@ def withdraw(ctx: ActionContext, p: WithdrawParams) -> dict[str, Any]:
 
 
 def _tell(ctx: ActionContext, row: Mapping[str, Any]) -> None:
-    about = [one for one in (row["document_id"], row["segment_id"]) if one is not None]
+    about = [target_id for target_id in (row["document_id"], row["segment_id"]) if target_id is not None]
     ctx.target(row["id"], *about)
     if row["document_id"] is not None:
         ctx.note_changes(document_ids=[row["document_id"]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from armarium.commandline import Commands, Topic, answer, project_session
+from armarium_cli.api import Commands, Topic, answer, project_session
 from armarium_documents.commandline import document_id
 
 commands = Commands(Topic.pages)
@@ -31,5 +31,5 @@ def rights(
     """Show the rights that apply: who may see it, which models may receive it, under which conditions."""
     with project_session() as session:
         kind, named = ("document", document_id(session, document)) if document else ("library", "library")
-        found = session.get("/api/rights/effective", target_kind=kind, target_id=named)
-    answer(found, in_words(found))
+        effective = session.get("/api/rights/effective", target_kind=kind, target_id=named)
+    answer(effective, in_words(effective))

@@ -24,66 +24,70 @@ def documents_with_cuts(conn: Connection) -> set[str]:
     these `records_seen_on` finds anything.
     """
     rows = conn.execute(select(D.id, D.parent_id).where(D.region.is_not(None))).all()
-    return {one for row in rows for one in (row.id, row.parent_id) if one is not None}
+    return {document_id for row in rows for document_id in (row.id, row.parent_id) if document_id is not None}
 
 
 def records_seen_on(conn: Connection, document_id: str) -> list[dict[str, Any]]:
     """Return the records about parts of other documents that the picture of this one shows."""
-    found = list(_of_what_it_was_cut_from(conn, document_id))
+    found_records = list(_of_what_it_was_cut_from(conn, document_id))
     beneath = _cut_from_it(conn, document_id)
     if beneath:
-        asked = select(records).where(live, is_among(records.c.document_id, beneath))
-        found += [row._asdict() for row in conn.execute(asked)]
-    return found
+        query = select(records).where(live, is_among(records.c.document_id, beneath))
+        found_records += [row._asdict() for row in conn.execute(query)]
+    return found_records
 
 
 def cut_from_parts(conn: Connection, parts: set[str]) -> set[str]:
     """Return the documents whose pictures were cut from a place of these segments."""
-    asked = (
+    query = (
         select(D.id, D.region, S.anchor)
         .join(segments, S.document_id == D.parent_id)
         .where(is_among(S.id, parts), D.region.is_not(None))
     )
-    return {identity for identity, region, anchor in conn.execute(asked) if _overlap(region, anchor)}
+    return {identity for identity, region, anchor in conn.execute(query) if _overlap(region, anchor)}
 
 
 def _of_what_it_was_cut_from(conn: Connection, document_id: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     while (row := conn.execute(select(D.parent_id, D.region).where(D.id == document_id)).first()) is not None:
         if row.region is None or row.parent_id is None:
             break
         document_id = row.parent_id
-        asked = (
+        query = (
             select(records, S.anchor)
             .join(segments, S.id == records.c.segment_id)
             .where(live, records.c.target_kind == "segment", records.c.document_id == document_id)
         )
-        found += [one._asdict() for one in conn.execute(asked) if _overlap(row.region, one.anchor)]
-    return found
+        rows += [part._asdict() for part in conn.execute(query) if _overlap(row.region, part.anchor)]
+    return rows
 
 
 def _cut_from_it(conn: Connection, document_id: str) -> set[str]:
-    found: set[str] = set()
+    cuts: set[str] = set()
     fresh = {document_id}
     while fresh:
-        asked = select(D.id).where(
+        query = select(D.id).where(
             is_among(D.parent_id, fresh), D.region.is_not(None), D.deleted_at.is_(None)
         )
-        fresh = set(conn.execute(asked).scalars()) - found
-        found |= fresh
-    return found
+        fresh = set(conn.execute(query).scalars()) - cuts
+        cuts |= fresh
+    return cuts
 
 
 def _overlap(region: Mapping[str, Any], anchor: Mapping[str, Any]) -> bool:
     """Return whether a place of a picture and a cut from it share any of it; yes where they cannot be compared."""
-    frames = {one for one in (region.get("rendition_id"), anchor.get("rendition_id")) if one is not None}
+    frames = {
+        rendition_id
+        for rendition_id in (region.get("rendition_id"), anchor.get("rendition_id"))
+        if rendition_id is not None
+    }
     if len(frames) > 1:
         return True
     return _meet(region["rect"], anchor["rect"])
 
 
-def _meet(one: Sequence[float], other: Sequence[float]) -> bool:
+def _meet(first: Sequence[float], other: Sequence[float]) -> bool:
     return all(
-        one[side] < other[side] + other[side + 2] and other[side] < one[side] + one[side + 2]
+        first[side] < other[side] + other[side + 2] and other[side] < first[side] + first[side + 2]
         for side in (0, 1)
     )

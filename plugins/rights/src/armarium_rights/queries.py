@@ -34,8 +34,8 @@ def documents_above(conn: Connection, ids: Iterable[str]) -> dict[str, int]:
     """
 
     def above(nearer: set[str]) -> Iterator[str]:
-        asked = select(documents.c.parent_id, documents.c.alias_target_id)
-        for row in conn.execute(asked.where(is_among(documents.c.id, nearer))):
+        parents = select(documents.c.parent_id, documents.c.alias_target_id)
+        for row in conn.execute(parents.where(is_among(documents.c.id, nearer))):
             yield from row
 
     return _levels(ids, above)
@@ -45,14 +45,14 @@ def segments_above(conn: Connection, ids: Iterable[str]) -> dict[str, int]:
     """Return the segments *ids*, the regions that contain them and those they were split or merged from, each
     with its distance above.
     """
-    made = func.json_each(forwardings.c.new_segment_ids).table_valued("value").alias("made")
+    successors = func.json_each(forwardings.c.new_segment_ids).table_valued("value").alias("made")
 
     def above(nearer: set[str]) -> Iterator[str]:
         regions = select(segments.c.parent_segment_id).where(is_among(segments.c.id, nearer))
         origins = (
             select(forwardings.c.old_segment_id)
-            .select_from(forwardings.join(made, true()))
-            .where(remade, is_among(made.c.value, nearer))
+            .select_from(forwardings.join(successors, true()))
+            .where(remade, is_among(successors.c.value, nearer))
         )
         yield from conn.execute(regions).scalars()
         yield from conn.execute(origins).scalars()
@@ -61,13 +61,13 @@ def segments_above(conn: Connection, ids: Iterable[str]) -> dict[str, int]:
 
 
 def _levels(ids: Iterable[str], above: Callable[[set[str]], Iterable[str | None]]) -> dict[str, int]:
-    found: dict[str, int] = {}
+    levels: dict[str, int] = {}
     nearer, level = set(ids), 0
     while nearer:
-        found |= dict.fromkeys(nearer, level)
-        nearer = {one for one in above(nearer) if one is not None} - found.keys()
+        levels |= dict.fromkeys(nearer, level)
+        nearer = {node_id for node_id in above(nearer) if node_id is not None} - levels.keys()
         level += 1
-    return found
+    return levels
 
 
 def applying(
@@ -84,7 +84,7 @@ def applying(
         and_(about == "segment", is_among(records.c.segment_id, parts)),
     )
     ordered = select(records).where(live, named).order_by(records.c.created_at, records.c.id)
-    found = [row._asdict() for row in conn.execute(ordered)]
+    records_applying = [row._asdict() for row in conn.execute(ordered)]
     ranks = {PROJECT: 0, "document": 1, "segment": 2}
 
     def nearness(row: Mapping[str, Any]) -> tuple[int, int]:
@@ -92,21 +92,21 @@ def applying(
         level = {"document": docs.get(row["document_id"]), "segment": parts.get(row["segment_id"])}.get(kind)
         return ranks[kind], -(level or 0)
 
-    return sorted(found, key=nearness)
+    return sorted(records_applying, key=nearness)
 
 
-def combine_records(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def combine_records(records_found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Combine records; each only tightens."""
-    limits = [set(row["readers"]) for row in found if row["restricted"]]
-    stated = [row["model_use"] for row in found if row["model_use"] is not None]
+    limits = [set(row["readers"]) for row in records_found if row["restricted"]]
+    uses = [row["model_use"] for row in records_found if row["model_use"] is not None]
     return {
         "restricted": bool(limits),
         "readers": sorted(set.intersection(*limits)) if limits else None,
-        "model_use": min(stated, key=STRICTEST.index) if stated else None,
-        "labels": _each_once(row["labels"] for row in found),
-        "holders": _each_once(row["holders"] for row in found),
-        "conditions": _each_once([row["conditions"]] for row in found if row["conditions"]),
-        "record_ids": [row["id"] for row in found],
+        "model_use": min(uses, key=STRICTEST.index) if uses else None,
+        "labels": _each_once(row["labels"] for row in records_found),
+        "holders": _each_once(row["holders"] for row in records_found),
+        "conditions": _each_once([row["conditions"]] for row in records_found if row["conditions"]),
+        "record_ids": [row["id"] for row in records_found],
     }
 
 
@@ -144,8 +144,10 @@ def effective(
     own.
     """
     document_id, segment_id = target(conn, target_kind, target_id)
-    found = applying(conn, [document_id] if document_id else [], [segment_id] if segment_id else [])
-    return {"target_kind": target_kind, "target_id": target_id, **combine_records(found)}
+    applying_records = applying(
+        conn, [document_id] if document_id else [], [segment_id] if segment_id else []
+    )
+    return {"target_kind": target_kind, "target_id": target_id, **combine_records(applying_records)}
 
 
 def target(conn: Connection, kind: str, target_id: str) -> tuple[str | None, str | None]:
@@ -165,4 +167,4 @@ def target(conn: Connection, kind: str, target_id: str) -> tuple[str | None, str
 
 
 def _each_once(lists: Iterable[Iterable[str]]) -> list[str]:
-    return list(dict.fromkeys(one for listed in lists for one in listed))
+    return list(dict.fromkeys(record for listed in lists for record in listed))

@@ -30,9 +30,9 @@ class RightsOfProject:
 
     def find_withheld(self, conn: Connection, principal: Principal) -> WithheldRows:
         """Return the targets of restricted records of which *principal* is not a reader."""
-        asked = select(records.c.target_kind, records.c.document_id, records.c.segment_id, records.c.readers)
+        query = select(records.c.target_kind, records.c.document_id, records.c.segment_id, records.c.readers)
         nodes, parts = set(), set()
-        for kind, document_id, segment_id, readers in conn.execute(asked.where(live, records.c.restricted)):
+        for kind, document_id, segment_id, readers in conn.execute(query.where(live, records.c.restricted)):
             if principal.reader_ids & set(readers):
                 continue
             if kind == PROJECT:
@@ -46,27 +46,29 @@ class RightsOfProject:
 
     def reasons(self, conn: Connection, ids: Iterable[str], use: Use) -> Mapping[str, str]:
         """Return those of *ids* that nobody may put to *use*, each with the reason as a sentence."""
-        found = {}
+        reasons_by_id = {}
         cut = documents_with_cuts(conn)
-        for one in dict.fromkeys(ids):
-            page = conn.execute(select(segments.c.document_id).where(segments.c.id == one)).scalar()
-            rules = applying(conn, [page or one], [one] if page else [])
+        for identity in dict.fromkeys(ids):
+            page = conn.execute(select(segments.c.document_id).where(segments.c.id == identity)).scalar()
+            rules = applying(conn, [page or identity], [identity] if page else [])
             if page is None:
                 # A picture or text of the whole page includes every part of it.
-                on_it = records.c.target_kind == "segment", records.c.document_id == one
+                on_it = records.c.target_kind == "segment", records.c.document_id == identity
                 rules += [row._asdict() for row in conn.execute(select(records).where(live, *on_it))]
-                rules += records_seen_on(conn, one) if one in cut else []
+                rules += records_seen_on(conn, identity) if identity in cut else []
             why = _why_not(combine_records(rules), use)
             if why is not None:
-                found[one] = why
-        return found
+                reasons_by_id[identity] = why
+        return reasons_by_id
 
     def refuse_moves(self, conn: Connection, moves: Iterable[tuple[str | None, str | None]]) -> None:
         """Refuse a move out of the reach of a record that limits what is moved."""
         for before, after in moves:
-            kept = {row["id"] for row in applying(conn, [after] if after else [])}
-            left = [row for row in applying(conn, [before] if before else []) if row["id"] not in kept]
-            if any(row["restricted"] or row["model_use"] in ("none", "local") for row in left):
+            kept_rules = {row["id"] for row in applying(conn, [after] if after else [])}
+            lost_rules = [
+                row for row in applying(conn, [before] if before else []) if row["id"] not in kept_rules
+            ]
+            if any(row["restricted"] or row["model_use"] in ("none", "local") for row in lost_rules):
                 raise loosened_by_machine()
 
 
@@ -85,7 +87,7 @@ def _why_not(rules: Mapping[str, Any], use: Use) -> str | None:
 
 def _with_them(conn: Connection, parts: set[str]) -> set[str]:
     """Return *parts*, what is within them, what was made from them, and what other passes have in the same place."""
-    made = func.json_each(forwardings.c.new_segment_ids).table_valued("value").alias("made")
+    successors = func.json_each(forwardings.c.new_segment_ids).table_valued("value").alias("made")
     other = segments.alias()
     within = and_(
         other.c.bbox_x + other.c.bbox_w / 2 >= segments.c.bbox_x,
@@ -100,22 +102,22 @@ def _with_them(conn: Connection, parts: set[str]) -> set[str]:
         segments.c.bbox_y + segments.c.bbox_h / 2 >= other.c.bbox_y,
         segments.c.bbox_y + segments.c.bbox_h / 2 <= other.c.bbox_y + other.c.bbox_h,
     )
-    found: set[str] = set()
+    withheld_ids: set[str] = set()
     fresh = parts
     while fresh:
-        found |= fresh
+        withheld_ids |= fresh
         beneath = select(segments.c.id).where(is_among(segments.c.parent_segment_id, fresh))
         after = (
-            select(made.c.value)
-            .select_from(forwardings.join(made, remade))
+            select(successors.c.value)
+            .select_from(forwardings.join(successors, remade))
             .where(is_among(forwardings.c.old_segment_id, fresh))
         )
-        fresh = {*conn.execute(beneath).scalars(), *conn.execute(after).scalars()} - found
+        fresh = {*conn.execute(beneath).scalars(), *conn.execute(after).scalars()} - withheld_ids
     # Asked only once: what overlaps those in turn is not withheld too, or a whole page would be withheld line
     # by line.
     same_place = (
         select(other.c.id)
         .select_from(segments.join(other, other.c.document_id == segments.c.document_id))
-        .where(is_among(segments.c.id, found), or_(within, about))
+        .where(is_among(segments.c.id, withheld_ids), or_(within, about))
     )
-    return found | set(conn.execute(same_place).scalars())
+    return withheld_ids | set(conn.execute(same_place).scalars())

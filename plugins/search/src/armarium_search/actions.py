@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import Any
 
-from armarium.api import ActionContext, Example, Route, action, cancel_with_undo
+from armarium.api import ActionContext, Route, action, cancel_with_undo
 from armarium_documents.api import add_node, order_nodes
 from armarium_search.errors import named_twice, not_in_folder, unknown_embedder, unknown_search
 from armarium_search.models import saved_searches
@@ -32,22 +32,18 @@ LONGEST_NAME = 100
 
 def name_of(query: str) -> str:
     """Return the name of a saved search's node: its query, shortened to what a name may be."""
-    shown = "".join(" " if unicodedata.category(one)[0] in "CZ" else one for one in query)
-    return " ".join(shown.split())[:LONGEST_NAME].strip() or "Everything"
-
-
-def _a_search(ex: Example) -> dict[str, Any]:
-    return {"query": '"Dear Sir" NOT Madam', "filters": {"is_starred": True}, "folder_path": "/Letters"}
+    printable = "".join(
+        " " if unicodedata.category(character)[0] in "CZ" else character for character in query
+    )
+    return " ".join(printable.split())[:LONGEST_NAME].strip() or "Everything"
 
 
 @action(
     "saved_search.create",
-    params=SavedSearchCreate,
     result=SavedSearch,
     summary="Save a search.",
     route=Route("POST", "/api/search/saved", refusals=(400, 404)),
     words="Saved a search",
-    example=_a_search,
 )
 def create(ctx: ActionContext, p: SavedSearchCreate) -> dict[str, Any]:
     """Create a node of the kind saved_search, named after its query. BadRequest for a word that a search does
@@ -57,10 +53,10 @@ def create(ctx: ActionContext, p: SavedSearchCreate) -> dict[str, Any]:
     if p.filters is not None:
         check_filters(ctx.conn, p.filters)
     search_id = add_node(ctx, name=name_of(p.query), node_kind="saved_search", sort_order=p.sort_order)
-    stated = p.model_dump(mode="json", exclude={"sort_order", "filters"})
+    fields = p.model_dump(mode="json", exclude={"sort_order", "filters"})
     row = {
         "id": search_id,
-        **stated,
+        **fields,
         "filters": _dump_filters(p.filters),
         **ctx.provenance(),
         "updated_at": ctx.now,
@@ -73,27 +69,19 @@ def _dump_filters(filters: Filters | None) -> dict[str, Any] | None:
     return None if filters is None else filters.model_dump(mode="json", exclude_none=True)
 
 
-def _update_example(ex: Example) -> dict[str, Any]:
-    kept = ex.run("saved_search.create", _a_search(ex))
-    return {"search_id": kept["id"], "query": "Madam", "filters": None}
-
-
 @action(
     "saved_search.update",
-    params=SavedSearchUpdate,
     result=SavedSearch,
     summary="Change a saved search; a field left out does not change.",
     route=Route("PUT", "/api/search/saved/{search_id}", refusals=(400, 404)),
     words="Changed a saved search",
-    example=_update_example,
 )
 def update(ctx: ActionContext, p: SavedSearchUpdate) -> dict[str, Any]:
     """Change it. NotFound for one that does not exist or is in the Trash; its node is renamed after the new query."""
     before = live_search(ctx.conn, p.search_id)
-    changes = {
-        name: getattr(p, name) for name in p.model_fields_set if name != "search_id" and name != "filters"
-    }
-    changes = {name: value for name, value in changes.items() if value is not None}
+    changes = {name: getattr(p, name) for name in p.model_fields_set - {"search_id", "filters"}}
+    for name in [name for name, value in changes.items() if value is None]:
+        changes[name] = SavedSearchCreate.model_fields[name].default
     words = {**before, **changes}
     check_words(words["search_type"], words["sort_by"], words["sort_direction"])
     if "filters" in p.model_fields_set:
@@ -109,18 +97,12 @@ def update(ctx: ActionContext, p: SavedSearchUpdate) -> dict[str, Any]:
     return live_search(ctx.conn, p.search_id)
 
 
-def _id_example(ex: Example) -> dict[str, Any]:
-    return {"search_id": ex.run("saved_search.create", _a_search(ex))["id"]}
-
-
 @action(
     "saved_search.delete",
-    params=SavedSearchId,
     result=DeletedSearch,
     summary="Send a saved search to the Trash.",
     route=Route("DELETE", "/api/search/saved/{search_id}", refusals=(404,)),
     words="Sent a saved search to the Trash",
-    example=_id_example,
 )
 def delete(ctx: ActionContext, p: SavedSearchId) -> dict[str, Any]:
     """Send it to the Trash. NotFound for one that does not exist or is already in the Trash."""
@@ -131,12 +113,10 @@ def delete(ctx: ActionContext, p: SavedSearchId) -> dict[str, Any]:
 
 @action(
     "saved_search.duplicate",
-    params=SavedSearchId,
     result=SavedSearch,
     summary="Duplicate a saved search.",
     route=Route("POST", "/api/search/saved/{search_id}/duplicate", refusals=(404,)),
     words="Duplicated a saved search",
-    example=_id_example,
 )
 def duplicate(ctx: ActionContext, p: SavedSearchId) -> dict[str, Any]:
     """Duplicate it under a new id, owned by the caller, in the same place of the same folder."""
@@ -144,34 +124,26 @@ def duplicate(ctx: ActionContext, p: SavedSearchId) -> dict[str, Any]:
     search_id = add_node(
         ctx, name=name_of(before["query"]), node_kind="saved_search", sort_order=before["sort_order"]
     )
-    asked = {name: before[name] for name in ("query", "is_smart_search", "filters", "search_type", "sort_by",
+    fields = {name: before[name] for name in ("query", "is_smart_search", "filters", "search_type", "sort_by",
                                              "sort_direction", "folder_path")}  # fmt: skip
-    row = {"id": search_id, **asked, **ctx.provenance(), "updated_at": ctx.now}
+    row = {"id": search_id, **fields, **ctx.provenance(), "updated_at": ctx.now}
     ctx.conn.execute(saved_searches.insert().values(row))
     return live_search(ctx.conn, search_id)
 
 
-def _reorder_example(ex: Example) -> dict[str, Any]:
-    asked = _a_search(ex) | {"folder_path": "/"}
-    ids = [ex.run("saved_search.create", asked)["id"] for _ in range(2)]
-    return {"folder_path": "/", "search_ids": ids[::-1]}
-
-
 @action(
     "saved_search.reorder",
-    params=ReorderParams,
     result=Reordered,
     summary="Put the saved searches of a folder in order.",
     words="Put saved searches in order",
-    example=_reorder_example,
 )
 def reorder(ctx: ActionContext, p: ReorderParams) -> dict[str, Any]:
     """Put those named first, in the order given. NotFound for an unknown id, Invalid for one of another
     folder or named twice.
     """
     here = SAVED.all(ctx.conn, saved_searches.c.folder_path == p.folder_path, LIVE)
-    here.sort(key=lambda one: (one["sort_order"], one["id"]))
-    ids = [one["id"] for one in here]
+    here.sort(key=lambda search: (search["sort_order"], search["id"]))
+    ids = [search["id"] for search in here]
     for number, search_id in enumerate(p.search_ids):
         if search_id not in ids:
             raise (
@@ -181,7 +153,7 @@ def reorder(ctx: ActionContext, p: ReorderParams) -> dict[str, Any]:
             )
         if search_id in p.search_ids[:number]:
             raise named_twice(search_id)
-    ordered = [*p.search_ids, *(one for one in ids if one not in set(p.search_ids))]
+    ordered = [*p.search_ids, *(identity for identity in ids if identity not in set(p.search_ids))]
     order_nodes(ctx, {search_id: place for place, search_id in enumerate(ordered)})
     ctx.target(*p.search_ids)
     return {"status": "reordered", "count": len(ordered)}
@@ -189,11 +161,9 @@ def reorder(ctx: ActionContext, p: ReorderParams) -> dict[str, Any]:
 
 @action(
     "search.embed",
-    params=EmbedParams,
     result=StartedJob,
     summary="Compute vectors for the passages of all pages, so that similar passages can be found.",
     words="Started to compute vectors of passages",
-    example=lambda ex: {},
     after_undo=cancel_with_undo,
 )
 def embed(ctx: ActionContext, p: EmbedParams) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import (
+from armarium_cli.api import (
     Commands,
     Refused,
     Session,
@@ -62,24 +62,24 @@ def search(
             "search_type": "hybrid" if alike else "fulltext",
             "filters": filters or None,
         }
-        found = session.post("/api/search", body)
+        hits = session.post("/api/search", body)
         if picture is not None:
-            for result in found["results"]:
+            for result in hits["results"]:
                 for line in result["transcript_excerpts"]:
                     line["picture"] = picture_of(session, line["segment_id"], result, picture)
 
-    answer(found, lambda: show(found))
+    answer(hits, lambda: show(hits))
 
 
 def filters_of(where: Any) -> dict[str, Any]:
     """Return `name=value` pairs as the filters of a search; Refused for an unknown name."""
     filters: dict[str, Any] = {}
-    for one in where:
-        name, parted, value = one.partition("=")
+    for condition in where:
+        name, parted, value = condition.partition("=")
         if not parted or name not in (*LISTS, *SINGLE, *TRUTHS):
             raise Refused(
                 f"--where takes NAME=VALUE with one of the names {', '.join((*LISTS, *SINGLE, *TRUTHS))}; "
-                f"{one!r} is not one of them."
+                f"{condition!r} is not one of them."
             )
         if name in LISTS:
             filters.setdefault(name, []).append(value)
@@ -109,8 +109,8 @@ def show(found: dict[str, Any]) -> None:
         where = f" in {meta['parent_name']}" if meta["parent_name"] else ""
         typer.echo(f"{typer.style(meta['name'], bold=True)}{where}  {result['document_id']}")
         for line in result["transcript_excerpts"]:
-            shown = f"  {mark_ranges(line['text'], line['ranges'])}"
-            typer.echo(shown + (f"  ({line['picture']})" if line.get("picture") else ""))
+            marked_line = f"  {mark_ranges(line['text'], line['ranges'])}"
+            typer.echo(marked_line + (f"  ({line['picture']})" if line.get("picture") else ""))
     for word, others in found["fuzzy_words"].items():
         typer.echo(f"Beside {word}: {', '.join(others)}")
     if found["suggestions"]:

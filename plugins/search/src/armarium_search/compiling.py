@@ -65,10 +65,10 @@ def compile_first(
     if not params.compile or not params.query.strip():
         return {}
     query, filters, error = _ask_model(library, engine, principal, params)
-    stated = {name: getattr(params, name) for name in SearchParams.model_fields}
+    fields = {name: getattr(params, name) for name in SearchParams.model_fields}
     if query is not None:
-        stated |= {"query": query, "filters": filters}
-    return {"params": CompiledQuery(**stated, written=params.query, of_model=query, error=error)}
+        fields |= {"query": query, "filters": filters}
+    return {"params": CompiledQuery(**fields, written=params.query, of_model=query, error=error)}
 
 
 def prepare_query(
@@ -106,25 +106,25 @@ def _ask_model(
     except ServiceError as refusal:
         return None, None, f"{refusal.detail} The words were searched as written."
     of_model = sentence.model_dump(exclude={"query"}, exclude_defaults=True)
-    stated = params.filters.model_dump(exclude_unset=True) if params.filters else {}
-    return sentence.query, Filters(**{**of_model, **stated}) if of_model or stated else None, None
+    filters = params.filters.model_dump(exclude_unset=True) if params.filters else {}
+    return sentence.query, Filters(**{**of_model, **filters}) if of_model or filters else None, None
 
 
 def _list_scopes(engine: Engine) -> str:
     """Return the scopes as the prompt names them, each once, with what may stand after it."""
-    found = {
+    examples = {
         name: next((scope.example for scope in several if scope.example), "")
         for name, several in scopes_of(engine).items()
     }
-    return ", ".join(f"{name}:" + (f" ({example})" if example else "") for name, example in found.items())
+    return ", ".join(f"{name}:" + (f" ({example})" if example else "") for name, example in examples.items())
 
 
-def _check(found: Sentence, scopes: Collection[str]) -> None:
+def _check(sentence: Sentence, scopes: Collection[str]) -> None:
     """Raise the refusal that the search itself would give for the model's query and filters."""
-    for scoped in parse(found.query, scopes).scopes:
+    for scoped in parse(sentence.query, scopes).scopes:
         if scoped.scope == "dates":
             require_span(scoped.text)
-    for day in (found.date_from, found.date_to):
+    for day in (sentence.date_from, sentence.date_to):
         if day is not None:
             require_span(day)
 

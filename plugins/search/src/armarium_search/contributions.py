@@ -12,10 +12,10 @@ def scopes_of(engine: Engine) -> dict[str, list[Scope]]:
     """Return the scopes of the query language, by name; several may search under the same name, and those of entities are
     there in every project.
     """
-    found: dict[str, list[Scope]] = {name: [] for name in ENTITY_SCOPES}
+    scopes: dict[str, list[Scope]] = {name: [] for name in ENTITY_SCOPES}
     for scope in engine.points.collect(armarium_search_scopes):
-        found.setdefault(scope.name, []).append(scope)
-    return found
+        scopes.setdefault(scope.name, []).append(scope)
+    return scopes
 
 
 def kinds_of(engine: Engine) -> dict[str, Kind]:

@@ -54,23 +54,23 @@ def note_step(ctx: ActionContext) -> None:
 
 def keep_names(raw: Any, ids: Iterable[str]) -> None:
     """Write the entries of the documents *ids*, and remove those of deleted documents."""
-    wanted = orjson.dumps(list(ids)).decode()
+    wanted_ids = orjson.dumps(list(ids)).decode()
     rows = raw.execute(
-        f"SELECT {_DESCRIBED} FROM {documents} WHERE id IN (SELECT value FROM json_each(?))", (wanted,)
+        f"SELECT {_DESCRIBED} FROM {documents} WHERE id IN (SELECT value FROM json_each(?))", (wanted_ids,)
     ).fetchall()
     raw.executemany(_PUT_NAME, [_entry(row) for row in rows])
     raw.execute(
         f"DELETE FROM {names} WHERE document_id IN (SELECT value FROM json_each(?)) "
         f"AND NOT EXISTS (SELECT 1 FROM {documents} d WHERE d.id = document_id)",
-        (wanted,),
+        (wanted_ids,),
     )
 
 
 def _entry(row: tuple[Any, ...]) -> tuple[str, str, str, int | None, int | None]:
-    identity, name, *said, date_iso, attributes, source_metadata, page_content = row
+    identity, name, *texts, date_iso, attributes, source_metadata, page_content = row
     span = span_of(date_iso) if date_iso else None
     first, last = (None, None) if span is None else (span.start, span.end)
-    described = [one for one in (*said, date_iso) if one]
+    described = [text for text in (*texts, date_iso) if text]
     described += _texts_in(orjson.loads(attributes)) or []
     described += _texts_in(orjson.loads(source_metadata)) or []
     described.append(page_content or "")
@@ -79,34 +79,37 @@ def _entry(row: tuple[Any, ...]) -> tuple[str, str, str, int | None, int | None]
 
 
 def _texts_in(value: Any) -> list[str]:
-    found: list[str] = []
+    texts: list[str] = []
     waiting = [value]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, str):
-            found.append(one)
-        elif isinstance(one, int | float) and not isinstance(one, bool):
-            found.append(str(one))
-        elif isinstance(one, dict):
-            waiting += one.values()
-        elif isinstance(one, list):
-            waiting += one
-    return found
+        inner = waiting.pop()
+        if isinstance(inner, str):
+            texts.append(inner)
+        elif isinstance(inner, int | float) and not isinstance(inner, bool):
+            texts.append(str(inner))
+        elif isinstance(inner, dict):
+            waiting += inner.values()
+        elif isinstance(inner, list):
+            waiting += inner
+    return texts
 
 
 def keep_artifacts(raw: Any, ids: Iterable[str]) -> None:
     """Write the entries of the artifacts *ids*, and remove those of deleted or empty artifacts."""
-    wanted = orjson.dumps(list(ids)).decode()
+    wanted_ids = orjson.dumps(list(ids)).decode()
     rows = raw.execute(
         f"SELECT id, document_id, content FROM {artifacts} WHERE id IN (SELECT value FROM json_each(?)) AND content <> ''",
-        (wanted,),
+        (wanted_ids,),
     ).fetchall()
     folded = [(row[0], row[1], fold_text(row[2][:LONGEST])) for row in rows]
-    raw.executemany(_PUT_ARTIFACT, [(one, page, " ".join(said).strip()) for one, page, said in folded])
+    raw.executemany(
+        _PUT_ARTIFACT,
+        [(artifact_id, page, " ".join(folded_text).strip()) for artifact_id, page, folded_text in folded],
+    )
     raw.execute(
         f"DELETE FROM {artifact_texts} WHERE artifact_id IN (SELECT value FROM json_each(?)) "
         f"AND NOT EXISTS (SELECT 1 FROM {artifacts} a WHERE a.id = artifact_id AND a.content <> '')",
-        (wanted,),
+        (wanted_ids,),
     )
 
 
@@ -115,24 +118,24 @@ _KEPT = ((documents, keep_names), (artifacts, keep_artifacts))
 
 def look_over(job: JobContext) -> dict[str, int]:
     """Index all documents and artifacts, in the order of their ids; after a kill it resumes where it was."""
-    kept = {"table": 0, "after": "", "done": 0, **job.checkpoint}
-    while kept["table"] < len(_KEPT):
+    progress = {"table": 0, "after": "", "done": 0, **job.checkpoint}
+    while progress["table"] < len(_KEPT):
         job.check()
-        kept = _look_over_some(job.library, kept)
-        job.save(kept, done=kept["done"])
-    return {"entries": kept["done"]}
+        progress = _look_over_some(job.library, progress)
+        job.save(progress, done=progress["done"])
+    return {"entries": progress["done"]}
 
 
-def _look_over_some(library: Library, kept: dict[str, Any]) -> dict[str, Any]:
-    table, keep = _KEPT[kept["table"]]
+def _look_over_some(library: Library, progress: dict[str, Any]) -> dict[str, Any]:
+    table, keep = _KEPT[progress["table"]]
     with library.db.write() as conn:
         raw = raw_of(conn)
         some = f"SELECT id FROM {table} WHERE id > ? ORDER BY id LIMIT {BATCH}"
-        ids = [row[0] for row in raw.execute(some, (kept["after"],))]
+        ids = [row[0] for row in raw.execute(some, (progress["after"],))]
         keep(raw, ids)
     if not ids:
-        return {**kept, "table": kept["table"] + 1, "after": ""}
-    return {**kept, "after": ids[-1], "done": kept["done"] + len(ids)}
+        return {**progress, "table": progress["table"] + 1, "after": ""}
+    return {**progress, "after": ids[-1], "done": progress["done"] + len(ids)}
 
 
 def begin(engine: Engine, library: Library) -> None:
@@ -158,9 +161,9 @@ def remake(library: Library) -> None:
     with library.db.write() as conn:
         raw_of(conn).execute(f"DELETE FROM {names}")
         raw_of(conn).execute(f"DELETE FROM {artifact_texts}")
-    kept: dict[str, Any] = {"table": 0, "after": "", "done": 0}
-    while kept["table"] < len(_KEPT):
-        kept = _look_over_some(library, kept)
+    progress: dict[str, Any] = {"table": 0, "after": "", "done": 0}
+    while progress["table"] < len(_KEPT):
+        progress = _look_over_some(library, progress)
 
 
 def examine(library: Library) -> Iterator[str]:
@@ -169,14 +172,14 @@ def examine(library: Library) -> Iterator[str]:
         raw = raw_of(conn)
         if is_waiting(raw, JOB_KIND, states=GOING):
             return
-        kept = {
+        kept_rows = {
             row[0]: row
             for row in raw.execute(f"SELECT document_id, name, more, first_day, last_day FROM {names}")
         }
         wrong = sum(
-            kept.pop(row[0], None) != _entry(row)
+            kept_rows.pop(row[0], None) != _entry(row)
             for row in raw.execute(f"SELECT {_DESCRIBED} FROM {documents}")
-        ) + len(kept)
+        ) + len(kept_rows)
     if wrong:
         yield (
             f"The search entries of {wrong} documents do not match their names and descriptions. Nothing is "

@@ -16,6 +16,13 @@ too_many_words = Invalid.saying(
     "too_many_words",
     "A query has at most {most} words, phrases and scopes; this one has {count}. Search for less at once.",
 )
+phrases_too_long = Invalid.saying(
+    "phrases_too_long",
+    "The phrases of a query have at most {most} words in all; these have {count}. Search for a shorter passage.",
+)
+no_such_page = Invalid.saying(
+    "no_such_page", "{field} names no page that is searched here. Leave it out to begin anew.", field="field"
+)
 only_excludes = Invalid.saying(
     "only_excludes",
     "The query only says what to leave out. Add a word to search for besides what follows NOT.",

@@ -35,32 +35,32 @@ def embed_pages(job: JobContext) -> dict[str, Any]:
     """
     args: EmbedParams = job.args
     making = making_of(job.library, job.job_id)
-    kept = {"next": 0, "after": 0, "pages": 0, **job.checkpoint}
-    if not kept["next"] or not making.is_dir():
+    progress = {"next": 0, "after": 0, "pages": 0, **job.checkpoint}
+    if not progress["next"] or not making.is_dir():
         shutil.rmtree(making, ignore_errors=True)
         making.mkdir(parents=True)
-        kept = {"next": 1, "after": 0, "pages": 0, "learned": _begin(job, args, making)}
-        job.save(kept)
+        progress = {"next": 1, "after": 0, "pages": 0, "learned": _begin(job, args, making)}
+        job.save(progress)
     trained = _embedder_of(job, args, making)
-    before = None if kept["learned"] else read(job.library)
+    before = None if progress["learned"] else read(job.library)
     old = {} if before is None else _rows_before(before)
     total = _count(job)
     while True:
         job.check()
-        pages = _some_pages(job, kept["after"])
+        pages = _some_pages(job, progress["after"])
         if not pages:
             break
-        _embed_some(trained, pages, old, making / f"part-{kept['next']:06d}")
-        kept = {
-            **kept,
-            "next": kept["next"] + 1,
+        _embed_some(trained, pages, old, making / f"part-{progress['next']:06d}")
+        progress = {
+            **progress,
+            "next": progress["next"] + 1,
             "after": pages[-1][0],
-            "pages": kept["pages"] + len(pages),
+            "pages": progress["pages"] + len(pages),
         }
-        job.save(kept, done=kept["pages"], total=total)
+        job.save(progress, done=progress["pages"], total=total)
     rows = _finish(making, args, isinstance(trained, ServedVectors | ModelVectors))
     put_in_place(job.library, making)
-    return {"pages": kept["pages"], "passages": rows, "learned": kept["learned"]}
+    return {"pages": progress["pages"], "passages": rows, "learned": progress["learned"]}
 
 
 def _begin(job: JobContext, args: EmbedParams, making: Path) -> bool:
@@ -153,12 +153,12 @@ def _embed_some(
     if not pages:
         return
     np.save(place.with_suffix(".npy"), np.concatenate(vectors))
-    said = {
+    chunk = {
         "documents": [page[1] for page in pages],
         "fingerprints": [page[2] for page in pages],
         "rows": [len(vector) for vector in vectors],
     }
-    place.with_suffix(".json").write_bytes(orjson.dumps(said))
+    place.with_suffix(".json").write_bytes(orjson.dumps(chunk))
 
 
 def _ask_for(
@@ -169,15 +169,15 @@ def _ask_for(
     """Get the vectors of pages from a model; pages whose text is unchanged keep theirs."""
     import numpy as np
 
-    found = {page[1]: np.asarray(old[page[1], page[2]]) for page in pages if (page[1], page[2]) in old}
-    new = [(page[1], list(passages_of(page[3]))) for page in pages if page[1] not in found]
+    vectors = {page[1]: np.asarray(old[page[1], page[2]]) for page in pages if (page[1], page[2]) in old}
+    new = [(page[1], list(passages_of(page[3]))) for page in pages if page[1] not in vectors]
     if new:
         rows = model.embed([one for one, _ in new], [text for _, texts in new for text in texts])
         at = 0
         for document_id, texts in new:
-            found[document_id] = rows[at : at + len(texts)]
+            vectors[document_id] = rows[at : at + len(texts)]
             at += len(texts)
-    return [found[page[1]] for page in pages]
+    return [vectors[page[1]] for page in pages]
 
 
 def _finish(making: Path, args: EmbedParams, by_model: bool) -> int:
@@ -187,7 +187,8 @@ def _finish(making: Path, args: EmbedParams, by_model: bool) -> int:
     parts = sorted(making.glob("part-*.npy"))
     every = [orjson.loads(part.with_suffix(".json").read_bytes()) for part in parts]
     pages: dict[str, list[Any]] = {
-        name: [one for said in every for one in said[name]] for name in ("documents", "fingerprints", "rows")
+        name: [value for chunk in every for value in chunk[name]]
+        for name in ("documents", "fingerprints", "rows")
     }
     rows = int(sum(pages["rows"]))
     matrix: Vectors

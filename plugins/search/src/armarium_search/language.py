@@ -12,11 +12,14 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from armarium_search.errors import only_excludes, too_many_words
+from armarium_search.errors import only_excludes, phrases_too_long, too_many_words
 from armarium_source_model.api import words_of
 
 MOST_TERMS = 64
 """The most words, phrases and scopes of one query."""
+
+MOST_WORDS = 256
+"""The most words in them, those of phrases and scopes counted one by one."""
 
 _TERM = re.compile(
     r'(?P<scope>[^\W\d_]\w*):(?="|\S)(?P<scoped>"[^"]*(?:"|$)|[^\s"]+)|"(?P<phrase>[^"]*)(?:"|$)|(?P<word>[^\s"]+)'
@@ -129,8 +132,12 @@ def parse(query: str, scopes: Collection[str]) -> ParsedQuery:
         excluded = False
         if len(read.terms) + len(read.scopes) > MOST_TERMS:
             raise too_many_words(MOST_TERMS, sum(1 for _ in _TERM.finditer(query)))
-    asked: list[Term | ScopedQuestion] = [*read.terms, *read.scopes]
-    if asked and all(one.excluded for one in asked):
+    texts = (scope.text for scope in read.scopes)
+    number = sum(len(term.words) for term in read.terms) + sum(len(words_of(text)) for text in texts)
+    if number > MOST_WORDS:
+        raise phrases_too_long(MOST_WORDS, number)
+    parts: list[Term | ScopedQuestion] = [*read.terms, *read.scopes]
+    if parts and all(part.excluded for part in parts):
         raise only_excludes()
     return ParsedQuery(tuple(read.terms), tuple(read.scopes), not query.strip())
 

@@ -36,8 +36,8 @@ class FoldedPassage:
         """Return how often *sought* occurs: words with a blank before them and, unless they are a beginning,
         after them.
         """
-        found = _count(self._words, sought)
-        return found if is_phrase or not self._halves else found + _count(self._halves, sought)
+        as_words = _count(self._words, sought)
+        return as_words if is_phrase or not self._halves else as_words + _count(self._halves, sought)
 
     @property
     def each(self) -> frozenset[str]:
@@ -49,11 +49,11 @@ class FoldedPassage:
 
 def _count(text: str, sought: str) -> int:
     """Return how often *sought* occurs in *text*; the blank after one occurrence may be the one before the next."""
-    found = text.count(sought)
-    if found and sought[-1] == " " and f"{sought}{sought[1:]}" in text:
+    count = text.count(sought)
+    if count and sought[-1] == " " and f"{sought}{sought[1:]}" in text:
         # Adjacent occurrences share a blank, so not all were counted.
         return text.replace(" ", "  ").count(f" {sought.strip().replace(' ', '  ')} ")
-    return found
+    return count
 
 
 def occurrences(term: Term, text: FoldedPassage) -> float:
@@ -95,17 +95,17 @@ def weigh_by(terms: Iterable[Term]) -> Callable[[str, str], float]:
     """Return a function that computes `relevance` for a text's folded words and halves; twice as fast for a
     single word, the usual query.
     """
-    wanted = [term for term in terms if not term.excluded]
-    patterns = wanted[0].patterns if len(wanted) == 1 and not wanted[0].others else ()
-    if len(patterns) != 1 or patterns[0][2] or wanted[0].is_prefix:
-        return lambda words, halves: relevance(wanted, FoldedPassage(words, halves))
+    terms_counted = [term for term in terms if not term.excluded]
+    patterns = terms_counted[0].patterns if len(terms_counted) == 1 and not terms_counted[0].others else ()
+    if len(patterns) != 1 or patterns[0][2] or terms_counted[0].is_prefix:
+        return lambda words, halves: relevance(terms_counted, FoldedPassage(words, halves))
     sought = patterns[0][0]
     twice = f"{sought}{sought[1:]}"
 
     def weigh(words: str, halves: str) -> float:
         text = f" {words} "
         if twice in text or (halves and sought in f" {halves} "):
-            return relevance(wanted, FoldedPassage(words, halves))
+            return relevance(terms_counted, FoldedPassage(words, halves))
         often = text.count(sought)
         return often / (often + SATURATION * (1 - LENGTH + LENGTH * len(words) / USUAL_SIZE))
 
@@ -136,13 +136,13 @@ def expression(terms: Iterable[Term], column: str | None = "words") -> str:
     """Return the terms as a MATCH expression of SQLite's FTS5; "" if none is wanted. *column*: the one to
     search for phrases.
     """
-    wanted: list[str] = []
+    phrases: list[str] = []
     unwanted: list[str] = []
     for term in terms:
-        (unwanted if term.excluded else wanted).append(_any_of(term, column))
-    if not wanted:
+        (unwanted if term.excluded else phrases).append(_any_of(term, column))
+    if not phrases:
         return ""
-    return " NOT ".join([f"({' AND '.join(wanted)})", *unwanted])
+    return " NOT ".join([f"({' AND '.join(phrases)})", *unwanted])
 
 
 def _any_of(term: Term, column: str | None) -> str:

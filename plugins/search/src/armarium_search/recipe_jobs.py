@@ -6,9 +6,8 @@ from typing import Any
 
 from pydantic import Field
 
-from armarium.api import Example, JobContext, JobKind, RecipeJob
+from armarium.api import JobContext, JobKind, RecipeJob
 from armarium_search.schemas import EmbedParams
-from armarium_source_model.api import sample_page
 
 
 class VectorArgs(EmbedParams):
@@ -23,21 +22,17 @@ def make_vectors(job: JobContext) -> dict[str, Any]:
     It covers all pages at once, since those whose text is unchanged keep their vectors: the given pages, and
     any others corrected since.
     """
-    kept = dict(job.checkpoint)
-    if "job_id" not in kept:
-        given = {name: getattr(job.args, name) for name in EmbedParams.model_fields}
+    progress = dict(job.checkpoint)
+    if "job_id" not in progress:
+        settings = {name: getattr(job.args, name) for name in EmbedParams.model_fields}
         outcome = job.act(
             "search.embed",
-            given,
+            settings,
             checkpoint=lambda answer: {"job_id": answer["job_id"]},
             done=len(job.args.page_ids),
         )
-        kept = {"job_id": (outcome.result or {})["job_id"]}
-    return {"pages": len(job.args.page_ids), "output": kept}
-
-
-def _example(ex: Example) -> dict[str, Any]:
-    return {"page_id": sample_page(ex, ["Dear Sir, the convent is sold"]).document_id}
+        progress = {"job_id": (outcome.result or {})["job_id"]}
+    return {"pages": len(job.args.page_ids), "output": progress}
 
 
 VECTORS = RecipeJob(
@@ -56,5 +51,4 @@ VECTORS = RecipeJob(
     settings=EmbedParams,
     writes=("search.embed",),
     each="scope",
-    example=_example,
 )

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import Field, PrivateAttr
+from pydantic import AfterValidator, Field, PrivateAttr
 
-from armarium.api import Message, Params, ShownPath, SourceText, answer_of, listed
+from armarium.api import Message, Params, ShownPath, SourceText, answer_of, listed, time_span
 from armarium_documents.api import DocType, FileType, SourceAuthority, with_flags
 from armarium_search.models import saved_searches
 
 Word = Annotated[str, Field(min_length=1, max_length=64)]
 Id = Annotated[str, Field(min_length=1, max_length=64)]
 Several = Annotated[list[Annotated[str, Field(max_length=200)]], Field(max_length=1_000)]
-Day = Annotated[str, Field(pattern=r"^\d{4}(-\d\d(-\d\d)?)?$")]
-Moment = Annotated[str, Field(pattern=r"^\d{4}(-\d\d(-\d\d(T[0-9:.]+Z?)?)?)?$")]
+Day = Annotated[str, Field(pattern=r"^-?\d{4}(-\d\d(-\d\d)?)?$")]
+
+
+def _check_time(value: str) -> str:
+    try:
+        time_span(value)
+    except (ValueError, OverflowError):
+        example = "write it as 2026, 2026-01, 2026-01-31 or 2026-01-31T12:00:00Z"
+        raise ValueError(f"{value!r} is no time to compare with; {example}") from None
+    return value
+
+
+Moment = Annotated[str, Field(max_length=40), AfterValidator(_check_time)]
 Query = Annotated[SourceText, Field(max_length=10_000)]
 FolderPath = Annotated[ShownPath, Field(pattern=r"^/[^\x00-\x1f\x7f]*$", max_length=1_000)]
 
@@ -193,10 +204,10 @@ class SavedSearchCreate(SavedSearchFields):
 
 
 class SavedSearchUpdate(Params):
-    """Changes of a saved search: a field left out does not change, null clears the filters."""
+    """Changes of a saved search: a field left out does not change, null is what a new one has; the query cannot be cleared."""
 
     search_id: Id
-    query: Query | None = None
+    query: Query = ""
     is_smart_search: bool | None = None
     filters: Filters | None = None
     search_type: Word | None = None

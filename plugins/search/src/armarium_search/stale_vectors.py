@@ -26,8 +26,8 @@ class RestingVectors(RestsOnText):
         vectors = read(library)
         if vectors is None or not document_ids:
             return []
-        asked = f"SELECT document_id, fingerprint FROM {page_texts} WHERE document_id IN (SELECT value FROM json_each(?))"
-        texts = dict(raw_of(conn).execute(asked, (orjson.dumps(list(document_ids)).decode(),)).fetchall())
+        query = f"SELECT document_id, fingerprint FROM {page_texts} WHERE document_id IN (SELECT value FROM json_each(?))"
+        texts = dict(raw_of(conn).execute(query, (orjson.dumps(list(document_ids)).decode(),)).fetchall())
         made_of = dict(zip(vectors.documents, vectors.fingerprints, strict=True))
         return [
             StaleRow("embedding", document_id, document_id, None, None, "redo", WHY)

@@ -60,9 +60,9 @@ class WordsOfLength:
         if self.bits is None:
             return []
         different = self.bits ^ np.uint64(bits)
-        found = np.flatnonzero(np.bitwise_count(different & _LETTERS) <= 2 * edits)
-        found = found[np.bitwise_count(different[found] & _PAIRS) <= 6 * edits]
-        return [self.words[number] for number in found.tolist()]
+        candidates = np.flatnonzero(np.bitwise_count(different & _LETTERS) <= 2 * edits)
+        candidates = candidates[np.bitwise_count(different[candidates] & _PAIRS) <= 6 * edits]
+        return [self.words[number] for number in candidates.tolist()]
 
 
 _LETTERS, _PAIRS = 0xFFFFFFFF, 0xFFFFFFFF << 32
@@ -112,15 +112,15 @@ class Vocabulary:
         if edits is None:
             edits = 1 if len(word) == SHORTEST else 3 if len(word) >= LONG else 2
         bits, shape = _letters(word), _Shape.of(word)
-        found: list[tuple[float, str]] = []
+        words_near: list[tuple[float, str]] = []
         for length in range(len(word) - edits, len(word) + edits + 1):
             near = self.by_length[length].find_near(bits, edits) if length in self.by_length else ()
             for other, distance, _ in process.extract(
                 word, near, scorer=OSA.distance, score_cutoff=edits, limit=None, processor=None
             ):
                 if distance:
-                    found.append((_farness(shape, _Shape.of(other), distance), other))
-        return [(other, far) for far, other in sorted(found)[:MOST]]
+                    words_near.append((_farness(shape, _Shape.of(other), distance), other))
+        return [(other, far) for far, other in sorted(words_near)[:MOST]]
 
 
 class _Shape(NamedTuple):
@@ -136,7 +136,7 @@ class _Shape(NamedTuple):
         return cls(word, word.translate(CONFUSED), word.translate(STROKES), word.translate(FEWER_STROKES))
 
 
-def _farness(asked: _Shape, other: _Shape, distance: float) -> float:
+def _farness(shape: _Shape, other: _Shape, distance: float) -> float:
     """Return how unlikely it is, as a power of ten, that one was written or read for the other; more than 0.
 
     There are two explanations, and either is enough: single letters were confused with arbitrary others, or
@@ -146,16 +146,16 @@ def _farness(asked: _Shape, other: _Shape, distance: float) -> float:
     """
     from rapidfuzz.distance import OSA, Hamming, JaroWinkler
 
-    longer = abs(len(asked.word) - len(other.word))
-    moved = not longer and Hamming.distance(asked.word, other.word) > distance
+    longer = abs(len(shape.word) - len(other.word))
+    moved = not longer and Hamming.distance(shape.word, other.word) > distance
     by_letter = distance + 0.3 * longer + 0.3 * moved
     by_stroke = (
         0.35 * distance
-        + 0.3 * OSA.distance(asked.plain, other.plain)
-        + 0.6 * OSA.distance(asked.strokes, other.strokes)
-        + OSA.distance(asked.fewer, other.fewer)
+        + 0.3 * OSA.distance(shape.plain, other.plain)
+        + 0.6 * OSA.distance(shape.strokes, other.strokes)
+        + OSA.distance(shape.fewer, other.fewer)
         + 0.5 * longer
-        + 0.75 * (1 - JaroWinkler.similarity(asked.plain, other.plain))
+        + 0.75 * (1 - JaroWinkler.similarity(shape.plain, other.plain))
     )
     return _NEAREST - log10(10**-by_letter + 10 ** (1.15 - by_stroke))
 

@@ -12,8 +12,8 @@ def test_lines_are_shown_with_the_words_and_cut_out(desk: Machine, pictures: Pic
     desk.succeed("workflow", "run", "Find and read lines", "--provider", "pretend")
     page = desk.succeed("text", "1.png").out
     word = max(page.split(), key=len).strip(".,")
-    found = desk.succeed("search", word, "--json").json
-    assert found["total_results"] >= 1
+    answer = desk.succeed("search", word, "--json").json
+    assert answer["total_results"] >= 1
     said = desk.succeed(
         "search", word, "--fuzzy", "--alike", "--picture", "found", "--where", "has_reading=true"
     ).out

@@ -7,6 +7,7 @@ from armarium_source_model.cer import normalise as normalise
 from armarium_source_model.cer import score as score
 from armarium_source_model.cer import total_rate as total_rate
 from armarium_source_model.cer import word_rate as word_rate
+from armarium_source_model.choices import retire_choices as retire_choices
 from armarium_source_model.counting import IMPORTED as IMPORTED
 from armarium_source_model.counting import TEXT_LAYER as TEXT_LAYER
 from armarium_source_model.counting import ReadingRule as ReadingRule
@@ -23,8 +24,12 @@ from armarium_source_model.folding import FoldedText as FoldedText
 from armarium_source_model.folding import Word as Word
 from armarium_source_model.folding import fold_letters as fold_letters
 from armarium_source_model.folding import fold_lines as fold_lines
+from armarium_source_model.folding import fold_name as fold_name
 from armarium_source_model.folding import fold_text as fold_text
 from armarium_source_model.folding import goes_on as goes_on
+from armarium_source_model.folding import is_unspaced as is_unspaced
+from armarium_source_model.folding import name_forms as name_forms
+from armarium_source_model.folding import name_words as name_words
 from armarium_source_model.folding import places_of_words as places_of_words
 from armarium_source_model.folding import words_of as words_of
 from armarium_source_model.geometry import BadGeometry as BadGeometry
@@ -46,6 +51,7 @@ from armarium_source_model.hookspecs import armarium_source_model_link_ends as a
 from armarium_source_model.hookspecs import (
     armarium_source_model_rests_on_text as armarium_source_model_rests_on_text,
 )
+from armarium_source_model.languages import shortest_tag as shortest_tag
 from armarium_source_model.letters import Frame as Frame
 from armarium_source_model.letters import LetterPlace as LetterPlace
 from armarium_source_model.letters import LetterPlaces as LetterPlaces
@@ -80,9 +86,7 @@ from armarium_source_model.models import page_words as page_words
 from armarium_source_model.models import passes as passes
 from armarium_source_model.models import reading_orders as reading_orders
 from armarium_source_model.models import segments as segments
-from armarium_source_model.names import fold_name as fold_name
-from armarium_source_model.names import name_forms as name_forms
-from armarium_source_model.names import name_words as name_words
+from armarium_source_model.notes import forward_undo as forward_undo
 from armarium_source_model.queries import forwarding, orders, readings
 from armarium_source_model.queries.facts import ladder_of_pass as ladder_of_pass
 from armarium_source_model.queries.facts import page_facts as page_facts
@@ -117,6 +121,7 @@ from armarium_source_model.queries.readings import CountingText as CountingText
 from armarium_source_model.queries.readings import Reading as Reading
 from armarium_source_model.queries.readings import counting_of_segment as counting_of_segment
 from armarium_source_model.queries.readings import counting_of_segments as counting_of_segments
+from armarium_source_model.queries.readings import other_texts as other_texts
 from armarium_source_model.queries.readings import reading_kind_keys as reading_kind_keys
 from armarium_source_model.queries.readings import readings_named as readings_named
 from armarium_source_model.queries.readings import standing_choices as standing_choices
@@ -138,6 +143,7 @@ from armarium_source_model.queries.words import words_of_pass as words_of_pass
 from armarium_source_model.samples import SamplePage as SamplePage
 from armarium_source_model.samples import sample_page as sample_page
 from armarium_source_model.schemas.readings import MadeLines as MadeLines
+from armarium_source_model.schemas.readings import PlacesIn as PlacesIn
 from armarium_source_model.segment_rows import NewSegment as NewSegment
 from armarium_source_model.segment_rows import ReadySegments as ReadySegments
 from armarium_source_model.segment_rows import ready_segments as ready_segments

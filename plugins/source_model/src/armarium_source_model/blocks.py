@@ -72,17 +72,17 @@ def _pairwise(boxes: list[Box]) -> list[Box]:
                 first, second = i, j
             else:
                 first, second = (i, j) if a.u0 + a.u1 <= b.u0 + b.u1 else (j, i)
-                one, two = boxes[first], boxes[second]
-                if any(_are_stacked(k, one) and _are_stacked(k, two) for k in boxes[i + 1 : j]):
+                left, right = boxes[first], boxes[second]
+                if any(_are_stacked(k, left) and _are_stacked(k, right) for k in boxes[i + 1 : j]):
                     first, second = i, j
             later[first].append(second)
             waits[second] += 1
     out: list[Box] = []
-    left = set(range(count))
-    while left:
+    unplaced = set(range(count))
+    while unplaced:
         # If the rules form a cycle, the box that waits for the fewest goes first; the highest of those.
-        chosen = min(left, key=lambda n: (waits[n], n))
-        left.discard(chosen)
+        chosen = min(unplaced, key=lambda n: (waits[n], n))
+        unplaced.discard(chosen)
         out.append(boxes[chosen])
         for n in later[chosen]:
             waits[n] -= 1

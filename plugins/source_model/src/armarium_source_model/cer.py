@@ -135,10 +135,7 @@ def policy_name(policy: str, expansions: Mapping[str, str] | None = None) -> str
 
 
 def score(
-    reference: str,
-    hypothesis: str,
-    policy: str = DEFAULT_POLICY,
-    expansions: Mapping[str, str] | None = None,
+    reference: str, hypothesis: str, policy: str = DEFAULT_POLICY, expansions: Mapping[str, str] | None = None
 ) -> Score:
     """Return the distance of *hypothesis* from *reference*; CannotScore if the number would be
     meaningless.
@@ -178,9 +175,7 @@ def score(
     return Score(name, words, distance, len(one), len(two), distance / len(one))
 
 
-def total_rate(
-    pairs: Iterable[tuple[str, str]], policy: str = "diplomatic", expansions: Mapping[str, str] | None = None
-) -> tuple[int, int, float]:
+def total_rate(pairs: Iterable[tuple[str, str]], policy: str = "diplomatic") -> tuple[int, int, float]:
     """Return (total distance, total reference characters, rate) over (reference, hypothesis) pairs.
 
     Empty references count with their insertions; CannotScore if all are empty.
@@ -189,8 +184,8 @@ def total_rate(
 
     distance = length = 0
     for some in batch_pairs(pairs, BATCH):
-        references = _normalise_all(list(map(itemgetter(0), some)), policy, expansions)
-        hypotheses = _normalise_all(list(map(itemgetter(1), some)), policy, expansions)
+        references = _normalise_all(list(map(itemgetter(0), some)), policy)
+        hypotheses = _normalise_all(list(map(itemgetter(1), some)), policy)
         distance += sum(map(Levenshtein.distance, references, hypotheses))
         length += sum(map(len, references))
     if not length:
@@ -205,14 +200,14 @@ def batch_pairs(pairs: Iterable[tuple[str, str]], size: int) -> Iterator[list[tu
         yield some
 
 
-def _normalise_all(texts: Sequence[str], policy: str, expansions: Mapping[str, str] | None) -> Sequence[str]:
+def _normalise_all(texts: Sequence[str], policy: str) -> Sequence[str]:
     """Normalise each of *texts*. Most lines are in NFC already, so all are checked at once."""
-    if policy == "diplomatic" and not expansions:
+    if policy == "diplomatic":
         # A newline composes with nothing, so the joined lines are in NFC only if each of them is.
         together = "\n".join(texts)
         if "\r" not in together and (together.isascii() or unicodedata.is_normalized("NFC", together)):
             return texts
-    return [normalise(text, policy, expansions) for text in texts]
+    return [normalise(text, policy) for text in texts]
 
 
 class LineErrors(NamedTuple):
@@ -233,17 +228,11 @@ def line_errors(reference: str, hypothesis: str, policy: str = DEFAULT_POLICY) -
     return LineErrors(Levenshtein.distance(one, two), len(one), Levenshtein.distance(words, read), len(words))
 
 
-def word_rate(
-    reference: str,
-    hypothesis: str,
-    policy: str = DEFAULT_POLICY,
-    expansions: Mapping[str, str] | None = None,
-) -> tuple[int, int, float]:
+def word_rate(reference: str, hypothesis: str, policy: str = DEFAULT_POLICY) -> tuple[int, int, float]:
     """Return (distance, reference words, rate) over whitespace-separated words."""
     from rapidfuzz.distance import Levenshtein
 
-    one = normalise(reference, policy, expansions).split()
-    two = normalise(hypothesis, policy, expansions).split()
+    one, two = normalise(reference, policy).split(), normalise(hypothesis, policy).split()
     if not one:
         raise CannotScore(
             "The reference has no words; there is nothing to divide by.", code="empty_reference"

@@ -93,13 +93,13 @@ class _Gutter:
         starts, ends = sorted(box.u0 for box in self.left), sorted(box.u1 for box in self.right)
         runs: list[list[Box]] = []
         reach = float("-inf")
-        for box in sorted(self.across, key=lambda one: one.middle):
+        for box in sorted(self.across, key=lambda box: box.middle):
             # A run goes on from row to row, with no line of the columns between.
             if box.middle > reach or bisect_left(middles, box.middle) > bisect_right(middles, reach - pitch):
                 runs.append([])
             runs[-1].append(box)
             reach = box.middle + 1.5 * pitch
-        found: list[Box] = []
+        crossing: list[Box] = []
         for run in runs:
             for box in run:
                 above = bisect_left(middles, box.middle - 0.5 * pitch) - 1
@@ -109,8 +109,8 @@ class _Gutter:
                 is_apart = under - over > (len(run) + 1.5) * pitch
                 is_centred = self._count(starts, box.u0) < MERGED and self._count(ends, box.u1) < MERGED
                 if len(run) >= MERGED or box.thick > 1.6 * self.size or is_centred or is_apart:
-                    found.append(box)
-        return found
+                    crossing.append(box)
+        return crossing
 
     def _count(self, edges: list[float], at: float) -> int:
         return bisect_right(edges, at + 1.5 * self.size) - bisect_left(edges, at - 1.5 * self.size)
@@ -189,16 +189,16 @@ def _typical_length(boxes: list[Box]) -> float:
 def _likely_gutters(lines: list[Box], size: float) -> list[_Gutter]:
     """Return the positions just before where several lines begin, the likeliest first."""
     starts, ends = sorted(box.u0 for box in lines), sorted(box.u1 for box in lines)
-    found: list[tuple[int, float]] = []
+    scored: list[tuple[int, float]] = []
     at = bisect_left(starts, starts[0] + SHORT * size)
     while at < len(starts):
         behind = bisect_left(starts, starts[at] + 0.5 * size)
         if behind - at >= 2:
             left, right = bisect_right(ends, starts[at] + 0.9 * size), len(starts) - at
-            found.append((min(left, right) - max(0, len(lines) - left - right), starts[at] - 0.05 * size))
+            scored.append((min(left, right) - max(0, len(lines) - left - right), starts[at] - 0.05 * size))
         at = behind
-    found.sort(reverse=True)
-    gutters = [_Gutter(lines, at, size) for _, at in found[:GUTTERS]]
+    scored.sort(reverse=True)
+    gutters = [_Gutter(lines, at, size) for _, at in scored[:GUTTERS]]
     return [gutter for gutter in gutters if len(gutter.left) > 1 and len(gutter.right) > 1]
 
 
@@ -268,10 +268,10 @@ def _as_stated(boxes: list[Box], columns: int) -> list[Box]:
     likely += [_Gutter(lines, left + (right - left) * n / columns, size) for n in range(1, columns)]
     apart = min(SHORT * size, 0.5 * (right - left) / columns)
     gutters: list[_Gutter] = []
-    for one in likely:
-        if len(gutters) < columns - 1 and all(abs(one.at - other.at) >= apart for other in gutters):
-            gutters.append(one)
-    gutters.sort(key=lambda one: one.at)
+    for candidate in likely:
+        if len(gutters) < columns - 1 and all(abs(candidate.at - other.at) >= apart for other in gutters):
+            gutters.append(candidate)
+    gutters.sort(key=lambda gutter: gutter.at)
     headings = {box.at: box for gutter in gutters for box in gutter.headings(pitch)}
     across = {box.at for gutter in gutters for box in gutter.across}
     edges = [gutter.at for gutter in gutters]

@@ -114,7 +114,7 @@ def working_pass(
     """
     if not passes:
         return Working(None, "none")
-    if chosen_id is not None and any(one.id == chosen_id for one in passes):
+    if chosen_id is not None and any(p.id == chosen_id for p in passes):
         return Working(chosen_id, "chosen")
     by_hand = set(touched)
     ladder: tuple[tuple[PassBasis, list[PassFacts]], ...] = (
@@ -131,5 +131,5 @@ def working_pass(
     )
     for basis, candidates in ladder:
         if candidates:
-            return Working(max(candidates, key=lambda one: (one.created_at, one.id)).id, basis)
+            return Working(max(candidates, key=lambda p: (p.created_at, p.id)).id, basis)
     raise AssertionError("unreachable: the last rule accepts every pass")

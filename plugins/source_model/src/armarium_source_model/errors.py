@@ -22,6 +22,10 @@ places_of_other_text = Invalid.saying(
     "places_of_other_text",
     "The places of letters of segment {segment_id} are not those of its text: give five numbers for each grapheme cluster.",
 )
+citation_without_step = Invalid.saying(
+    "bad_citation",
+    "The citation {citation!r} ends in @ without a step. Name the step, or leave the @ out for the text as it is now.",
+)
 ids_or_folder = Invalid.saying(
     "ids_or_folder",
     "Both ids and the folder {folder} were named; send the ids of pages, or the folder they are in.",
@@ -149,6 +153,6 @@ unknown_kind = Invalid.saying("unknown_kind", "This project has no reading kind 
 
 def refuse_provisional(*ids: str | None) -> None:
     """Raise provisional_id if one of *ids* only stands for a box of an older geometry blob."""
-    for given in ids:
-        if given is not None and given.startswith(PROVISIONAL):
-            raise provisional_id(given)
+    for identity in ids:
+        if identity is not None and identity.startswith(PROVISIONAL):
+            raise provisional_id(identity)

@@ -29,11 +29,11 @@ _RUNGS: Mapping[HolderKind, Rung] = {
 }
 
 
-def is_unknown(key: Key, stated: str) -> bool:
+def is_unknown(key: Key, value: str) -> bool:
     """Return whether a value means "undetermined"; `und-Latn` means so for the language."""
     if key == "language":
-        return stated.partition("-")[0].lower() in UNKNOWN_LANGUAGES
-    return key == "script" and stated in UNKNOWN_SCRIPTS
+        return value.partition("-")[0].lower() in UNKNOWN_LANGUAGES
+    return key == "script" and value in UNKNOWN_SCRIPTS
 
 
 class Holder(NamedTuple):
@@ -86,9 +86,9 @@ class PageFacts(NamedTuple):
 
 def _first(key: Key, holders: Iterable[Holder]) -> Statement | None:
     for holder in holders:
-        stated = getattr(holder, key)
-        if stated is not None:
-            return Statement(key, stated, holder)
+        value = getattr(holder, key)
+        if value is not None:
+            return Statement(key, value, holder)
     return None
 
 
@@ -111,10 +111,10 @@ class Ladder:
 
     def enclosing(self, segment_id: str) -> Iterator[Holder]:
         """Yield the segment and those that contain it, from the innermost out."""
-        seen: set[str] = set()
+        visited: set[str] = set()
         at: str | None = segment_id
-        while at is not None and at in self._segments and at not in seen:
-            seen.add(at)
+        while at is not None and at in self._segments and at not in visited:
+            visited.add(at)
             holder, at = self._segments[at]
             yield holder
 
@@ -122,23 +122,23 @@ class Ladder:
         """Return the statement for a segment, else for the page as a whole; None if there is none."""
         if segment_id is None:
             return self.page.first(key)
-        found = self._found[key]
-        if segment_id in found:
-            return found[segment_id]
+        cached = self._found[key]
+        if segment_id in cached:
+            return cached[segment_id]
         passed: list[str] = []
         answer: Statement | None = None
         for holder in self.enclosing(segment_id):
-            if holder.id in found:
-                answer = found[holder.id]
+            if holder.id in cached:
+                answer = cached[holder.id]
                 break
             passed.append(holder.id)
-            stated = getattr(holder, key)
-            if stated is not None:
-                answer = Statement(key, stated, holder)
+            value = getattr(holder, key)
+            if value is not None:
+                answer = Statement(key, value, holder)
                 break
         else:
             answer = self.page.first(key)
-        found.update(dict.fromkeys(passed, answer))
+        cached.update(dict.fromkeys(passed, answer))
         return answer
 
     def value(self, key: Key, segment_id: str | None = None) -> str | None:

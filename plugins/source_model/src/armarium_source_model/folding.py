@@ -1,4 +1,4 @@
-"""Folds the words of a text for search: ignores case, accents, ligatures and line ends; pure.
+"""Folds words for search and names for comparison: ignores case, accents, ligatures and line ends; pure.
 
 Latin, Greek and Cyrillic accents, Hebrew points and Arabic vowels are removed; vowel signs that are letters
 of their script (Devanagari, Thai) stay. Scripts written without spaces give one word per character.
@@ -38,8 +38,8 @@ class _Folding(dict[int, str | None]):
     """What each character becomes, computed on first use: a letter, nothing, or a space between words."""
 
     def __missing__(self, code: int) -> str | None:
-        self[code] = found = _fold_code(code)
-        return found
+        self[code] = folded = _fold_code(code)
+        return folded
 
 
 def _fold_code(code: int) -> str | None:
@@ -71,13 +71,13 @@ class _FoldingOfSigns(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         plain = _plain(chr(code))
-        found = plain.translate(_FOLDING)
-        if any(unicodedata.combining(sign) for sign in found):
-            found = _REORDERED
-        if len(found) != 1 or found == _REORDERED:
+        folded = plain.translate(_FOLDING)
+        if any(unicodedata.combining(sign) for sign in folded):
+            folded = _REORDERED
+        if len(folded) != 1 or folded == _REORDERED:
             _UNEVEN.add(chr(code))
-        self[code] = found
-        return found
+        self[code] = folded
+        return folded
 
 
 _LATIN = (
@@ -189,7 +189,7 @@ def fold_again(folded: FoldedText, before: str, old: str, new: str) -> FoldedTex
     if "\n" in old or "\n" in new or any(part.rstrip()[-1:] in HYPHENS for part in (before, old, new)):
         return None
     words, gone, come = (
-        f" {one} " for one in (folded.words, " ".join(words_of(old)), " ".join(words_of(new)))
+        f" {text} " for text in (folded.words, " ".join(words_of(old)), " ".join(words_of(new)))
     )
     at = words.find(gone)
     if at < 0 or not gone.strip() or not come.strip() or words.find(gone, at + 1) >= 0:
@@ -210,7 +210,7 @@ def places_of_words(text: str) -> list[Word]:
     even = _of_latin(text) or text.translate(_OF_SIGNS)
     if len(even) == len(text) and _UNEVEN.isdisjoint(text):
         return [Word(match.group(), *match.span()) for match in _WORD.finditer(even)]
-    found: list[Word] = []
+    words: list[Word] = []
     letters = ""
     start = end = 0
     for number, sign in enumerate(text):
@@ -220,17 +220,67 @@ def places_of_words(text: str) -> list[Word]:
                 start = start if letters else number
                 letters += letter
             elif letters:
-                found.append(Word(letters, start, end))
+                words.append(Word(letters, start, end))
                 letters = ""
             end = number + 1
         # A mark that is left out belongs to the preceding letter.
         end = number + 1 if letters else end
     if letters:
-        found.append(Word(letters, start, end))
-    return found
+        words.append(Word(letters, start, end))
+    return words
 
 
 def goes_on(before: str, after: str) -> bool:
     """Return whether a word of the line *before* continues in the line *after*."""
     end = before.rstrip()[-1:]
     return bool(end) and end in HYPHENS and _SEPARATES.search(f"{before}\n{after}") is not None
+
+
+_TWO_LETTERS = str.maketrans(
+    {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"}  # as German spells them
+)
+_APOSTROPHES = str.maketrans("ʼʻʹʾʿ", "'''''")
+"""Signs that are letters to Unicode, and that a name is often written without."""
+_DIGIT = re.compile(r"\d")
+_COMMA = re.compile("[,，、،]")
+_DATES = re.compile(r"\s*[(\[][^()\[\]]*\d{3}[^()\[\]]*[)\]]\s*\.?\s*$")
+"""The dates in brackets after the name in a heading."""
+_PLAIN_WORD = re.compile(r"[a-z0-9]+")
+
+
+def fold_name(name: str) -> str:
+    """Return the words of *name*, folded; empty if it has none."""
+    if name.isascii():
+        # The same in a fifth of the time: an authority file has millions.
+        return " ".join(_PLAIN_WORD.findall(name.lower()))
+    return " ".join(words_of(name.translate(_APOSTROPHES)))
+
+
+def name_forms(name: str) -> tuple[str, ...]:
+    """Return the folded forms of *name*, as it is written first: two names are the same if they share one."""
+    bare = _DATES.sub("", name)
+    surname, *rest = _COMMA.split(bare)
+    if bare.isascii() and not rest:
+        return tuple(dict.fromkeys(filter(None, map(fold_name, (name, bare)))))
+    spellings = [name, bare]
+    forenames = [part for part in rest if part.strip() and not _DIGIT.search(part)]
+    if forenames:
+        spellings.append(f"{forenames[0]} {surname}")
+    spellings += [unicodedata.normalize("NFC", spelling).translate(_TWO_LETTERS) for spelling in spellings]
+    return tuple(dict.fromkeys(filter(None, map(fold_name, spellings))))
+
+
+def name_words(line: str) -> list[list[Word]]:
+    """Return the folded words of a line with their positions in it; twice where it has umlauts, which names may spell with
+    two letters.
+    """
+    plain = (
+        unicodedata.normalize("NFC", line) if len(unicodedata.normalize("NFC", line)) == len(line) else line
+    )
+    words = places_of_words(plain.translate(_APOSTROPHES))
+    if plain.translate(_TWO_LETTERS) == plain:
+        return [words]
+    return [
+        words,
+        [Word(fold_name(plain[w.start : w.end].translate(_TWO_LETTERS)), w.start, w.end) for w in words],
+    ]

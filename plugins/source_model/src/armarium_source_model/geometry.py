@@ -151,30 +151,28 @@ def _plainly_an_area(polygon: Points) -> bool:
     return abs((bx - ax) * (cy - ay) - (by - ay) * (cx - ax)) > 1e-14
 
 
-def validate_polygon(
-    polygon: Points, rect: Rect | None = None, *, what: str = "The polygon"
-) -> tuple[float, float, float, float]:
+def validate_polygon(polygon: Points, rect: Rect | None = None) -> tuple[float, float, float, float]:
     """Validate three or more points, not all collinear, inside *rect*; return their bounds. A polygon may
     cross itself: real files do.
     """
-    box = validate_points(polygon, least=3, what=what, rect=rect)
+    box = validate_points(polygon, least=3, what="The polygon", rect=rect)
     if _plainly_an_area(polygon):
         return box
     ax, ay = polygon[0]
     far = max(polygon, key=lambda point: abs(point[0] - ax) + abs(point[1] - ay))
     dx, dy = far[0] - ax, far[1] - ay
     if all(abs(dx * (point[1] - ay) - dy * (point[0] - ax)) <= 1e-14 for point in polygon):
-        raise BadGeometry(f"{what} encloses no area: its points lie on one line; send an outline.")
+        raise BadGeometry("The polygon encloses no area: its points lie on one line; send an outline.")
     return box
 
 
-def validate_baseline(baseline: Points, *, what: str = "The baseline") -> tuple[float, float, float, float]:
+def validate_baseline(baseline: Points) -> tuple[float, float, float, float]:
     """Validate two or more points of some length in writing direction; return their bounds. It may leave the
     rect: descenders and noise do.
     """
-    left, top, right, bottom = validate_points(baseline, least=2, what=what)
+    left, top, right, bottom = validate_points(baseline, least=2, what="The baseline")
     if right - left <= 0 and bottom - top <= 0:
-        raise BadGeometry(f"{what} has no length: its points are one point; send its two ends at least.")
+        raise BadGeometry("The baseline has no length: its points are one point; send its two ends at least.")
     return left, top, right, bottom
 
 

@@ -94,11 +94,11 @@ def note_step(ctx: ActionContext) -> None:
                 if table.name in touched
             )
         )
-        changed = [one for one in changed if not splice(ctx.conn, one, read, rule)]
+        changed = [page for page in changed if not splice(ctx.conn, page, read, rule)]
     for page in changed[:MOST_AT_ONCE]:
         bring_up_to_date(ctx.conn, page, rule)
     raw.executemany(
-        f"INSERT OR IGNORE INTO {due_pages} VALUES (?)", [(one,) for one in changed[MOST_AT_ONCE:]]
+        f"INSERT OR IGNORE INTO {due_pages} VALUES (?)", [(page,) for page in changed[MOST_AT_ONCE:]]
     )
     if raw.execute(f"SELECT 1 FROM {due_pages} LIMIT 1").fetchone() and not is_waiting(raw, JOB_KIND):
         ctx.enqueue(JOB_KIND, {}, title=TITLE)
@@ -128,17 +128,19 @@ def bring_up_to_date(conn: Connection, document_id: str, rule: ReadingRule) -> N
 
 def _row(conn: Connection, document_id: str, rule: ReadingRule) -> tuple[str, ...] | None:
     try:
-        found = page_text(conn, document_id, rule=rule)
+        page = page_text(conn, document_id, rule=rule)
     except NotFound:
         return None
-    if not found.text or found.pass_id is None:
+    if not page.text or page.pass_id is None:
         return None
-    spans = [(span.segment_id, span.char_start, span.char_end) for span in found.assembled.spans]
-    meant = words_meant(conn, found.pass_id, [(one, found.text[start:end]) for one, start, end in spans])
-    folded = fold_text(_format_text(found.text))
-    if meant:
-        folded = folded._replace(halves=" ".join([*folded.halves.split(), *meant]))
-    return _values(document_id, found.pass_id, found.text, spans, folded)
+    spans = [(span.segment_id, span.char_start, span.char_end) for span in page.assembled.spans]
+    words = words_meant(
+        conn, page.pass_id, [(segment_id, page.text[start:end]) for segment_id, start, end in spans]
+    )
+    folded = fold_text(_format_text(page.text))
+    if words:
+        folded = folded._replace(halves=" ".join([*folded.halves.split(), *words]))
+    return _values(document_id, page.pass_id, page.text, spans, folded)
 
 
 def _values(
@@ -184,20 +186,24 @@ def splice(conn: Connection, document_id: str, read: set[str], rule: ReadingRule
     if row[5] != 1 and working_pass(conn, document_id, rule)[0] != pass_id:
         return False
     counting = counting_of_segments(conn, read, rule=rule)
-    places = {one[0]: number for number, one in enumerate(spans)}
+    places = {span[0]: number for number, span in enumerate(spans)}
     if not read <= places.keys():
         of_pass = raw.execute(
             f"SELECT s.id FROM json_each(?) j JOIN {segments} s ON s.id = j.value "
             "WHERE s.document_id = ? AND s.pass_id = ? AND s.deleted_at IS NULL",
-            (orjson.dumps(sorted(one for one in read if one)).decode(), document_id, pass_id),
+            (
+                orjson.dumps(sorted(segment_id for segment_id in read if segment_id)).decode(),
+                document_id,
+                pass_id,
+            ),
         ).fetchall()
-        read = {one[0] for one in of_pass}
+        read = {segment[0] for segment in of_pass}
         if not read <= places.keys():
             return False
     known = f" {row[3]} {row[4]} "
     words: list[str] = []
     # From the last line back, so that the text before a line has not moved yet.
-    for number in sorted((places[one] for one in read), reverse=True):
+    for number in sorted((places[segment_id] for segment_id in read), reverse=True):
         segment_id, start, end = spans[number]
         old, new = text[start:end], _format_text(counting[segment_id].text) if segment_id in counting else ""
         if not new or _writing(new) != _writing(old):
@@ -210,7 +216,7 @@ def splice(conn: Connection, document_id: str, read: set[str], rule: ReadingRule
         spans[number] = (segment_id, start, end + moved)
         if moved:
             spans[number + 1 :] = [
-                (one, first + moved, last + moved) for one, first, last in spans[number + 1 :]
+                (segment_id, first + moved, last + moved) for segment_id, first, last in spans[number + 1 :]
             ]
     row_now = _values(document_id, pass_id, text, spans, folded)
     raw.execute(_PUT, row_now)
@@ -257,9 +263,9 @@ def _work_off_some(library: Library) -> tuple[int, int]:
         rule = reading_rule(conn)
         for page in due:
             bring_up_to_date(conn, page, rule)
-        raw.executemany(f"DELETE FROM {due_pages} WHERE document_id = ?", [(one,) for one in due])
-        (left,) = raw.execute(f"SELECT count(*) FROM {due_pages}").fetchone()
-    return len(due), left
+        raw.executemany(f"DELETE FROM {due_pages} WHERE document_id = ?", [(page,) for page in due])
+        (remaining,) = raw.execute(f"SELECT count(*) FROM {due_pages}").fetchone()
+    return len(due), remaining
 
 
 def begin(engine: Engine, library: Library) -> None:
@@ -292,16 +298,16 @@ def examine(library: Library) -> Iterator[str]:
     with library.db.read() as conn:
         raw = raw_of(conn)
         rule = reading_rule(conn)
-        asked = (
+        query = (
             f"SELECT document_id FROM {passes} UNION SELECT document_id FROM {page_texts} "
             f"EXCEPT SELECT document_id FROM {due_pages}"
         )
         columns = "document_id, pass_id, text, spans, words, halves, fingerprint"
-        for (page,) in raw.execute(asked).fetchall():
-            kept = raw.execute(
+        for (page,) in raw.execute(query).fetchall():
+            stored = raw.execute(
                 f"SELECT {columns} FROM {page_texts} WHERE document_id = ?", (page,)
             ).fetchone()
-            if kept != _row(conn, page, rule):
+            if stored != _row(conn, page, rule):
                 wrong.append(page)
     if wrong:
         yield (

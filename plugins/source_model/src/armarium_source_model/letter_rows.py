@@ -28,23 +28,23 @@ def add_places(ctx: ActionContext, placed: Sequence[PlacedReading]) -> None:
     """Store places of letters; Invalid if there are more or fewer of them than their text has letters."""
     if not placed:
         return
-    asked = select(segments.c.id, segments.c.anchor, segments.c.baseline)
-    named = is_among(segments.c.id, [one.segment_id for one in placed])
-    shapes = {row.id: shape_mark(row.anchor, row.baseline) for row in ctx.conn.execute(asked.where(named))}
+    query = select(segments.c.id, segments.c.anchor, segments.c.baseline)
+    named = is_among(segments.c.id, [reading.segment_id for reading in placed])
+    shapes = {row.id: shape_mark(row.anchor, row.baseline) for row in ctx.conn.execute(query.where(named))}
     rows = []
-    for one in placed:
-        told = one.places.model_dump(mode="json")
-        if len(told["letters"]) != 5 * len(graphemes(one.text)):
-            raise places_of_other_text(one.segment_id)
-        places = json_text({"letters": told["letters"], "others": told["others"]})
-        frame, shape = json_text(told["frame"]), shapes[one.segment_id]
+    for reading in placed:
+        fields = reading.places.model_dump(mode="json")
+        if len(fields["letters"]) != 5 * len(graphemes(reading.text)):
+            raise places_of_other_text(reading.segment_id)
+        places = json_text({"letters": fields["letters"], "others": fields["others"]})
+        frame, shape = json_text(fields["frame"]), shapes[reading.segment_id]
         row = (
-            one.representation_id,
-            one.document_id,
-            told["rendition_id"],
+            reading.representation_id,
+            reading.document_id,
+            fields["rendition_id"],
             frame,
             places,
-            told["fit"],
+            fields["fit"],
             shape,
         )
         rows.append(row)

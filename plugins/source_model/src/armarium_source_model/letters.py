@@ -67,20 +67,20 @@ class PlacedWord(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class LetterPlaces:
     """The places of the letters of a text. *others*: further letters that the network saw, by number, each with its
-    probability.
+    probability, None where nobody said.
     """
 
     frame: Frame
     letters: Sequence[LetterPlace]
-    others: Mapping[int, Sequence[tuple[str, float]]] = field(default_factory=dict)
+    others: Mapping[int, Sequence[tuple[str, float | None]]] = field(default_factory=dict)
     is_estimate: bool = False
     """Nothing measured the letters: each has a share of the line."""
 
     def corners(self, first: int, end: int) -> tuple[XY, XY, XY, XY]:
         """Return the corners of the area of the letters from *first* up to *end*."""
         some = self.letters[first:end]
-        start, stop = min(one.start for one in some), max(one.end for one in some)
-        top, bottom = min(one.top for one in some), max(one.bottom for one in some)
+        start, stop = min(letter.start for letter in some), max(letter.end for letter in some)
+        top, bottom = min(letter.top for letter in some), max(letter.bottom for letter in some)
         point = self.frame.point
         return point(start, top), point(stop, top), point(stop, bottom), point(start, bottom)
 
@@ -89,12 +89,14 @@ class LetterPlaces:
         letters = graphemes(text)
         if len(letters) != len(self.letters):
             return []
-        found: list[PlacedWord] = []
+        placed: list[PlacedWord] = []
         for first, end in _words(letters):
-            sure = [one.probability for one in self.letters[first:end] if one.probability is not None]
+            sure = [
+                letter.probability for letter in self.letters[first:end] if letter.probability is not None
+            ]
             mean = sum(sure) / len(sure) if sure else None
-            found.append(PlacedWord("".join(letters[first:end]), first, end, self.corners(first, end), mean))
-        return found
+            placed.append(PlacedWord("".join(letters[first:end]), first, end, self.corners(first, end), mean))
+        return placed
 
     def in_units(self, width: float, height: float) -> LetterPlaces:
         """Return it with its frame in other units."""
@@ -159,12 +161,12 @@ def share_out(frame: Frame, text: str) -> LetterPlaces:
     widths = [_width(letter) for letter in letters]
     whole = sum(widths) or 1.0
     upright = abs(frame.along_y) > abs(frame.along_x)
-    found: list[LetterPlace] = [LetterPlace(0, 1)] * len(letters)
+    places: list[LetterPlace] = [LetterPlace(0, 1)] * len(letters)
     at = 0.0
     for place in range(len(letters)) if upright else letters_from_left(letters):
-        found[place] = LetterPlace(at / whole, (at + widths[place]) / whole)
+        places[place] = LetterPlace(at / whole, (at + widths[place]) / whole)
         at += widths[place]
-    return LetterPlaces(frame, found, is_estimate=True)
+    return LetterPlaces(frame, places, is_estimate=True)
 
 
 def _width(letter: str) -> float:
@@ -184,5 +186,5 @@ def unpacked_places(frame: Sequence[float], stored: Mapping[str, Any]) -> Letter
     for at in range(0, len(numbers), 5):
         start, end, top, bottom = (value / 10_000 for value in numbers[at : at + 4])
         letters.append(LetterPlace(start, end, top, bottom, _share(numbers[at + 4])))
-    others = {int(at): [(one, sure) for one, sure in some] for at, some in stored["others"].items()}
+    others = {int(at): [(sign, sure) for sign, sure in some] for at, some in stored["others"].items()}
     return LetterPlaces(Frame(*frame), letters, others)

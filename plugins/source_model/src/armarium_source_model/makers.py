@@ -53,7 +53,7 @@ class LineMaker(NamedTuple):
 def line_makers(engine: Engine, conn: Connection, counting: dict[str, CountingText]) -> dict[str, LineMaker]:
     """Return the maker of the counting reading of each segment in *counting*."""
     r = representations.c
-    ids = [one.representation_id for one in counting.values()]
+    ids = [reading.representation_id for reading in counting.values()]
     rows = conn.execute(
         select(
             r.id,
@@ -73,9 +73,11 @@ def line_makers(engine: Engine, conn: Connection, counting: dict[str, CountingTe
     by_reading = {row.id: row for row in rows}
     confirmed = confirmed_readings(engine, conn, ids)
     return {
-        segment_id: _maker(by_reading[one.representation_id], one, one.representation_id in confirmed)
-        for segment_id, one in counting.items()
-        if one.representation_id in by_reading
+        segment_id: _maker(
+            by_reading[reading.representation_id], reading, reading.representation_id in confirmed
+        )
+        for segment_id, reading in counting.items()
+        if reading.representation_id in by_reading
     }
 
 
@@ -86,7 +88,9 @@ def confirmed_readings(engine: Engine, conn: Connection, reading_ids: Sequence[s
 
 def confirmed_lines(engine: Engine, conn: Connection, line_ids: Iterable[str]) -> set[str]:
     """Return which of the lines have a counting transcription that a person confirmed."""
-    line_of = {one.representation_id: line for line, one in counting_of_segments(conn, line_ids).items()}
+    line_of = {
+        reading.representation_id: line for line, reading in counting_of_segments(conn, line_ids).items()
+    }
     return {
         line_of[confirmed_reading] for confirmed_reading in confirmed_readings(engine, conn, list(line_of))
     }
@@ -121,7 +125,7 @@ def _maker(row: Any, counting: CountingText, is_confirmed: bool) -> LineMaker:
 def sum_makers(makers: Iterable[LineMaker]) -> list[dict[str, Any]]:
     """Return the lines of each maker as `MadeLines`: what persons made first, then the most lines."""
     counts = sorted(
-        Counter(makers).items(), key=lambda one: (_ORDER.index(one[0].by), -one[1], one[0].name or "")
+        Counter(makers).items(), key=lambda pair: (_ORDER.index(pair[0].by), -pair[1], pair[0].name or "")
     )
     return [
         {"by": maker.by, "name": maker.name, "lines": lines, "words": maker.words} for maker, lines in counts
@@ -131,17 +135,17 @@ def sum_makers(makers: Iterable[LineMaker]) -> list[dict[str, Any]]:
 def join_made(sums: Iterable[Iterable[Mapping[str, Any]]]) -> list[dict[str, Any]]:
     """Return several answers of `sum_makers` as one."""
     counts: Counter[LineMaker] = Counter()
-    for made in sums:
-        for one in made:
-            counts[LineMaker(one["by"], one["name"])] += one["lines"]
+    for rows in sums:
+        for row in rows:
+            counts[LineMaker(row["by"], row["name"])] += row["lines"]
     return sum_makers(counts.elements())
 
 
 def words_of_sum(makers: Iterable[LineMaker]) -> str:
     """Return the sum as a phrase, `3 lines: 1 made by a person, 2 read by hand-base …`; empty without lines."""
-    made = sum_makers(makers)
-    total = sum(one["lines"] for one in made)
-    each = ", ".join(f"{one['lines']} {one['words']}" for one in made)
+    rows = sum_makers(makers)
+    total = sum(row["lines"] for row in rows)
+    each = ", ".join(f"{row['lines']} {row['words']}" for row in rows)
     return f"{total} {'line' if total == 1 else 'lines'}: {each}" if total else ""
 
 
@@ -154,11 +158,11 @@ def words_by_line(makers: Sequence[LineMaker | None]) -> str:
     if len(places) == 1 and len(makers) == len(next(iter(places.values()))):
         (maker,) = places
         return f"All {len(makers)} lines {maker.words}" if len(makers) > 1 else f"Line 1 {maker.words}"
-    said = [
+    phrases = [
         f"{'line' if len(places[maker]) == 1 else 'lines'} {_ranges(places[maker])} {maker.words}"
         for maker in sorted(places, key=lambda maker: _ORDER.index(maker.by))
     ]
-    return f"L{'; '.join(said)[1:]}" if said else ""
+    return f"L{'; '.join(phrases)[1:]}" if phrases else ""
 
 
 def _ranges(numbers: Sequence[int]) -> str:
@@ -169,5 +173,5 @@ def _ranges(numbers: Sequence[int]) -> str:
             runs[-1].append(number)
         else:
             runs.append([number])
-    said = [str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs]
-    return f"{', '.join(said[:-1])} and {said[-1]}" if len(said) > 1 else said[0]
+    phrases = [str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs]
+    return f"{', '.join(phrases[:-1])} and {phrases[-1]}" if len(phrases) > 1 else phrases[0]

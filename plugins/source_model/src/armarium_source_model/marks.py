@@ -77,31 +77,31 @@ def as_metadata(text: str, marks: Iterable[Mark]) -> dict[str, Any]:
 
 def has_marks(conn: Connection, pass_id: str) -> bool:
     """Return whether a segment of the pass has marks, or those of another."""
-    asked = f"SELECT EXISTS (SELECT 1 FROM {segments} WHERE pass_id = ? AND instr(metadata, '\"{MARKS}') > 0)"
-    return bool(raw_of(conn).execute(asked, (pass_id,)).fetchone()[0])
+    query = f"SELECT EXISTS (SELECT 1 FROM {segments} WHERE pass_id = ? AND instr(metadata, '\"{MARKS}') > 0)"
+    return bool(raw_of(conn).execute(query, (pass_id,)).fetchone()[0])
 
 
 def placed_marks(conn: Connection, pass_id: str, texts: Mapping[str, str]) -> PlacedMarks:
     """Return where the marks of a pass are in *texts*, the text of each of its segments that has one."""
-    found = PlacedMarks()
+    placed = PlacedMarks()
     if not has_marks(conn, pass_id) and not _lenders(conn, pass_id):
-        return found
+        return placed
     for origin in _origins(conn, pass_id, texts, frozenset()):
-        lines = [one for one in dict.fromkeys(origin.targets) if texts.get(one)]
+        lines = [line for line in dict.fromkeys(origin.targets) if texts.get(line)]
         whole = "\n".join(texts[line] for line in lines)
         for mark in origin.marks:
-            there = move_span(mark.start, mark.end, origin.text, whole) if lines else _NO_TEXT
-            place = there if isinstance(there, str) else _place_among(lines, texts, *there)
+            span = move_span(mark.start, mark.end, origin.text, whole) if lines else _NO_TEXT
+            place = span if isinstance(span, str) else _place_among(lines, texts, *span)
             if isinstance(place, str):
                 if not origin.is_gone:
-                    found.lost.append(LostMark(mark, origin.text[mark.start : mark.end], place))
+                    placed.lost.append(LostMark(mark, origin.text[mark.start : mark.end], place))
                 continue
             line, start, end = place
             moved = mark._replace(start=start, end=end)
-            of_line = found.by_segment.setdefault(line, [])
+            of_line = placed.by_segment.setdefault(line, [])
             if moved not in of_line:
                 of_line.append(moved)
-    return found
+    return placed
 
 
 def words_meant(conn: Connection, pass_id: str, lines: Sequence[tuple[str, str]]) -> list[str]:
@@ -112,20 +112,20 @@ def words_meant(conn: Connection, pass_id: str, lines: Sequence[tuple[str, str]]
         return []
     texts = dict(lines)
     marks = placed_marks(conn, pass_id, texts).by_segment
-    found: list[str] = []
+    phrases: list[str] = []
     before = ""
     for segment_id, text in lines:
         for mark in marks.get(segment_id, ()):
-            found += [mark.stated[key] for key in (*EDITED, "whole") if mark.stated.get(key)]
+            phrases += [mark.stated[key] for key in (*EDITED, "whole") if mark.stated.get(key)]
             if (
                 mark.kind == DIVIDED
                 and mark.stated.get("goes_on")
                 and mark.start == 0
                 and "whole" not in mark.stated
             ):
-                found.append((before.split() or [""])[-1].rstrip(HYPHENS) + text[: mark.end])
+                phrases.append((before.split() or [""])[-1].rstrip(HYPHENS) + text[: mark.end])
         before = text
-    return [word for said in found for word in words_of(said)]
+    return [word for phrase in phrases for word in words_of(phrase)]
 
 
 _NO_TEXT = "Its line has no text."
@@ -144,32 +144,32 @@ def _place_among(
 
 
 def _origins(
-    conn: Connection, pass_id: str, texts: Mapping[str, str], seen: frozenset[str]
+    conn: Connection, pass_id: str, texts: Mapping[str, str], visited: frozenset[str]
 ) -> Iterator[_Origin]:
-    asked = (
+    query = (
         f"SELECT id, parent_segment_id, kind, json_extract(metadata, '$.{MARKS}'), deleted_at, document_id FROM {segments} "
         f"WHERE pass_id = ? AND instr(metadata, '\"{MARKS}') > 0 AND json_extract(metadata, '$.{MARKS}') IS NOT NULL "
         "ORDER BY id"
     )
-    rows = raw_of(conn).execute(asked, (pass_id,)).fetchall()
+    rows = raw_of(conn).execute(query, (pass_id,)).fetchall()
     split = split_segments(conn, rows[0][5]) if rows else frozenset()
     for identity, parent, kind, held, deleted, _ in rows:
-        stated = orjson.loads(held)
+        stored = orjson.loads(held)
         led = [identity] if deleted is None and identity not in split else live_segments(conn, identity)
-        targets = [one for one in led if texts.get(one)]
+        targets = [segment_id for segment_id in led if texts.get(segment_id)]
         if kind == "word" and parent and not targets:
             # The word has no text of its own any more; that of its line has its words.
             targets = live_segments(conn, parent)
-        yield _Origin(stated["text"], [Mark(*one) for one in stated["of"]], targets or led, not led)
+        yield _Origin(stored["text"], [Mark(*values) for values in stored["of"]], targets or led, not led)
     lenders = _lenders(conn, pass_id)
     lent: dict[str, dict[str, None]] = {}
     for borrower, lender, _ in lenders:
-        for one in (lender, *live_segments(conn, lender)):
-            lent.setdefault(one, {})[borrower] = None
+        for lender_id in (lender, *live_segments(conn, lender)):
+            lent.setdefault(lender_id, {})[borrower] = None
     for other, is_retraced in _passes_of(conn, lenders).items():
-        if other in seen or other == pass_id:
+        if other in visited or other == pass_id:
             continue
-        for origin in _origins(conn, other, _texts_there(lent), seen | {pass_id}):
+        for origin in _origins(conn, other, _texts_there(lent), visited | {pass_id}):
             targets = [mine for target in origin.targets for mine in lent.get(target, ())]
             if targets or (is_retraced and not origin.is_gone):
                 yield origin._replace(targets=targets)
@@ -197,12 +197,12 @@ def _lenders(conn: Connection, pass_id: str) -> list[tuple[str, str, bool]]:
 
 def _passes_of(conn: Connection, lenders: Sequence[tuple[str, str, bool]]) -> dict[str, bool]:
     """Return the passes of the lenders, and whether a text was typed again from one."""
-    found: dict[str, bool] = {}
+    retraced_by_pass: dict[str, bool] = {}
     if lenders:
         ids = json_text([lender[1] for lender in lenders])
-        asked = f"SELECT s.id, s.pass_id FROM json_each(?) j JOIN {segments} s ON s.id = j.value"
-        passes = dict(raw_of(conn).execute(asked, (ids,)).fetchall())
+        query = f"SELECT s.id, s.pass_id FROM json_each(?) j JOIN {segments} s ON s.id = j.value"
+        passes = dict(raw_of(conn).execute(query, (ids,)).fetchall())
         for _, lender, is_retraced in lenders:
             if lender in passes:
-                found[passes[lender]] = found.get(passes[lender], False) or is_retraced
-    return found
+                retraced_by_pass[passes[lender]] = retraced_by_pass.get(passes[lender], False) or is_retraced
+    return retraced_by_pass

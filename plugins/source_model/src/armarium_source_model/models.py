@@ -162,8 +162,7 @@ reading_kinds = Table(
     Column("builtin", Boolean, nullable=False),
     Column("created_at", Text, nullable=False),
     info=tracked(
-        label="kind of reading",
-        used_by=((representations.name, "kind"), ("reading_choice", "kind")),
+        label="kind of reading", used_by=((representations.name, "kind"), ("reading_choice", "kind"))
     ),
 )
 """The kinds a reading may have: an open table, seeded, from which nothing is removed."""

@@ -123,7 +123,7 @@ def order_page(
     way_of = within or _stated_ways(shapes, direction)
     holder = None if columns is None else lines_holder(shapes)
     sequence: list[str] = []
-    seen: set[str] = set()
+    visited: set[str] = set()
     in_doubt = False
 
     def brothers(parent: str | None) -> list[Shape]:
@@ -136,15 +136,15 @@ def order_page(
     stack = list(reversed(brothers(None)))
     while stack:
         shape = stack.pop()
-        if shape.id in seen:
+        if shape.id in visited:
             continue
-        seen.add(shape.id)
+        visited.add(shape.id)
         sequence.append(shape.id)
         if shape.id in children:
             stack.extend(reversed(brothers(shape.id)))
     for shape in shapes:
         # The database cannot contain a cycle of parents, but a caller's list may: nothing is lost.
-        if shape.id not in seen:
+        if shape.id not in visited:
             sequence.append(shape.id)
     return PageOrder(sequence, in_doubt)
 
@@ -161,7 +161,8 @@ def _children_of(shapes: Iterable[Shape]) -> dict[str | None, list[Shape]]:
 def lines_holder(shapes: Sequence[Shape]) -> str | None:
     """Return the id of the region that holds most lines of the page; None if most are in none."""
     counts = {
-        parent: sum(one.kind == "line" for one in inside) for parent, inside in _children_of(shapes).items()
+        parent: sum(shape.kind == "line" for shape in inside)
+        for parent, inside in _children_of(shapes).items()
     }
     return max(counts, key=lambda parent: (counts[parent], parent is None, parent or ""), default=None)
 
@@ -276,9 +277,9 @@ def _direction_of(shapes: list[Shape], known: str | None, aspect: float, lean: L
     """Return the direction known for the parent, else of most siblings, else by baselines and shape, else ltr."""
     if known is not None:
         return known
-    stated = Counter(s.direction for s in shapes if s.direction in HORIZONTAL or s.direction in VERTICAL)
-    if stated and 2 * sum(stated.values()) >= len(shapes):
-        return str(stated.most_common(1)[0][0])
+    directions = Counter(s.direction for s in shapes if s.direction in HORIZONTAL or s.direction in VERTICAL)
+    if directions and 2 * sum(directions.values()) >= len(shapes):
+        return str(directions.most_common(1)[0][0])
     return "ltr" if lean.is_vertical is False else line_shape_direction(shapes, aspect) or "ltr"
 
 

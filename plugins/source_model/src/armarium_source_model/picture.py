@@ -177,10 +177,10 @@ def _draw_columns(page: tuple[int, int], lines: Sequence[DrawnLine], margin: int
             pen.rectangle((x - step / 2, margin, x + step / 2 - 1, height - margin), fill=(255, 238, 214))
         number.write(panel, (x - number.width(label) / 2, margin + size), label, _colour(line))
         text = " ".join((line.text or "").split())[:400]
-        said, colour = (text, INK) if text else ("not read" if line.text is None else "empty", FAINT)
+        words, colour = (text, INK) if text else ("not read" if line.text is None else "empty", FAINT)
         top = margin + 1.5 * size
-        font, said = _fit_text(said, size, height - margin - top, downward=True)
-        font.write_down(panel, (x, top), said, colour)
+        font, words = _fit_text(words, size, height - margin - top, downward=True)
+        font.write_down(panel, (x, top), words, colour)
     return panel
 
 

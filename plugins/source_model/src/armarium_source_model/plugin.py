@@ -9,35 +9,10 @@ from sqlalchemy import Column, Connection, Float, Integer, Text
 
 from armarium.api import Migration, Plugin, actions_in, alter_tracked, hookimpl, queries_in
 from armarium_documents.api import Carrier, Vocabulary, documents, representations
-from armarium_source_model import hookspecs, keeping, models
-from armarium_source_model.actions import (
-    convert,
-    filling,
-    joins,
-    links,
-    matches,
-    orders,
-    passes,
-    readings,
-    segments,
-    settings,
-    take,
-)
+from armarium_source_model import actions, hookspecs, keeping, models, queries
+from armarium_source_model.actions import readings
 from armarium_source_model.hookspecs import RestsOnText
-from armarium_source_model.queries import (
-    answers,
-    boxes,
-    compare,
-    coverage,
-    forwarding,
-    locations,
-    page_lines,
-    words,
-)
-from armarium_source_model.queries import links as links_read
-from armarium_source_model.queries import matches as matches_read
-from armarium_source_model.queries import orders as orders_read
-from armarium_source_model.queries import settings as settings_read
+from armarium_source_model.queries import boxes, forwarding
 from armarium_source_model.queries.staleness import StaleReadings
 from armarium_source_model.routes import router
 from armarium_source_model.routes import settings as settings_router
@@ -61,9 +36,7 @@ _CARRIER = Carrier(
     kinds={"segment_pass": "passes", "segment": "segments", "reading_order": "orders", "link": "links"},
     vocabulary=(
         Vocabulary(
-            "reading_kind",
-            "key",
-            used_by=((representations.name, "kind"), ("reading_choice", "kind")),
+            "reading_kind", "key", used_by=((representations.name, "kind"), ("reading_choice", "kind"))
         ),
     ),
 )
@@ -109,21 +82,8 @@ def armarium_plugin() -> Plugin:
             Migration(2, "passes say their page's proportions and columns", _add_columns_of_passes),
             Migration(3, "segments say which step joined or split them", _add_step_of_segments),
         ),
-        actions=actions_in(
-            passes, segments, joins, matches, convert, take, links, settings, orders, filling, readings
-        ),
-        queries=queries_in(
-            answers,
-            page_lines,
-            words,
-            coverage,
-            matches_read,
-            locations,
-            compare,
-            orders_read,
-            links_read,
-            settings_read,
-        ),
+        actions=actions_in(actions),
+        queries=queries_in(queries),
         routers=(router, settings_router),
         jobs=(keeping.KEEPING,),
         on_create=(readings.seed_kinds,),

@@ -77,12 +77,12 @@ def _notes_apart(boxes: list[Box]) -> tuple[list[Box], list[Box]]:
     notes: set[int] = set()
     white = NOTE_GUTTER * (right - left)
     for side in (True, False):
-        there = sorted((box for at, box in beside if at is side), key=lambda box: box.middle)
-        for one, other in pairwise(there):
+        of_side = sorted((box for at, box in beside if at is side), key=lambda box: box.middle)
+        for one, other in pairwise(of_side):
             if other.middle - one.middle < 1.6 * size:
                 notes |= {one.at, other.at}
-        notes |= {box.at for box in there if box.u1 < left - white or box.u0 > right + white}
-        notes |= {box.at for box in there if box.thick > 5 * size}
+        notes |= {box.at for box in of_side if box.u1 < left - white or box.u0 > right + white}
+        notes |= {box.at for box in of_side if box.thick > 5 * size}
     if not notes or len(notes) > NOTES * len(full):
         return boxes, []
     return [box for box in boxes if box.at not in notes], [box for box in boxes if box.at in notes]
@@ -146,10 +146,10 @@ def _rows(boxes: list[Box], size: float, pitch: float) -> list[list[Box]]:
     places = [(middle(row), row) for row in rows]
     for box in sorted((box for box in boxes if not is_line(box)), key=height):
         at = bisect_left(places, height(box), key=lambda place: place[0])
-        for there, row in sorted(
+        for level, row in sorted(
             places[max(0, at - 2) : at + 2], key=lambda place: abs(place[0] - height(box))
         ):
-            if abs(there - height(box)) < 0.5 * min(size, pitch) and not _meets(box, filter(is_line, row)):
+            if abs(level - height(box)) < 0.5 * min(size, pitch) and not _meets(box, filter(is_line, row)):
                 row.append(box)
                 break
         else:
@@ -159,19 +159,19 @@ def _rows(boxes: list[Box], size: float, pitch: float) -> list[list[Box]]:
 
 def _meets(box: Box, others: Iterable[Box]) -> bool:
     """Return whether a box stands above or below one of the others rather than beside it."""
-    return any(_overlap(box, one) >= 0.3 * min(box.length, one.length) for one in others)
+    return any(_overlap(box, other) >= 0.3 * min(box.length, other.length) for other in others)
 
 
 def _along(row: list[Box]) -> list[Box]:
     """Order a row along the line; pieces one above another (a gloss in two half lines) from top to bottom."""
     stacks: list[list[Box]] = []
-    for box in sorted(row, key=lambda one: one.u0):
+    for box in sorted(row, key=lambda box: box.u0):
         if stacks and _meets(box, stacks[-1]):
             stacks[-1].append(box)
         else:
             stacks.append([box])
     # What is level is level to a millionth of the page: turned boxes are not exactly so.
-    return [box for stack in stacks for box in sorted(stack, key=lambda one: (round(one.middle, 6), one.u0))]
+    return [box for stack in stacks for box in sorted(stack, key=lambda box: (round(box.middle, 6), box.u0))]
 
 
 def _overlap(a: Box, b: Box) -> float:
@@ -180,15 +180,15 @@ def _overlap(a: Box, b: Box) -> float:
 
 def pitch_of(lines: list[Box], size: float) -> float:
     """Return the typical distance from a line to the next one in its column."""
-    found: list[float] = []
+    distances: list[float] = []
     lines = sorted(lines, key=lambda box: box.middle)
     for number, box in enumerate(lines):
         for other in lines[number + 1 : number + 12]:
             below = other.middle - box.middle
             if below > 0.4 * size and _overlap(box, other) > 0.5 * min(box.length, other.length):
-                found.append(below)
+                distances.append(below)
                 break
-    return median(found) if found else 1.5 * size
+    return median(distances) if distances else 1.5 * size
 
 
 def quantile(values: Iterable[float], share: float) -> float:

@@ -47,14 +47,17 @@ def sample_page(
     pass_id = str(ex.run("segment.pass_create", {"document_id": document_id, "name": "By hand"})["id"])
     on_page = {"document_id": document_id, "pass_id": pass_id}
     drawn = segments or [{"anchor": sample_anchor(number)} for number in range(len(texts) or lines)]
-    made = ex.run("segment.create_many", {"segments": [{**on_page, "kind": "line", **one} for one in drawn]})
-    segment_ids = [str(one["id"]) for one in made["items"]]
+    created = ex.run(
+        "segment.create_many", {"segments": [{**on_page, "kind": "line", **segment} for segment in drawn]}
+    )
+    segment_ids = [str(segment["id"]) for segment in created["items"]]
     readings = [
-        {"segment_id": one, "text": text} for one, text in zip(segment_ids, texts, strict=bool(texts))
+        {"segment_id": segment_id, "text": text}
+        for segment_id, text in zip(segment_ids, texts, strict=bool(texts))
     ]
     if reader is not None:
-        taken = {**on_page, "provider": reader, "model": "sample", "readings": readings}
-        reading_ids = ex.run("reading.take", taken)["representation_ids"]
+        params = {**on_page, "provider": reader, "model": "sample", "readings": readings}
+        reading_ids = ex.run("reading.take", params)["representation_ids"]
     else:
         reading_ids = [str(ex.run("representation.create", reading)["id"]) for reading in readings]
     return SamplePage(document_id, pass_id, segment_ids, reading_ids)

@@ -55,7 +55,7 @@ class NewSegment:
         return type(self), _FIELDS(self)
 
 
-_FIELDS = attrgetter(*(one.name for one in fields(NewSegment)))
+_FIELDS = attrgetter(*(attribute.name for attribute in fields(NewSegment)))
 
 _OWN = (
     "kind", "kind_raw", "baseline", "is_furniture", "language", "script", "direction", "cell", "confidence",
@@ -86,7 +86,7 @@ class ReadySegments(NamedTuple):
 
 def ready_segments(new: Sequence[NewSegment]) -> ReadySegments:
     """Validate segments; BadGeometry naming the key, Conflict if two share one or a parent is missing."""
-    numbers = {one.key: number for number, one in enumerate(new)}
+    numbers = {segment.key: number for number, segment in enumerate(new)}
     if len(numbers) != len(new):
         raise Conflict("Two of the new segments carry the same key; give each its own.", code="same_key")
     ready = ReadySegments(list(numbers), [], [], [])
@@ -165,16 +165,16 @@ def new_ids(ready: ReadySegments) -> list[str]:
 def rows_of(ready: ReadySegments, ids: Sequence[str], to: Belonging) -> Iterator[tuple[object, ...]]:
     """Return the rows of the segments with these *ids*, in the order of `COLUMNS`."""
     head = json_text({"document_id": to.document_id, "rendition_id": to.rendition_id})[:-1] + ","
-    made = to.provenance
+    provenance = to.provenance
     tail = (
         to.document_id,
         to.pass_id,
         to.by_hand,
         1,
-        made["provenance_kind"],
-        made["created_by"],
-        made["run_id"],
-        made["created_at"],
+        provenance["provenance_kind"],
+        provenance["created_by"],
+        provenance["run_id"],
+        provenance["created_at"],
         to.now,
     )
     for identity, parent, anchor, own in zip(ids, ready.parents, ready.anchors, ready.rows, strict=True):

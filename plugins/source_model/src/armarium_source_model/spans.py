@@ -35,15 +35,15 @@ def move_span(start: int, end: int, old: str, new: str) -> tuple[int, int] | str
     if not words or end > len(old):
         return "Its characters are outside the earlier reading."
     inside = _cuts(old, start), _cuts(old, end)
-    there = list(_occurrences(words, new, *inside))
-    if not there:
+    places = list(_occurrences(words, new, *inside))
+    if not places:
         return "Its characters do not occur in the new reading."
-    if len(there) == 1 and len(list(_occurrences(words, old, *inside))) == 1:
-        return there[0], there[0] + len(words)
+    if len(places) == 1 and len(list(_occurrences(words, old, *inside))) == 1:
+        return places[0], places[0] + len(words)
     beside = align_span(start, end, old, new)
-    if beside is not None and beside[0] in there and beside[1] - beside[0] == len(words):
+    if beside is not None and beside[0] in places and beside[1] - beside[0] == len(words):
         return beside
-    return f"Its characters occur more than once in the {'new' if len(there) > 1 else 'earlier'} reading."
+    return f"Its characters occur more than once in the {'new' if len(places) > 1 else 'earlier'} reading."
 
 
 def align_span(start: int, end: int, old: str, new: str) -> tuple[int, int] | None:

@@ -22,31 +22,14 @@ class LinkType(NamedTuple):
 
 
 _DIRECTED = {
-    "supports": "supported by",
-    "contradicts": "contradicted by",
-    "refines": "refined by",
-    "duplicate_of": "has duplicate",
-    "corroborates": "corroborated by",
-    "derives_from": "source of",
-    "cites": "cited by",
-    "follows": "followed by",
-    "caused_by": "cause of",
-    "glosses": "glossed by",
-    "comments_on": "commented on by",
-    "answers": "answered by",
-    "quotes": "quoted by",
-    "expands": "expanded by",
-    "reorders": "reordered by",
-    "marks": "marked by",
-    "captions": "captioned by",
-    "labels": "labelled by",
-    "continues": "continued by",
-    "translates": "translated by",
-    "names": "named by",
-    "interprets": "interpreted by",
-    "controls": "controlled by",
-    "next_logical": "previous",
-}
+    "supports": "supported by", "contradicts": "contradicted by", "refines": "refined by",
+    "duplicate_of": "has duplicate", "corroborates": "corroborated by", "derives_from": "source of",
+    "cites": "cited by", "follows": "followed by", "caused_by": "cause of", "glosses": "glossed by",
+    "comments_on": "commented on by", "answers": "answered by", "quotes": "quoted by",
+    "expands": "expanded by", "reorders": "reordered by", "marks": "marked by", "captions": "captioned by",
+    "labels": "labelled by", "continues": "continued by", "translates": "translated by", "names": "named by",
+    "interprets": "interpreted by", "controls": "controlled by", "next_logical": "previous",
+}  # fmt: skip
 _SAME_BOTH_WAYS = ("same_as", "related_to", "free")
 
 LINK_TYPES: dict[str, LinkType] = {

@@ -131,9 +131,9 @@ class MadePass(NamedTuple):
 
 
 _STATED = tuple(
-    one.name
-    for one in fields(NewPass)
-    if one.name in passes.c and one.name not in ("run_id", "transformation")
+    attribute.name
+    for attribute in fields(NewPass)
+    if attribute.name in passes.c and attribute.name not in ("run_id", "transformation")
 )
 """What a new pass says of its row, as it says it."""
 
@@ -152,40 +152,42 @@ def create_pass(ctx: ActionContext, new: NewPass) -> str:
 
 def create_passes(ctx: ActionContext, new: Sequence[NewPass]) -> list[MadePass]:
     """Create passes with their segments, by few statements; see `create_pass` for their makers."""
-    documents = list(dict.fromkeys(one.document_id for one in new))
+    documents = list(dict.fromkeys(new_pass.document_id for new_pass in new))
     require_all_live(ctx.conn, documents)
-    made: list[MadePass] = []
+    made_passes: list[MadePass] = []
     rows: list[tuple[object, ...]] = []
     segment_rows: list[Iterable[tuple[object, ...]]] = []
-    for one in new:
-        provenance = _maker_of(ctx, one)
-        made.append(MadePass(new_id(), [] if one.segments is None else new_ids(one.segments)))
-        pass_id, ids = made[-1]
+    for new_pass in new:
+        provenance = _maker_of(ctx, new_pass)
+        made_passes.append(
+            MadePass(new_id(), [] if new_pass.segments is None else new_ids(new_pass.segments))
+        )
+        pass_id, ids = made_passes[-1]
         rows.append(
             (
                 pass_id,
-                *(getattr(one, name) for name in _STATED),
-                json_text(dict(one.transformation)) if one.transformation is not None else None,
+                *(getattr(new_pass, name) for name in _STATED),
+                json_text(dict(new_pass.transformation)) if new_pass.transformation is not None else None,
                 0,
                 provenance["provenance_kind"],
                 provenance["created_by"],
                 provenance["run_id"],
                 provenance["created_at"],
-                *one.facts.lawful(),
+                *new_pass.facts.lawful(),
             )
         )
-        if one.segments is not None:
+        if new_pass.segments is not None:
             by_hand = provenance["provenance_kind"] == HUMAN
-            to = Belonging(one.document_id, pass_id, one.rendition_id, by_hand, provenance, ctx.now)
-            segment_rows.append(rows_of(one.segments, ids, to))
+            to = Belonging(new_pass.document_id, pass_id, new_pass.rendition_id, by_hand, provenance, ctx.now)
+            segment_rows.append(rows_of(new_pass.segments, ids, to))
     ctx.bulk_insert(passes, _PASS_COLUMNS, rows)
     ctx.bulk_insert(segments, COLUMNS, chain.from_iterable(segment_rows))
-    pass_ids = [one.pass_id for one in made]
+    pass_ids = [made_pass.pass_id for made_pass in made_passes]
     ctx.target(*pass_ids)
     ctx.note_changes(pass_ids=pass_ids, document_ids=documents)
     if segment_rows:
-        ctx.note_changes(segment_ids=chain.from_iterable(one.segment_ids for one in made))
-    return made
+        ctx.note_changes(segment_ids=chain.from_iterable(made_pass.segment_ids for made_pass in made_passes))
+    return made_passes
 
 
 def _maker_of(ctx: ActionContext, new: NewPass) -> dict[str, Any]:
@@ -298,13 +300,13 @@ def row_provenance(
     person's row; it only copies one, if the caller says so.
     """
     provenance = ctx.provenance()
-    said = provenance_kind or pass_row.provenance_kind
+    kind = provenance_kind or pass_row.provenance_kind
     if (
-        said != HUMAN
+        kind != HUMAN
         or provenance["provenance_kind"] == HUMAN
         or (provenance_kind == HUMAN and ctx.principal.restates_persons)
     ):
-        provenance["provenance_kind"] = said
+        provenance["provenance_kind"] = kind
     if provenance["run_id"] is None:
         provenance["run_id"] = pass_row.run_id
     return provenance
@@ -352,10 +354,10 @@ def add_readings(
     provenance = ctx.provenance()
     caller = provenance["provenance_kind"]
 
-    def maker(one: NewReading) -> str:
+    def maker(reading: NewReading) -> str:
         if provenance_kind is not None and (provenance_kind != HUMAN or ctx.principal.restates_persons):
             return provenance_kind
-        if caller == HUMAN and (one.producer_tool or one.producer_model or one.producer_run_id):
+        if caller == HUMAN and (reading.producer_tool or reading.producer_model or reading.producer_run_id):
             return "workflow"
         return str(caller)
 
@@ -366,32 +368,32 @@ def add_readings(
         (
             (
                 identity,
-                where[one.segment_id],
-                one.kind,
-                one.text,
-                one.language,
-                one.script,
-                one.segment_id,
-                one.level,
+                where[reading.segment_id],
+                reading.kind,
+                reading.text,
+                reading.language,
+                reading.script,
+                reading.segment_id,
+                reading.level,
                 None,
                 0,
-                one.producer_run_id,
-                one.producer_tool,
-                one.producer_model,
+                reading.producer_run_id,
+                reading.producer_tool,
+                reading.producer_model,
                 "source",
-                one.confidence,
-                maker(one),
+                reading.confidence,
+                maker(reading),
                 provenance["created_by"],
                 provenance["run_id"],
                 ctx.now,
             )
-            for identity, one in zip(ids, new, strict=True)
+            for identity, reading in zip(ids, new, strict=True)
         ),
     )
     placed = [
-        PlacedReading(identity, one.segment_id, where[one.segment_id], one.text, one.places)
-        for identity, one in zip(ids, new, strict=True)
-        if one.places is not None
+        PlacedReading(identity, reading.segment_id, where[reading.segment_id], reading.text, reading.places)
+        for identity, reading in zip(ids, new, strict=True)
+        if reading.places is not None
     ]
     add_places(ctx, placed)
     ctx.note_changes(representation_ids=ids, segment_ids=where, document_ids=documents)

@@ -85,10 +85,10 @@ class PageWriting:
 
     def with_segment(self, shape: Shape, text: str) -> PageWriting:
         """Return the same page with one more segment, about which alone is asked."""
-        made = PageWriting([*self.shapes, shape], self.page, {**self._texts, shape.id: text}, lean=self.lean)
-        made._are_tall = self._are_tall
-        made._goes_by_text = self._goes_by_text and "direction" in made.ladder.silent
-        return made
+        page = PageWriting([*self.shapes, shape], self.page, {**self._texts, shape.id: text}, lean=self.lean)
+        page._are_tall = self._are_tall
+        page._goes_by_text = self._goes_by_text and "direction" in page.ladder.silent
+        return page
 
     # ------------------------------------------------------------------------------------------ answers
 
@@ -97,8 +97,8 @@ class PageWriting:
         statement = self.ladder.find_stated("script", segment_id)
         if statement is not None:
             return Answer(statement.value, "", statement)
-        for one in self._holders_outwards(segment_id):
-            script = self._script_of_letters(one)
+        for holder_id in self._holders_outwards(segment_id):
+            script = self._script_of_letters(holder_id)
             if script is not None:
                 return Answer(script, BY_LETTERS)
         return None
@@ -119,10 +119,10 @@ class PageWriting:
             return Answer("ttb", BY_SHAPES if self.lean.is_vertical is None else BY_BASELINES)
         strong = self._strongly_directed()
         statement = self.ladder.find_stated("script", segment_id)
-        for one in self._holders_outwards(segment_id):
-            if one in strong:
-                return Answer(strong[one], BY_TEXT)
-            if statement is not None and statement.value is not None and statement.holder.id == one:
+        for holder_id in self._holders_outwards(segment_id):
+            if holder_id in strong:
+                return Answer(strong[holder_id], BY_TEXT)
+            if statement is not None and statement.value is not None and statement.holder.id == holder_id:
                 break
         if statement is not None and statement.value is not None:
             return Answer(direction_of_script(statement.value), f"the script {statement.value}")
@@ -147,11 +147,11 @@ class PageWriting:
 
     def way(self, segment_id: str | None) -> Way:
         """Return the direction of the parts of a segment, or of the segments without a parent."""
-        stated = self._stated_way(segment_id)
-        if stated.direction is not None:
-            return stated
+        stated_way = self._stated_way(segment_id)
+        if stated_way.direction is not None:
+            return stated_way
         derived = self._derive_direction(segment_id)
-        return stated._replace(direction=None if derived.basis == BY_NOTHING else derived.value)
+        return stated_way._replace(direction=None if derived.basis == BY_NOTHING else derived.value)
 
     # ------------------------------------------------------------------------- the order without the text
 
@@ -190,8 +190,8 @@ class PageWriting:
         line_order = next(
             (
                 shape.line_order
-                for one in self._holders_outwards(segment_id)
-                if one is not None and (shape := self.by_id[one]).line_order is not None
+                for holder_id in self._holders_outwards(segment_id)
+                if holder_id is not None and (shape := self.by_id[holder_id]).line_order is not None
             ),
             self.page.line_order,
         )
@@ -252,9 +252,9 @@ class PageWriting:
         if shape.parent_id is None and not shape.is_furniture:
             self._strong.setdefault(None, direction)
             return
-        for one in self._holders_outwards(identity):
-            self._strong.setdefault(one, direction)
-            if one is not None and self.by_id[one].is_furniture:
+        for holder_id in self._holders_outwards(identity):
+            self._strong.setdefault(holder_id, direction)
+            if holder_id is not None and self.by_id[holder_id].is_furniture:
                 return
 
     def _stands_in_text(self, shape: Shape) -> bool:
@@ -291,9 +291,9 @@ class PageWriting:
                 if shape is None or not self._stands_in_text(shape):
                     continue
                 around = [holder.id for holder in self.ladder.enclosing(identity)]
-                for one in around:
-                    self._inside.setdefault(one, []).append(identity)
-                if not any(self.by_id[one].is_furniture for one in around):
+                for holder_id in around:
+                    self._inside.setdefault(holder_id, []).append(identity)
+                if not any(self.by_id[holder_id].is_furniture for holder_id in around):
                     self._inside.setdefault(None, []).append(identity)
         parts: list[str] = []
         length = 0

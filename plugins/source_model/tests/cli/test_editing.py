@@ -41,8 +41,8 @@ def test_each_changed_line_is_a_correction_and_all_are_one_step(
     read_pages: Machine, editor, tmp_path
 ) -> None:  # type: ignore[no-untyped-def]
     editor("text = text.replace('1 | linea 1', '1 | En la villa').replace('2 | linea 2', '2 |   de Toledo')")
-    said = read_pages.succeed("correct", "Sources/pages/1.png").out
-    assert said.startswith("Corrected 2 lines of 1.png. Take it back with: armarium undo ")
+    answer = read_pages.succeed("correct", "Sources/pages/1.png").out
+    assert answer.startswith("Corrected 2 lines of 1.png. Take it back with: armarium undo ")
     assert read_pages.succeed("text", "1.png").out == "En la villa\n  de Toledo\n"
     assert read_pages.succeed("text", "2.png").out == "linea 1\nlinea 2\n"
     row = read_pages.succeed("history", "--limit", "1", "--json").json["items"][0]

@@ -54,20 +54,20 @@ def lines_of(machine: Machine, page: str) -> list[str]:
 
 def test_passes_are_listed_chosen_and_withdrawn(read_pages: Machine, page: str) -> None:
     desk = read_pages
-    (one,) = desk.succeed("passes", page, "--json").json["items"]
-    assert (one["working_basis"], one["segment_count"]) == ("newest-machine-unchosen", 2)
+    (item,) = desk.succeed("passes", page, "--json").json["items"]
+    assert (item["working_basis"], item["segment_count"]) == ("newest-machine-unchosen", 2)
     listed = desk.succeed("passes", page).out
     assert "the newest" in listed
     assert "unchosen" not in listed
-    said = desk.succeed("passes", page, "--use", one["id"]).out
-    assert "chosen" in said
-    assert "Take it back with: armarium undo " in said
-    assert desk.succeed("passes", page, "--release", one["id"], "--json").json["items"][0]["working"]
-    assert desk.succeed("passes", page, "--truth", one["id"]).out.count("ground truth") == 1
-    assert "ground truth" not in desk.succeed("passes", page, "--no-truth", one["id"]).out
-    assert desk.succeed("passes", page, "--withdraw", one["id"], "--json").json["items"] == []
-    assert desk.succeed("passes", page, "--restore", one["id"], "--json").json["count"] == 1
-    assert desk.expect_refusal("passes", page, "--use", one["id"], "--withdraw", one["id"]).startswith(
+    answer = desk.succeed("passes", page, "--use", item["id"]).out
+    assert "chosen" in answer
+    assert "Take it back with: armarium undo " in answer
+    assert desk.succeed("passes", page, "--release", item["id"], "--json").json["items"][0]["working"]
+    assert desk.succeed("passes", page, "--truth", item["id"]).out.count("ground truth") == 1
+    assert "ground truth" not in desk.succeed("passes", page, "--no-truth", item["id"]).out
+    assert desk.succeed("passes", page, "--withdraw", item["id"], "--json").json["items"] == []
+    assert desk.succeed("passes", page, "--restore", item["id"], "--json").json["count"] == 1
+    assert desk.expect_refusal("passes", page, "--use", item["id"], "--withdraw", item["id"]).startswith(
         "Give one change"
     )
     assert "no pass" in desk.expect_refusal("passes", page, "--use", "nosuch").lower()
@@ -75,12 +75,12 @@ def test_passes_are_listed_chosen_and_withdrawn(read_pages: Machine, page: str) 
 
 def test_segments_are_narrowed(read_pages: Machine, page: str) -> None:
     desk = read_pages
-    said = desk.succeed("segments", page).out
-    assert "linea 1" in said
-    assert said.endswith("2 segments.\n")
+    answer = desk.succeed("segments", page).out
+    assert "linea 1" in answer
+    assert answer.endswith("2 segments.\n")
     (first, _) = lines_of(desk, page)
     found = desk.succeed("segments", page, "--area", "0,0,1,0.3", "--json").json["segments"]
-    assert [one["id"] for one in found] == [first]
+    assert [item["id"] for item in found] == [first]
     assert "0 segments." in desk.succeed("segments", page, "--kind", "word").out
     assert "four fractions" in desk.expect_refusal("segments", page, "--area", "here")
     assert desk.expect_refusal("segments", "nosuch").endswith(".")
@@ -91,16 +91,18 @@ def test_readings_are_listed_together_and_one_is_chosen(read_pages: Machine, pag
     line = lines_of(desk, page)[0]
     old = desk.succeed("readings", line, "--json").json["items"][0]["id"]
     desk.succeed("correct", line, "Linea I.")
-    said = desk.succeed("readings", line).out
-    assert "corrected" in said
-    assert "counts (correction)" in said
+    answer = desk.succeed("readings", line).out
+    assert "corrected" in answer
+    assert "counts (correction)" in answer
     chosen = desk.succeed("readings", line, "--choose", old).out
     assert "counts (chosen)" in chosen
     desk.succeed("undo", chosen.split()[-1])
     assert "counts (chosen)" not in desk.succeed("readings", line).out
     desk.succeed("readings", line, "--choose", old)
     assert "counts (correction)" in desk.succeed("readings", line, "--release").out
-    new = next(one["id"] for one in desk.succeed("readings", line, "--json").json["items"] if one["counting"])
+    new = next(
+        item["id"] for item in desk.succeed("readings", line, "--json").json["items"] if item["counting"]
+    )
     assert "retracted" in desk.succeed("readings", line, "--retract", new).out
     assert desk.expect_refusal("readings", line, "--choose", old, "--release").startswith("Give one change")
 
@@ -119,8 +121,8 @@ def test_a_translation_is_listed_beside_the_transcription(read_pages: Machine, p
 def test_the_columns_of_a_page_are_stated_and_taken_back(read_pages: Machine, page: str) -> None:
     desk = read_pages
     before = desk.succeed("text", page, "--json").json["items"][0]
-    said = desk.succeed("order", "columns", page, "1").out
-    assert said.startswith("The lines are read in 1 column. Take it back with: armarium undo ")
+    answer = desk.succeed("order", "columns", page, "1").out
+    assert answer.startswith("The lines are read in 1 column. Take it back with: armarium undo ")
     assert desk.succeed("text", page, "--json").json["items"][0]["order_basis"] == "columns-stated"
     assert "as their positions suggest" in desk.succeed("order", "columns", page, "0").out
     assert desk.succeed("text", page, "--json").json["items"][0] == before
@@ -133,8 +135,8 @@ def test_an_order_is_made_shown_read_and_withdrawn(read_pages: Machine, page: st
     order = desk.succeed("order", "new", page, "Backwards", "--json").json["id"]
     entry = desk.succeed("order", "place", order, second, "--json").json
     below = desk.succeed("order", "place", order, first, "--inside", entry["id"], "--json").json
-    said = desk.succeed("order", "show", order).out
-    assert said.index("linea 2") < said.index("  linea 1")
+    answer = desk.succeed("order", "show", order).out
+    assert answer.index("linea 2") < answer.index("  linea 1")
     assert desk.succeed("text", page, "--order", order).out == "linea 2\nlinea 1\n"
     refusal = desk.expect_refusal("order", "place", order, first, "--at-end")
     assert "expected_version 1" in refusal
@@ -169,17 +171,17 @@ def test_a_flow_over_two_pages_says_what_the_text_of_one_leaves_out(
 def test_a_text_is_of_one_pass_or_order_of_one_page(shared: tuple[Machine, list[str]], page: str) -> None:
     desk, others = shared
     other = others.pop()
-    (one,) = desk.succeed("passes", page, "--json").json["items"]
-    assert desk.succeed("text", page, "--pass", one["id"]).out == "linea 1\nlinea 2\n"
-    assert desk.expect_refusal("text", "--pass", one["id"]).startswith(
+    (item,) = desk.succeed("passes", page, "--json").json["items"]
+    assert desk.succeed("text", page, "--pass", item["id"]).out == "linea 1\nlinea 2\n"
+    assert desk.expect_refusal("text", "--pass", item["id"]).startswith(
         f"--pass and --order are for one page, but {PAGES} "
     )
-    assert "is of another page" in desk.expect_refusal("text", other, "--pass", one["id"])
+    assert "is of another page" in desk.expect_refusal("text", other, "--pass", item["id"])
 
 
 def test_an_order_needs_a_pass(read_pages: Machine, page: str) -> None:
-    (one,) = read_pages.succeed("passes", page, "--json").json["items"]
-    read_pages.succeed("passes", page, "--withdraw", one["id"])
+    (item,) = read_pages.succeed("passes", page, "--json").json["items"]
+    read_pages.succeed("passes", page, "--withdraw", item["id"])
     assert "no pass to order yet" in read_pages.expect_refusal("order", "new", page, "Mine")
 
 
@@ -206,9 +208,9 @@ def test_the_picture_of_a_line_is_written_once(read_pages: Machine, page: str) -
 
     desk = read_pages
     line = lines_of(desk, page)[0]
-    said = desk.succeed("picture", line, "--straighten", "--size", "64").out
+    answer = desk.succeed("picture", line, "--straighten", "--size", "64").out
     place = desk.home / f"{line}.png"
-    assert said == f"Wrote {place}.\n"
+    assert answer == f"Wrote {place}.\n"
     with Image.open(place) as image:
         assert max(image.size) <= 64
         assert image.width > image.height
@@ -223,18 +225,18 @@ def test_the_picture_of_a_line_is_written_once(read_pages: Machine, page: str) -
 
 def test_two_readings_of_a_page_are_compared(read_pages: Machine, page: str) -> None:
     desk = read_pages
-    (one,) = desk.succeed("passes", page, "--json").json["items"]
-    said = desk.succeed(
-        "compare", page, one["id"], one["id"], "--policy", "diplomatic", "--policy", "lenient"
+    (item,) = desk.succeed("passes", page, "--json").json["items"]
+    answer = desk.succeed(
+        "compare", page, item["id"], item["id"], "--policy", "diplomatic", "--policy", "lenient"
     ).out
-    assert said.count("0.00 %") == 2
-    assert said.startswith("Difference (nobody is named")
+    assert answer.count("0.00 %") == 2
+    assert answer.startswith("Difference (nobody is named")
     found = desk.succeed(
-        "compare", page, one["id"], one["id"], "--checked-by", "Inés", "--expand", "linea=riga", "--json"
+        "compare", page, item["id"], item["id"], "--checked-by", "Inés", "--expand", "linea=riga", "--json"
     ).json
     assert (found["measure"], found["scores"][0]["policy"]) == ("cer", "layout-insensitive+expansions(1)")
-    assert "SHORT=FULL" in desk.expect_refusal("compare", page, one["id"], one["id"], "--expand", "linea")
-    assert desk.expect_refusal("compare", page, one["id"], "nosuch").endswith(".")
+    assert "SHORT=FULL" in desk.expect_refusal("compare", page, item["id"], item["id"], "--expand", "linea")
+    assert desk.expect_refusal("compare", page, item["id"], "nosuch").endswith(".")
 
 
 def test_the_doctor_finds_an_index_that_lacks_a_row(read_pages: Machine) -> None:
@@ -248,8 +250,8 @@ def test_the_doctor_finds_an_index_that_lacks_a_row(read_pages: Machine) -> None
     other.execute(where, ("WHERE deleted_at IS NULL", "WHERE deleted_at IS NOT NULL"))
     other.commit()
     other.close()
-    said = desk.run("doctor", str(place), "--no-files")
-    assert said.code == 1
+    result = desk.run("doctor", str(place), "--no-files")
+    assert result.code == 1
     other = sqlite3.connect(place / "library.sqlite")
     other.execute("PRAGMA writable_schema = ON")
     other.execute(where, ("WHERE deleted_at IS NOT NULL", "WHERE deleted_at IS NULL"))

@@ -10,20 +10,17 @@ import os
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import Connection, Row, select
 
-from armarium.api import new_id, raw_of
+from armarium.api import Library, new_id, raw_of
 from armarium_documents.api import documents
 from armarium_sync.disk import Disk, Unusable
 from armarium_sync.identifiers import lasting_id
-from armarium_sync.names import fold_path, lawful, number_name
+from armarium_sync.names import REPORT, fold_path, lawful, number_name
 from armarium_sync.records import files, moves
 from armarium_sync.rows import DocumentFile, disk_of, documents_in, files_of
-
-if TYPE_CHECKING:
-    from armarium.api import Library
 
 BATCH = 50
 """How many moves are made between two commits."""
@@ -55,9 +52,9 @@ def root_of(conn: Connection, folder: str) -> str | None:
     """
     counted: Counter[str] = Counter()
     parents = _tree(conn)
-    for one in [document for document in documents_in(conn, folder) if document.live][:MOST_ASKED]:
-        node = parents.get(one.document_id)
-        for _ in range(one.path.count("/") + 1):
+    for file in [document for document in documents_in(conn, folder) if document.live][:MOST_ASKED]:
+        node = parents.get(file.document_id)
+        for _ in range(file.path.count("/") + 1):
             node = parents.get(node.parent_id) if node is not None and node.parent_id else None
         if node is not None and node.doc_type == "folder" and node.system_key is None:
             counted[node.id] += 1
@@ -79,42 +76,42 @@ class _Planner:
     def plan(self) -> Plan:
         beside: dict[str, list[Row[Any]]] = {}
         for row in files_of(self.conn, self.folder.id, ("layout", "loss")):
-            of = PurePosixPath(row.path.removesuffix(".loss.json"))
+            of = PurePosixPath(row.path.removesuffix(REPORT))
             beside.setdefault(str(of.with_suffix("")), []).append(row)
         for document in documents_in(self.conn, self.folder.path):
             if document.live:
                 self._place(document, beside.get(str(PurePosixPath(document.path).with_suffix("")), []))
         return self.found
 
-    def _place(self, one: DocumentFile, beside: list[Row[Any]]) -> None:
-        above = self._folders_above(one.document_id)
+    def _place(self, file: DocumentFile, beside: list[Row[Any]]) -> None:
+        above = self._folders_above(file.document_id)
         if above is None:
             why = "Its document is outside the project folder that came from this folder; the file is not moved."
-            self.found.refused.append((one.path, why))
+            self.found.refused.append((file.path, why))
             return
-        here = PurePosixPath(one.path)
-        name = self.tree[one.document_id].name
+        here = PurePosixPath(file.path)
+        name = self.tree[file.document_id].name
         if PurePosixPath(name).suffix.casefold() != here.suffix.casefold():
             name += here.suffix
-        wanted = "/".join((*above, lawful(name)))
-        if wanted == one.path:
+        path = "/".join((*above, lawful(name)))
+        if path == file.path:
             return
         try:
-            if self.disk.stamp(one.path) is None:
+            if self.disk.stamp(file.path) is None:
                 raise Unusable("It no longer exists.")
-            target = self._free(wanted, one.path)
+            target = self._free(path, file.path)
         except Unusable as error:
-            self.found.refused.append((one.path, str(error)))
+            self.found.refused.append((file.path, str(error)))
             return
-        if target == one.path:
+        if target == file.path:
             return
-        self.found.moves.append(PlannedMove(one.document_id, one.path, target, one.checksum))
+        self.found.moves.append(PlannedMove(file.document_id, file.path, target, file.checksum))
         for row in beside:
             suffix = PurePosixPath(row.path).name[len(here.stem) :]
             place = self._free(f"{PurePosixPath(target).with_suffix('')!s}{suffix}", row.path)
             if place != row.path:
                 self.found.moves.append(
-                    PlannedMove(row.document_id or one.document_id, row.path, place, row.seen, row.id)
+                    PlannedMove(row.document_id or file.document_id, row.path, place, row.seen, row.id)
                 )
 
     def _folders_above(self, document_id: str) -> list[str] | None:
@@ -129,27 +126,27 @@ class _Planner:
                 names.append(lawful(node.name))
         return None
 
-    def _free(self, wanted: str, own: str) -> str:
-        """Return *wanted*, numbered if another file has that name on a disk of any system."""
-        folder, _, name = wanted.rpartition("/")
-        taken = self._names(folder)
-        at, number = wanted, 1
-        while fold_path(at) != fold_path(own) and fold_path(at) in taken:
+    def _free(self, path: str, own: str) -> str:
+        """Return *path*, numbered if another file has that name on a disk of any system."""
+        folder, _, name = path.rpartition("/")
+        folded = self._names(folder)
+        at, number = path, 1
+        while fold_path(at) != fold_path(own) and fold_path(at) in folded:
             number += 1
             at = f"{folder}/{number_name(name, number)}".lstrip("/")
-        taken.add(fold_path(at))
+        folded.add(fold_path(at))
         return at
 
     def _names(self, folder: str) -> set[str]:
         if folder not in self.listed:
             try:
                 place = self.disk.place(f"{folder}/x" if folder else "x").parent
-                there = os.listdir(place)
+                entries = os.listdir(place)
             except FileNotFoundError:
-                there = []
+                entries = []
             except OSError as error:
                 raise Unusable(f"{folder} cannot be examined: {error.strerror or error}.") from None
-            self.listed[folder] = {fold_path(f"{folder}/{name}".lstrip("/")) for name in there}
+            self.listed[folder] = {fold_path(f"{folder}/{name}".lstrip("/")) for name in entries}
         return self.listed[folder]
 
 
@@ -181,8 +178,8 @@ def journal_of(conn: Connection, audit_id: str) -> tuple[list[PlannedMove], str 
     """Return what a step moved or still has to move, in order, and the folder; files that were left where
     they were are not included.
     """
-    asked = select(moves).where(moves.c.audit_id == audit_id, moves.c.state != "left").order_by(moves.c.id)
-    rows = conn.execute(asked).all()
+    query = select(moves).where(moves.c.audit_id == audit_id, moves.c.state != "left").order_by(moves.c.id)
+    rows = conn.execute(query).all()
     planned = [PlannedMove(row.document_id, row.from_path, row.to_path, row.digest) for row in rows]
     return planned, rows[0].folder_id if rows else None
 
@@ -219,8 +216,8 @@ def carry_out(library: Library, folder_id: str) -> int:
 def _carry_out(disk: Disk, row: Row[Any]) -> str | None:
     """Do one move; return why not, or None if it is done (perhaps by a run that was killed)."""
     try:
-        there = disk.stamp(row.from_path)
-        if there is None:
+        stamp = disk.stamp(row.from_path)
+        if stamp is None:
             if _is_meant(disk, row.to_path, row):
                 return None
             return "It no longer exists."

@@ -20,14 +20,14 @@ def _folders(conn: Connection, moved: Sequence[str]) -> list[tuple[str, str, str
         .order_by(folders.c.id)
     )
     return [
-        (one, name, f"“{name}” came from the synced folder {path}, which is untied; its files stay.")
-        for one, path, name in conn.execute(statement)
+        (folder_id, name, f"“{name}” came from the synced folder {path}, which is untied; its files stay.")
+        for folder_id, path, name in conn.execute(statement)
     ]
 
 
 def _untie(ctx: ActionContext, ids: list[str], moved: Sequence[str]) -> None:
-    for one in ids:
-        ctx.run("sync.untie", {"folder_id": one})
+    for folder_id in ids:
+        ctx.run("sync.untie", {"folder_id": folder_id})
 
 
 def _pages(conn: Connection, moved: Sequence[str]) -> list[tuple[str, str, str]]:
@@ -48,12 +48,12 @@ def _pages(conn: Connection, moved: Sequence[str]) -> list[tuple[str, str, str]]
     )
     return [
         (
-            one,
+            folder_id,
             name,
             f"“{name}” is kept as {count} {'file' if count == 1 else 'files'} in the synced folder {path}, "
             "which stays with this project: they stay and are no longer updated.",
         )
-        for one, path, name, count in conn.execute(statement)
+        for folder_id, path, name, count in conn.execute(statement)
     ]
 
 
@@ -62,7 +62,5 @@ def _forget_conflicts(ctx: ActionContext, ids: list[str], moved: Sequence[str]) 
     ctx.conn.execute(conflicts.delete().where(is_among(conflicts.c.document_id, moved)))
 
 
-carrier = Carrier(
-    ties=(Tie("sync_tie", _folders, _untie), Tie("sync_tie", _pages, _forget_conflicts)),
-)
+carrier = Carrier(ties=(Tie("sync_tie", _folders, _untie), Tie("sync_tie", _pages, _forget_conflicts)))
 """How synced folders take part in a transfer: nothing of them comes along, since their files stay where they are."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from armarium.commandline import (
+from armarium_cli.api import (
     Commands,
     Finder,
     Refused,
@@ -24,14 +24,16 @@ sync = commands.group("sync", "Folders in which the project's pages are kept as 
 def _folder_id(session: Session, named: str) -> str:
     """Return the id of the synced folder that is meant."""
     listed: list[dict[str, Any]] = session.get("/api/sync-folders")["folders"]
-    meant = (named, full_path(named))
-    found = [one for one in listed if {one["id"], one["path"], Path(one["path"]).name}.intersection(meant)]
-    if len(found) != 1:
-        ties = ", ".join(one["path"] for one in listed) or "none"
+    spellings = (named, full_path(named))
+    matches = [
+        row for row in listed if {row["id"], row["path"], Path(row["path"]).name}.intersection(spellings)
+    ]
+    if len(matches) != 1:
+        ties = ", ".join(row["path"] for row in listed) or "none"
         raise Refused(
-            f"{named} is {'several' if found else 'no'} synced folder{'s' if found else ''}. Tied: {ties}."
+            f"{named} is {'several' if matches else 'no'} synced folder{'s' if matches else ''}. Tied: {ties}."
         )
-    return str(found[0]["id"])
+    return str(matches[0]["id"])
 
 
 Where = Annotated[str, "A synced folder: its path, its name or its id.", Finder(_folder_id)]
@@ -51,44 +53,42 @@ def add(
         "mode": "keep-arranged" if keep_arranged else "index",
     }
     with project_session() as session:
-        made = session.post("/api/sync-folders", body)
-    answer(made, f"{body['path']} is tied; its files are being written in the background.")
+        tied = session.post("/api/sync-folders", body)
+    answer(tied, f"{body['path']} is tied; its files are being written in the background.")
 
 
 @sync.asks(
     "list",
     "GET /api/sync-folders",
-    says=lambda found: "\n\n".join(map(_describe_folder, found["folders"])) or "No folder is tied.",
+    says=lambda result: "\n\n".join(map(_describe_folder, result["folders"])) or "No folder is tied.",
 )
 def list_folders() -> None:
     """List the synced folders and the state of their files."""
 
 
-def _describe_folder(one: dict[str, Any]) -> str:
+def _describe_folder(folder: dict[str, Any]) -> str:
     """Format a synced folder as text."""
     lines = [
-        f"{one['path']}{'' if one['there'] else ' (missing at the moment)'}",
-        f"  {', '.join(one['formats']) or 'no formats'}, {one['mode']}, intake {'on' if one['intake'] else 'off'}",
-        f"  {plural(len(one['files']), 'file')}, {plural(one['pending'], 'page')} waiting",
+        f"{folder['path']}{'' if folder['there'] else ' (missing at the moment)'}",
+        f"  {', '.join(folder['formats']) or 'no formats'}, {folder['mode']}, intake {'on' if folder['intake'] else 'off'}",
+        f"  {plural(len(folder['files']), 'file')}, {plural(folder['pending'], 'page')} waiting",
     ]
-    if one["watched"]:
-        lines.append(f"  watched: {one['watched']}")
+    if folder["watched"]:
+        lines.append(f"  watched: {folder['watched']}")
     for title, name in (
         ("changed outside", "changed_outside"),
         ("deleted outside", "deleted_outside"),
         ("in the way", "in_the_way"),
     ):
-        lines += [f"  {title}: {path}" for path in one[name]]
-    lines += [f"  conflict: {row['path']}" for row in one["conflicts"]]
-    lines += [f"  no longer written: {row['path']}: {row['why']}" for row in one["left_behind"]]
-    lines += [f"  not read back: {row['path']}: {row['why']}" for row in one["not_read_back"]]
+        lines += [f"  {title}: {path}" for path in folder[name]]
+    lines += [f"  conflict: {row['path']}" for row in folder["conflicts"]]
+    lines += [f"  no longer written: {row['path']}: {row['why']}" for row in folder["left_behind"]]
+    lines += [f"  not read back: {row['path']}: {row['why']}" for row in folder["not_read_back"]]
     return "\n".join(lines)
 
 
 @sync.asks(
-    "remove ~/Shared/letters",
-    "DELETE /api/sync-folders/{folder}",
-    says="{folder} is untied; its files stay.",
+    "remove ~/Shared/letters", "DELETE /api/sync-folders/{folder}", says="{folder} is untied; its files stay."
 )
 def remove(folder: Where) -> None:
     """Untie a folder; its files stay."""
@@ -106,10 +106,10 @@ def intake(
         path = f"/api/sync-folders/{_folder_id(session, folder)}/intake"
         if switch is not None:
             session.put(path, {"on": switch == "on"})
-        found = session.get(path)
-    counts = [f"{count} {name}" for name, count in found["would_bring_in"].items()]
-    counts.append(plural(found["images"], "new picture"))
-    answer(found, f"Intake is {'on' if found['on'] else 'off'}. Would come in now: {', '.join(counts)}.")
+        preview = session.get(path)
+    counts = [f"{count} {name}" for name, count in preview["would_bring_in"].items()]
+    counts.append(plural(preview["images"], "new picture"))
+    answer(preview, f"Intake is {'on' if preview['on'] else 'off'}. Would come in now: {', '.join(counts)}.")
 
 
 @sync.example("arrange ~/Scans/box-1")
@@ -124,26 +124,24 @@ def arrange(
         path = f"/api/sync-folders/{_folder_id(session, folder)}"
         if keep is not None:
             session.put(f"{path}/mode", {"mode": "keep-arranged" if keep else "index"})
-        found = session.get(f"{path}/arrangement")
-    lines = [f"{move['from_path']} -> {move['to_path']}" for move in found["moves"]]
-    lines += [f"{one['path']} is not moved: {one['why']}" for one in found["refused"]]
-    answer(found, "\n".join(lines) or "Every file is where its document is.")
+        plan = session.get(f"{path}/arrangement")
+    lines = [f"{move['from_path']} -> {move['to_path']}" for move in plan["moves"]]
+    lines += [f"{row['path']} is not moved: {row['why']}" for row in plan["refused"]]
+    answer(plan, "\n".join(lines) or "Every file is where its document is.")
 
 
 @sync.example("duplicates --remove")
-def duplicates(
-    gone: Annotated[bool, "--remove: Send the duplicates to the Trash."] = False,
-) -> None:
+def duplicates(gone: Annotated[bool, "--remove: Send the duplicates to the Trash."] = False) -> None:
     """List files that several documents have, or send all but one document of each to the Trash."""
     with project_session() as session:
-        found = session.get("/api/sync-folders/duplicates")
-        ids = [one["id"] for group in found["groups"] for one in group["remove"]]
+        result = session.get("/api/sync-folders/duplicates")
+        ids = [row["id"] for group in result["groups"] for row in group["remove"]]
         if gone and ids:
             session.post("/api/sync-folders/duplicates/remove", {"document_ids": ids})
     lines = [
         f"{group['path']}: keep {group['keep']['name']}, {plural(len(group['remove']), 'duplicate')}"
-        for group in found["groups"]
+        for group in result["groups"]
     ]
     if gone and ids:
         lines.append(f"{plural(len(ids), 'document')} sent to the Trash.")
-    answer(found, "\n".join(lines) or "No file belongs to several documents.")
+    answer(result, "\n".join(lines) or "No file belongs to several documents.")

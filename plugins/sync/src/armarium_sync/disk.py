@@ -141,18 +141,18 @@ class Disk:
 
     def digest(self, path: str) -> str | None:
         """Return the SHA-256 of its bytes, None if nothing is there; Unusable as for `read`, but for any size."""
-        place, found = self.place(path), hashlib.sha256()
+        place, hasher = self.place(path), hashlib.sha256()
         try:
             with open_plain(place, self._is_closed) as file:
                 while chunk := file.read(1 << 20):
-                    found.update(chunk)
+                    hasher.update(chunk)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except (Invalid, PathNotAllowed) as refusal:
             raise Unusable(refusal.detail) from None
         except OSError as error:
             raise Unusable(f"It cannot be read: {error.strerror or error}.") from None
-        return found.hexdigest()
+        return hasher.hexdigest()
 
     def write(self, path: str, data: bytes, is_ours: Callable[[str], bool], *, settle: bool = True) -> str:
         """Write *data* there, completely or not at all; return its new stamp. Without *settle*, its name is
@@ -161,10 +161,10 @@ class Disk:
         """
         place = self.place(path)
         self._make_folder(place.parent)
-        there = self.digest(path) if os.path.lexists(place) else None
+        digest = self.digest(path) if os.path.lexists(place) else None
         mode = None
-        if there is not None:
-            if not is_ours(there):
+        if digest is not None:
+            if not is_ours(digest):
                 raise Unusable("There is another file there; it is not overwritten.")
             mode = stat.S_IMODE(place.lstat().st_mode)
             if not mode & 0o222:
@@ -177,7 +177,7 @@ class Disk:
                 if mode is not None:
                     os.chmod(fresh, mode)
                 flush(file.fileno())
-            if there is None:
+            if digest is None:
                 try:
                     put_where_nothing_is(fresh, place)
                 except FileExistsError:
@@ -211,8 +211,8 @@ class Disk:
             os.replace(swap, place)
             return
         inner = f"{path.rpartition('/')[0]}/{swap.name}".lstrip("/")
-        there = self.digest(inner)
-        if there is not None and not is_ours(there):
+        digest = self.digest(inner)
+        if digest is not None and not is_ours(digest):
             exchange(swap, place)
             swap.unlink()
             raise Unusable("It was changed at this very moment; it is not overwritten.")
@@ -305,8 +305,8 @@ class Disk:
         if name == self.marker:
             return None
         if "-swap-" in name:
-            there = self.digest(path)
-            if there is not None and not is_ours(there):
+            digest = self.digest(path)
+            if digest is not None and not is_ours(digest):
                 return "The engine was killed while it replaced a file that was being changed: this is that file."
         with suppress(OSError):
             self.place(path).unlink()

@@ -32,7 +32,7 @@ def duplicates_of(conn: Connection) -> list[dict[str, Any]]:
     """
     held: dict[tuple[str, str | None], list[tuple[bool, dict[str, Any]]]] = {}
     for path, checksum, identity, name, parent_id, created_at, parent, count in raw_of(conn).execute(_HELD):
-        one = {
+        document = {
             "id": identity,
             "name": name,
             "parent_id": parent_id,
@@ -40,14 +40,14 @@ def duplicates_of(conn: Connection) -> list[dict[str, Any]]:
             "passes": count,
         }
         elsewhere = _normalise_name(parent or "") != _normalise_name(PurePath(path).parent.name)
-        held.setdefault((path, checksum), []).append((elsewhere, one))
-    found = []
+        held.setdefault((path, checksum), []).append((elsewhere, document))
+    groups = []
     for (path, checksum), listed in held.items():
         if len(listed) > 1:
             # Sorting is stable: within the folder, and among the others, the oldest comes first.
-            first, *rest = [one for _, one in sorted(listed, key=lambda pair: pair[0])]
-            found.append({"path": path, "checksum": checksum, "keep": first, "remove": rest})
-    return found
+            first, *rest = [document for _, document in sorted(listed, key=lambda pair: pair[0])]
+            groups.append({"path": path, "checksum": checksum, "keep": first, "remove": rest})
+    return groups
 
 
 def _normalise_name(name: str) -> str:

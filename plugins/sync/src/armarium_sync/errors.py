@@ -43,16 +43,16 @@ folder_gone = Conflict.saying(
 )
 
 
-def not_duplicates(ids: Iterable[str], kept: Iterable[str]) -> Conflict:
+def not_duplicates(ids: Iterable[str], kept_ids: Iterable[str]) -> Conflict:
     """409: some of the documents are to be kept, or are no longer duplicates."""
-    gone, staying = sorted(ids), sorted(kept)
-    said = []
+    gone, staying = sorted(ids), sorted(kept_ids)
+    parts = []
     if staying:
-        said.append(f"{', '.join(staying)} would be kept")
+        parts.append(f"{', '.join(staying)} would be kept")
     if gone:
-        said.append(f"{', '.join(gone)} is not a duplicate (any more)")
+        parts.append(f"{', '.join(gone)} is not a duplicate (any more)")
     return Conflict(
-        f"Nothing was removed: {'; '.join(said)}. List the duplicates again, and name only those under remove.",
+        f"Nothing was removed: {'; '.join(parts)}. List the duplicates again, and name only those under remove.",
         code="not_a_duplicate",
         document_ids=gone,
         kept=staying,

@@ -6,21 +6,18 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import Row, select
 
-from armarium.api import ServiceError
+from armarium.api import Engine, Library, ServiceError
 from armarium_sync.arranging import carry_out
 from armarium_sync.looking import SETTLED, Sight, StrangerFile, beside_image, look
-from armarium_sync.noting import clear_leavings, note
+from armarium_sync.noting import clear_leavings, note, settle_reports
 from armarium_sync.placing import folder_for
 from armarium_sync.queries import row_of_file
 from armarium_sync.records import folders
 from armarium_sync.rows import change_file, disk_of, waiting
-
-if TYPE_CHECKING:
-    from armarium.api import Engine, Library
 
 log = logging.getLogger("armarium.sync")
 
@@ -76,6 +73,7 @@ class Looker:
             return outcome
         with self.library.db.write() as conn:
             sight.others += clear_leavings(conn, folder.id, disk, sight)
+            settle_reports(conn, folder.id, disk, sight)
             note(conn, folder, sight)
         if folder.intake:
             self._take_changes(folder, sight)
@@ -153,14 +151,14 @@ class Looker:
                 # Nothing on the disk will report them: they come in with the next scan, which follows at once.
                 self.outcome.again = SETTLED
 
-    def _follow(self, folder: Row[Any], found: StrangerFile) -> None:
+    def _follow(self, folder: Row[Any], stranger: StrangerFile) -> None:
         self.check()
         with self.library.db.read_all() as conn:
-            row = row_of_file(conn, folder.id, found.entry.path)
+            row = row_of_file(conn, folder.id, stranger.entry.path)
         if row is None:
             return
         try:
             self.act("sync.follow", {"file_id": row.id})
             self.outcome.followed += 1
         except ServiceError as refusal:
-            self.warn(f"{found.entry.path}: {refusal.detail}")
+            self.warn(f"{stranger.entry.path}: {refusal.detail}")

@@ -68,14 +68,8 @@ def look_at(job: JobContext) -> dict[str, Any]:
             "Files are still being written; they will be read when they no longer change.",
             seconds=outcome.again,
         )
-    return {
-        "there": True,
-        "passes": outcome.passes,
-        "images": outcome.images,
-        "followed": outcome.followed,
-        "moved": outcome.moved,
-        "refused": outcome.refused,
-    }
+    names = ("passes", "images", "followed", "moved", "refused")
+    return {"there": True, **{name: getattr(outcome, name) for name in names}}
 
 
 def write_files(job: JobContext) -> dict[str, Any]:

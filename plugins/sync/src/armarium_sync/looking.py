@@ -8,20 +8,17 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import Connection, Row, select
 
-from armarium.api import is_among
+from armarium.api import Library, is_among
 from armarium_documents.api import LAYOUT_SUFFIXES
 from armarium_source_model.api import passes
 from armarium_sync.disk import Disk, Entry, Unusable
 from armarium_sync.identifiers import PLACES, lasting_id
 from armarium_sync.names import lasting_id_of, maker_of
 from armarium_sync.rows import DocumentFile, documents_in, files_of, find_owned, is_known
-
-if TYPE_CHECKING:
-    from armarium.api import Library
 
 PICTURES = frozenset(
     {".jpg", ".jpeg", ".jpe", ".png", ".tif", ".tiff", ".pdf", ".webp", ".jp2", ".j2k", ".bmp", ".gif"}
@@ -97,34 +94,39 @@ class _Look:
             PurePosixPath(row.path).suffix.casefold() for row in rows.values() if row.role == "layout"
         }
         held = documents_in(self.conn, self.folder.path)
-        pictures = {one.path: one for one in held}
-        seen: set[str] = set()
+        pictures = {document.path: document for document in held}
+        paths: set[str] = set()
         strangers: list[StrangerFile] = []
         for entry in self.disk.walk(time.time_ns()):
+            row = rows.get(entry.path)
             if entry.why is not None:
-                strangers.append(StrangerFile(entry, "other", why=entry.why))
+                stranger = StrangerFile(entry, "other", why=entry.why)
+                if row is None or row.role == "other":
+                    strangers.append(stranger)
+                else:
+                    self.sight.blocked.append((row, stranger))
+                    paths.add(entry.path)
                 continue
             if self.disk.is_own_name(entry.path):
                 if not entry.path.endswith(self.disk.marker):
                     self.sight.left_over.append(entry.path)
                 continue
-            seen.add(entry.path)
-            row = rows.get(entry.path)
+            paths.add(entry.path)
             if row is not None and row.role in ("layout", "loss"):
                 self._of_ours(row, entry)
             elif entry.path not in pictures:
-                stranger = self._of_others(entry, row)
-                if stranger is not None:
-                    strangers.append(stranger)
+                other = self._of_others(entry, row)
+                if other is not None:
+                    strangers.append(other)
         for row in rows.values():
-            if row.role in ("layout", "loss") and row.path not in seen:
+            if row.role in ("layout", "loss") and row.path not in paths:
                 # A folder that cannot be listed hides its files; only what certainly does not exist is gone.
                 try:
                     if self.disk.stamp(row.path) is None:
                         self.sight.gone.append(row)
                 except Unusable as error:
                     strangers.append(StrangerFile(Entry(row.path, "", 0.0), "other", why=str(error)))
-        self.sight.in_place = {one.path for one in held if one.path in seen}
+        self.sight.in_place = {document.path for document in held if document.path in paths}
         self._match(strangers, self.sight.in_place, held)
         return self.sight
 
@@ -148,6 +150,8 @@ class _Look:
             return
         if digest is None:
             self.sight.gone.append(row)
+        elif digest != row.digest and (why := self._of_another_page(row)) is not None:
+            self.sight.blocked.append((row, StrangerFile(entry, "other", digest, why=why)))
         elif digest == row.digest or is_known(self.conn, self.folder.id, digest):
             self.sight.same.append((row, entry.stamp, digest))
         elif row.digest is None:
@@ -157,6 +161,16 @@ class _Look:
             )
         elif self._at_rest(entry):
             self.sight.changed.append((row, entry.stamp, digest))
+
+    def _of_another_page(self, row: Row[Any]) -> str | None:
+        """Return why a file is none of its page: it carries the id of another, as where two files were swapped."""
+        try:
+            carries = lasting_id(self.disk.read(row.path), "") if row.role == "layout" else None
+        except (Unusable, FileNotFoundError):
+            return None
+        if carries is None or carries == row.document_id:
+            return None
+        return "It carries the id of another page; put the file of this page back, or remove it."
 
     def _of_others(self, entry: Entry, row: Row[Any] | None) -> StrangerFile | None:
         """Return what a file of others is; None while it is being written."""
@@ -190,10 +204,10 @@ class _Look:
 
         return StrangerFile(entry, kind, hashlib.sha256(data).hexdigest(), lasting_id(data, name), known=row)
 
-    def _match(self, found: list[StrangerFile], in_place: set[str], held: list[DocumentFile]) -> None:
-        layouts = [stranger for stranger in found if stranger.kind == "layout"]
-        images = [stranger for stranger in found if stranger.kind == "picture"]
-        self.sight.others += [stranger for stranger in found if stranger.kind == "other"]
+    def _match(self, strangers: list[StrangerFile], in_place: set[str], held: list[DocumentFile]) -> None:
+        layouts = [stranger for stranger in strangers if stranger.kind == "layout"]
+        images = [stranger for stranger in strangers if stranger.kind == "picture"]
+        self.sight.others += [stranger for stranger in strangers if stranger.kind == "other"]
         self._match_moved(layouts)
         self._match_adopted(layouts)
         self._match_images(images, in_place, held)
@@ -230,21 +244,21 @@ class _Look:
 
     def _match_adopted(self, layouts: list[StrangerFile]) -> None:
         """Adopt layout files from which a pass of the project was read: from now on they are the project's."""
-        asked = select(passes.c.import_checksum, passes.c.document_id, passes.c.import_format).where(
+        query = select(passes.c.import_checksum, passes.c.document_id, passes.c.import_format).where(
             is_among(passes.c.import_checksum, {layout.digest for layout in layouts}),
             passes.c.deleted_at.is_(None),
         )
         sources: dict[str, list[tuple[str, str]]] = {}
-        for checksum, document_id, format_name in self.conn.execute(asked):
+        for checksum, document_id, format_name in self.conn.execute(query):
             sources.setdefault(checksum, []).append((document_id, format_name))
         rows = files_of(self.conn, self.folder.id, ("layout",))
-        taken = {(row.document_id, row.format) for row in rows}
-        kept = {*PLACES, *self.folder.formats}
+        pairs = {(row.document_id, row.format) for row in rows}
+        formats = {*PLACES, *self.folder.formats}
         for layout in list(layouts):
             of = sources.get(layout.digest or "", [])
-            if len(of) == 1 and of[0] not in taken and layout.carries is None and of[0][1] in kept:
+            if len(of) == 1 and of[0] not in pairs and layout.carries is None and of[0][1] in formats:
                 self.sight.adopted.append((layout, *of[0]))
-                taken.add(of[0])
+                pairs.add(of[0])
                 layouts.remove(layout)
         ours = {row.document_id for row in rows}
         for layout in layouts:
@@ -269,12 +283,12 @@ class _Look:
         for document in held:
             if document.live and document.path not in in_place and document.checksum:
                 missing.setdefault(document.checksum, []).append(document)
-        there: dict[str, int] = {}
+        counts: dict[str, int] = {}
         for image in images:
-            there[image.digest or ""] = there.get(image.digest or "", 0) + 1
+            counts[image.digest or ""] = counts.get(image.digest or "", 0) + 1
         for image in images:
             away = missing.get(image.digest or "", [])
-            if len(away) == 1 and there[image.digest or ""] == 1:
+            if len(away) == 1 and counts[image.digest or ""] == 1:
                 self.sight.followed.append((away[0], image))
             elif image.digest in known:
                 image.why = (
@@ -297,9 +311,9 @@ def beside_image(path: str, layouts: list[StrangerFile]) -> list[StrangerFile]:
     An exported file has part of an id after the name of its page, and contains the text of that page only.
     """
     stem = PurePosixPath(path).stem.split(".")[0]
-    found = []
+    beside = []
     for layout in layouts:
         first, _, rest = PurePosixPath(layout.entry.path).name.partition(".")
         if first == stem and "--" not in rest:
-            found.append(layout)
-    return found
+            beside.append(layout)
+    return beside

@@ -7,6 +7,9 @@ import unicodedata
 
 from armarium.api import graphemes
 
+REPORT = ".loss.json"
+"""What is added to the name of a file for that of the report of its losses."""
+
 LONGEST = 240
 """The longest name written, in bytes: file systems allow 255, and the name of a loss report or temporary file
 is longer.
@@ -90,19 +93,19 @@ def cut(text: str, longest: int) -> str:
     """Return the beginning of *text* in at most *longest* bytes, without separating a mark from its letter."""
     if _bytes(text) <= longest:
         return text
-    taken, room = "", longest
+    beginning, room = "", longest
     for letter in graphemes(text):
         room -= _bytes(letter)
         if room < 0:
             break
-        taken += letter
-    return taken.rstrip(" .") or "_"
+        beginning += letter
+    return beginning.rstrip(" .") or "_"
 
 
 def layout_name(title: str, lasting_id: str, extension: str) -> str:
     """Return `<title>--<lasting id><extension>`."""
     tail = f"--{lasting_id}{extension}"
-    return lawful(plain_title(title), LONGEST - len(tail) - len(".loss.json")) + tail
+    return lawful(plain_title(title), LONGEST - len(tail) - len(REPORT)) + tail
 
 
 def number_name(name: str, number: int) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import Row, select
 
-from armarium.api import ActionContext, json_text, raw_of
+from armarium.api import ActionContext, Engine, Library, json_text, raw_of
 from armarium_documents.api import documents, pages_under
 from armarium_source_model.api import segments
 from armarium_sync.actions.folders import ARRANGE, LOOK, WRITE, queue
@@ -16,9 +16,6 @@ from armarium_sync.queueing import put_in_queue
 from armarium_sync.records import folders
 from armarium_sync.rows import wait_for
 from armarium_sync.watching import tend
-
-if TYPE_CHECKING:
-    from armarium.api import Engine, Library
 
 REPLACING = frozenset({"document.move", "document.update", "document.restore", "document.create"})
 """Actions after which a document may have moved or have a new name."""
@@ -52,9 +49,8 @@ def step_ends(ctx: ActionContext) -> None:
             if folder.id in tied:
                 _begin(ctx, folder)
     changed = _list_changed(ctx)
-    taken_in = "sync.take_in" in ctx.ran
     for folder in ties:
-        if changed and folder.formats and not taken_in:
+        if changed and folder.formats:
             wait_for(ctx.conn, folder.id, changed, int(time.time() * 1000))
             queue(ctx, WRITE, folder)
         if folder.mode == "keep-arranged" and not ours and REPLACING & ctx.ran.keys():

@@ -10,8 +10,18 @@ from sqlalchemy import Connection, Row, select
 from armarium.api import new_id
 from armarium_sync.disk import Disk, Entry, Unusable
 from armarium_sync.looking import Sight, StrangerFile
+from armarium_sync.names import REPORT
 from armarium_sync.records import files, versions_known
-from armarium_sync.rows import change_file, files_of, forget_files, know, move_row, put_file, wait_for
+from armarium_sync.rows import (
+    change_file,
+    files_of,
+    forget_files,
+    is_known,
+    know,
+    move_row,
+    put_file,
+    wait_for,
+)
 
 
 def clear_leavings(conn: Connection, folder_id: str, disk: Disk, sight: Sight) -> list[StrangerFile]:
@@ -29,6 +39,27 @@ def clear_leavings(conn: Connection, folder_id: str, disk: Disk, sight: Sight) -
             if why is not None:
                 staying.append(StrangerFile(Entry(path, disk.stamp(path) or "", 0.0), "other", why=why))
     return staying
+
+
+def settle_reports(conn: Connection, folder_id: str, disk: Disk, sight: Sight) -> None:
+    """Have the reports of losses go along with their files, or go where these are gone; one that somebody changed stays."""
+    reports = {row.path: row for row in files_of(conn, folder_id, ("loss",))}
+    moved: list[tuple[Row[Any], str | None]] = [(row, stranger.entry.path) for row, stranger in sight.moved]
+    for row, place in [*moved, *((row, None) for row in sight.gone if row.role == "layout")]:
+        report = reports.get(f"{row.path}{REPORT}")
+        if report is None:
+            continue
+        with suppress(Unusable):
+            digest = disk.digest(report.path)
+            if digest is not None and not is_known(conn, folder_id, digest):
+                continue
+            if digest is not None and place is not None:
+                disk.move(report.path, f"{place}{REPORT}")
+                move_row(conn, report, f"{place}{REPORT}")
+                continue
+            if digest is not None:
+                disk.clear(report.path, lambda _: True)
+            forget_files(conn, [report.id])
 
 
 def note(conn: Connection, folder: Row[Any], sight: Sight) -> bool:
@@ -70,16 +101,19 @@ def note(conn: Connection, folder: Row[Any], sight: Sight) -> bool:
             why=None,
         )
         know(conn, folder.id, [stranger.digest or ""], "taken-in")
-    for row in [row for row, _ in sight.blocked if row.state != "in-the-way"]:
+    for row, stranger in [(row, other) for row, other in sight.blocked if row.state != "in-the-way"]:
         change_file(
-            conn, row.id, state="in-the-way", why="There is another file there; it is not overwritten."
+            conn,
+            row.id,
+            state="in-the-way",
+            why=stranger.why or "There is another file there; it is not overwritten.",
         )
     return _note_others(conn, folder, sight) or bool(back)
 
 
 def _note_others(conn: Connection, folder: Row[Any], sight: Sight) -> bool:
     known = {row.path: row for row in files_of(conn, folder.id, ("other",))}
-    listed = [*sight.others, *sight.beside, *sight.images, *(found for _, found in sight.followed)]
+    listed = [*sight.others, *sight.beside, *sight.images, *(stranger for _, stranger in sight.followed)]
     fresh: list[dict[str, Any]] = []
     for stranger in listed:
         row = known.pop(stranger.entry.path, None)

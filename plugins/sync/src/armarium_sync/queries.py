@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, select
 
 from armarium.api import Library, find_withheld, is_among, query
-from armarium_documents.api import documents
+from armarium_documents.api import documents, pages_under
 from armarium_sync.arranging import plan_of
 from armarium_sync.disk import Disk, Unusable
 from armarium_sync.duplicates import duplicates_of
@@ -18,10 +18,13 @@ from armarium_sync.errors import folder_gone
 from armarium_sync.looking import look
 from armarium_sync.principal import KEEPER
 from armarium_sync.records import Arrangement, Duplicates, Folder, Folders, Intake, files, folders, pending
-from armarium_sync.rows import disk_of, files_of, in_conflict
+from armarium_sync.rows import disk_of, files_of, imported_among, in_conflict
 
 HELD = "sync.watch"
 """The name under which an open project stores the watch of its folders."""
+
+GONE = "Its page is in the Trash or was removed."
+DIVIDED = "Its page was split, and the files of the parts are written instead."
 
 
 @query(
@@ -45,32 +48,30 @@ def entry_of(
     its page. A connection that was lent for a caller leaves them out itself.
     """
     disk = disk_of(library, folder)
-    there = disk.is_there()
+    is_there = disk.is_there()
     known = [row for row in files_of(conn, folder.id) if row.document_id not in hidden]
     layouts = [row for row in known if row.role == "layout"]
     ours = [row for row in layouts if row.digest is not None]
-    seen = {row.id: _read_digest(disk, row) if there else row.seen for row in ours}
+    digests = {row.id: _read_digest(disk, row) if is_there else row.seen for row in ours}
     held = in_conflict(conn, folder.id)
     written = [row.written_at for row in ours if row.written_at is not None]
-    barred = _find_barred(library, [row.document_id for row in ours])
+    barred = _find_left(conn, library, {row.document_id for row in ours if row.document_id is not None})
     pictures = [row for row in known if row.role == "other" and row.state == "tried"]
-    made = _documents_at(conn, folder, [row.path for row in pictures])
+    ids_by_path = _documents_at(conn, folder, [row.path for row in pictures])
     watch = library.held.get(HELD)
+    taken_in = [row for row in layouts if row.state == "taken-in"]
+    imported_ids = imported_among(conn, taken_in)
+    undone = {row.id for row in taken_in} - imported_ids
     return {
         **(Folder.rows.get(conn, folder.id) or {}),
-        "there": there,
+        "there": is_there,
         "watched": None if watch is None else watch.describe(folder.id),
         "last_written": max(written, default=None),
         "pending": conn.execute(
             select(func.count()).select_from(pending).where(pending.c.folder_id == folder.id)
         ).scalar_one(),
         "files": [
-            {
-                "path": row.path,
-                "document_id": row.document_id,
-                "format": row.format,
-                "written_at": row.written_at,
-            }
+            {name: getattr(row, name) for name in ("path", "document_id", "format", "written_at")}
             for row in ours
             if row.document_id is not None
         ],
@@ -80,21 +81,23 @@ def entry_of(
             for row in layouts
             if row.id in held
         ],
-        "changed_outside": [row.path for row in ours if seen[row.id] not in (None, row.digest)],
-        "deleted_outside": [row.path for row in ours if seen[row.id] is None],
+        "changed_outside": [
+            row.path for row in ours if digests[row.id] not in (None, row.digest) or row.id in undone
+        ],
+        "deleted_outside": [row.path for row in ours if digests[row.id] is None],
         "taken_in": [
-            {"path": row.path, "document_id": row.document_id} for row in layouts if row.state == "taken-in"
+            {"path": row.path, "document_id": row.document_id} for row in taken_in if row.id in imported_ids
         ]
-        + [{"path": path, "document_id": one} for path, one in made.items()],
+        + [{"path": path, "document_id": document_id} for path, document_id in ids_by_path.items()],
         "not_read_back": [
             {"path": row.path, "why": row.why}
             for row in known
-            if row.why is not None and row.state != "in-the-way" and row.path not in made
+            if row.why is not None and row.state != "in-the-way" and row.path not in ids_by_path
         ],
         "left_behind": [
             {"path": row.path, "document_id": row.document_id, "why": barred[row.document_id]}
             for row in ours
-            if row.document_id in barred and seen[row.id] is not None
+            if row.document_id in barred and digests[row.id] is not None
         ],
     }
 
@@ -110,18 +113,27 @@ def _read_digest(disk: Disk, row: Row[Any]) -> str | None:
         return str(row.seen) if row.seen is not None else None
 
 
-def _find_barred(library: Library, ids: list[str]) -> dict[str, str]:
-    """Return those of the pages with files that may no longer be exported. The answer is the same for every caller."""
-    return find_withheld(library, KEEPER, list(dict.fromkeys(ids)), "export")
+def _find_left(conn: Connection, library: Library, ids: Collection[str]) -> dict[str, str]:
+    """Return those of the pages with files that are no longer written, and why. Rights answer the same for every caller."""
+    live = select(documents.c.id).where(is_among(documents.c.id, ids), documents.c.deleted_at.is_(None))
+    live_ids = set(conn.execute(live).scalars())
+    pages = pages_under(conn, sorted(live_ids))
+    reasons = {
+        document_id: DIVIDED if document_id in live_ids else GONE for document_id in {*ids}.difference(pages)
+    }
+    return reasons | find_withheld(library, KEEPER, pages, "export")
 
 
 def _documents_at(conn: Connection, folder: Row[Any], paths: list[str]) -> dict[str, str]:
     """Return the live documents whose own file is at these places."""
     full = {os.path.join(folder.path, *path.split("/")): path for path in paths}
-    asked = select(documents.c.path, documents.c.id).where(
+    statement = select(documents.c.path, documents.c.id).where(
         is_among(documents.c.path, full), documents.c.deleted_at.is_(None)
     )
-    return {full[path]: one for path, one in conn.execute(asked.order_by(documents.c.id.desc()))}
+    return {
+        full[path]: document_id
+        for path, document_id in conn.execute(statement.order_by(documents.c.id.desc()))
+    }
 
 
 @query(
@@ -141,7 +153,7 @@ def preview_intake(conn: Connection, library: Library, folder_id: str) -> dict[s
         row.format for row, _, _ in sight.changed if row.role == "layout" and row.state != "refused"
     )
     # A file may have been moved and changed.
-    counts.update(row.format for row, found in sight.moved if found.digest != row.digest)
+    counts.update(row.format for row, stranger in sight.moved if stranger.digest != row.digest)
     return {"on": folder.intake, "would_bring_in": dict(counts), "images": len(sight.images)}
 
 

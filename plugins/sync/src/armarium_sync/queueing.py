@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sqlalchemy import select
 
-from armarium.api import is_waiting
+from armarium.api import Engine, Library, is_waiting
 from armarium_sync.principal import KEEPER
 from armarium_sync.records import folders
-
-if TYPE_CHECKING:
-    from armarium.api import Engine, Library
 
 TITLES = {
     "write-to-folder": "Write to the folder",

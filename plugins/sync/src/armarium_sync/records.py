@@ -41,7 +41,7 @@ class TieParams(Params):
     """A folder on the engine's disk in which the project's pages are kept as files."""
 
     path: MaterialPath
-    formats: Annotated[list[Format], Field(max_length=3)]
+    formats: Annotated[list[Format], Field(max_length=20)]
     mode: Mode = "index"
 
 

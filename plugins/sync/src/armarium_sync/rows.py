@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, or_, select
 
-from armarium.api import json_text, new_id, raw_of
+from armarium.api import Library, is_among, json_text, new_id, raw_of
 from armarium_documents.api import documents, representations
-from armarium_source_model.api import passes, segments
+from armarium_source_model.api import passes, read_lines, segments
 from armarium_sync.disk import Disk
 from armarium_sync.records import conflicts, files, pending, versions_known
-
-if TYPE_CHECKING:
-    from armarium.api import Library
 
 OURS = ("layout", "loss")
 
@@ -40,8 +37,8 @@ def disk_of(library: Library, folder: Row[Any] | Mapping[str, Any]) -> Disk:
 
 def files_of(conn: Connection, folder_id: str, roles: Sequence[str] | None = None) -> list[Row[Any]]:
     """Return the known files of the folder, by path."""
-    asked = select(files).where(files.c.folder_id == folder_id).order_by(files.c.path)
-    return list(conn.execute(asked if roles is None else asked.where(files.c.role.in_(roles))))
+    query = select(files).where(files.c.folder_id == folder_id).order_by(files.c.path)
+    return list(conn.execute(query if roles is None else query.where(files.c.role.in_(roles))))
 
 
 def file_by_id(conn: Connection, file_id: str) -> Row[Any] | None:
@@ -58,8 +55,8 @@ def documents_in(conn: Connection, folder: str) -> list[DocumentFile]:
         (len(prefix), prefix),
     )
     return [
-        DocumentFile(one, path[len(prefix) :].replace(os.sep, "/"), checksum, bool(live))
-        for one, path, checksum, live in rows
+        DocumentFile(document_id, path[len(prefix) :].replace(os.sep, "/"), checksum, bool(live))
+        for document_id, path, checksum, live in rows
     ]
 
 
@@ -95,8 +92,8 @@ def is_placed(row: Row[Any], document_id: str) -> bool:
 def is_as_imported(conn: Connection, pass_id: str, digest: str) -> bool:
     """Return whether a pass is the one read from the file with that *digest*, with nothing changed in it since."""
     p, s, r = passes.c, segments.c, representations.c
-    asked = select(p.created_at).where(p.id == pass_id, p.import_checksum == digest)
-    read_at = conn.execute(asked).scalar()
+    query = select(p.created_at).where(p.id == pass_id, p.import_checksum == digest)
+    read_at = conn.execute(query).scalar()
     if read_at is None:
         return False
     redrawn = select(s.id).where(
@@ -108,6 +105,47 @@ def is_as_imported(conn: Connection, pass_id: str, digest: str) -> bool:
         .where(s.pass_id == pass_id, or_(r.retracted, r.created_at > read_at))
     )
     return all(conn.execute(statement.limit(1)).first() is None for statement in (redrawn, reread))
+
+
+def imported_among(conn: Connection, rows: Sequence[Row[Any]]) -> set[str]:
+    """Return the ids of those files, as they were last seen, that a live pass of their page was read from."""
+    p = passes.c
+    query = select(p.document_id, p.import_checksum).where(
+        is_among(p.import_checksum, {row.digest for row in rows}), p.deleted_at.is_(None)
+    )
+    live = {tuple(row) for row in conn.execute(query)}
+    return {row.id for row in rows if (row.document_id, row.digest) in live}
+
+
+def pass_taken_in(conn: Connection, row: Row[Any]) -> str | None:
+    """Return the live pass that was read from a file as it was last seen."""
+    p = passes.c
+    query = select(p.id).where(
+        p.document_id == row.document_id, p.import_checksum == row.digest, p.deleted_at.is_(None)
+    )
+    return conn.execute(query.order_by(p.id.desc())).scalar()
+
+
+def says_the_same(conn: Connection, row: Row[Any], pass_id: str) -> bool:
+    """Return whether a file that was taken in still says what the pass *pass_id* does, so that it need not be written.
+
+    One edit may come back in several formats, a pass each; two machines would write them to each other for ever.
+    """
+    own_pass = pass_taken_in(conn, row)
+    if own_pass is None or not is_as_imported(conn, own_pass, row.digest):
+        return False
+    return own_pass == pass_id or have_same_words(conn, row.document_id, own_pass, pass_id)
+
+
+def have_same_words(conn: Connection, document_id: str, this_pass: str, other_pass: str) -> bool:
+    """Return whether the lines of two passes of a page say the same, in their order."""
+
+    def words(pass_id: str) -> list[str]:
+        page = read_lines(conn, document_id, pass_id)
+        texts = page.line_texts()
+        return [texts[line.id].text for line in page.in_order("line") if line.id in texts]
+
+    return words(this_pass) == words(other_pass)
 
 
 def know(conn: Connection, folder_id: str, digests: Iterable[str], kind: str) -> None:
@@ -143,7 +181,7 @@ def move_row(conn: Connection, row: Row[Any], path: str, **values: Any) -> None:
 
 def forget_files(conn: Connection, ids: Iterable[str]) -> None:
     """Delete what is known of files."""
-    raw_of(conn).executemany(f"DELETE FROM {files} WHERE id = ?", [(one,) for one in ids])
+    raw_of(conn).executemany(f"DELETE FROM {files} WHERE id = ?", [(file_id,) for file_id in ids])
 
 
 def forget_at(conn: Connection, folder_id: str, path: str) -> None:
@@ -156,14 +194,14 @@ def wait_for(conn: Connection, folder_id: str, ids: Iterable[str], changed_at: i
     raw_of(conn).executemany(
         f"INSERT INTO {pending} (folder_id, document_id, changed_at) VALUES (?, ?, ?)"
         " ON CONFLICT (folder_id, document_id) DO UPDATE SET changed_at = excluded.changed_at",
-        [(folder_id, one, changed_at) for one in ids],
+        [(folder_id, document_id, changed_at) for document_id in ids],
     )
 
 
 def waiting(conn: Connection, folder_id: str) -> list[tuple[str, int]]:
     """Return (document, millisecond of its last change) of what is to be written, the longest waiting first."""
-    asked = select(pending.c.document_id, pending.c.changed_at).where(pending.c.folder_id == folder_id)
-    return [(row[0], row[1]) for row in conn.execute(asked.order_by(pending.c.changed_at))]
+    query = select(pending.c.document_id, pending.c.changed_at).where(pending.c.folder_id == folder_id)
+    return [(row[0], row[1]) for row in conn.execute(query.order_by(pending.c.changed_at))]
 
 
 def is_waiting(conn: Connection, folder_id: str, document_id: str) -> bool:
@@ -176,16 +214,16 @@ def done_with(conn: Connection, folder_id: str, ids: Iterable[tuple[str, int]]) 
     """Record that these pages were written as they were at that millisecond; later changes remain pending."""
     raw_of(conn).executemany(
         f"DELETE FROM {pending} WHERE folder_id = ? AND document_id = ? AND changed_at = ?",
-        [(folder_id, one, at) for one, at in ids],
+        [(folder_id, document_id, at) for document_id, at in ids],
     )
 
 
 def in_conflict(conn: Connection, folder_id: str) -> dict[str, str]:
     """Return the files of the folder in conflict, each with the newest pass made from the folder's version."""
-    asked = (
+    query = (
         select(conflicts.c.file_id, conflicts.c.pass_id)
         .join(files, files.c.id == conflicts.c.file_id)
         .where(conflicts.c.folder_id == folder_id, files.c.state == "conflict")
         .order_by(conflicts.c.created_at, conflicts.c.id)
     )
-    return {row[0]: row[1] for row in conn.execute(asked)}
+    return {row[0]: row[1] for row in conn.execute(query)}

@@ -51,13 +51,13 @@ class Watch:
         watched = self.folders.get(folder_id)
         return None if watched is None else watched.how
 
-    def tend(self, wanted: dict[str, str]) -> None:
+    def tend(self, paths_by_id: dict[str, str]) -> None:
         """Watch exactly these folders (id to path)."""
         with self._lock:
-            for folder_id in [folder for folder in self.folders if folder not in wanted]:
+            for folder_id in [folder for folder in self.folders if folder not in paths_by_id]:
                 self.folders.pop(folder_id).stop.set()
                 self.engine.stay.let_go(_key(folder_id))
-            for folder_id, path in wanted.items():
+            for folder_id, path in paths_by_id.items():
                 if folder_id not in self.folders:
                     watched = self.folders[folder_id] = _WatchedFolder(path)
                     words = f"It watches the folder {path} ({self.library.path.name})"
@@ -135,13 +135,13 @@ def tend(engine: Engine, library: Library) -> None:
     if not engine.jobs.is_started:
         return
     with library.db.read_all() as conn:
-        wanted = {row.id: row.path for row in tied_folders(conn) if row.intake}
+        paths_by_id = {row.id: row.path for row in tied_folders(conn) if row.intake}
     watch = library.held.get(HELD)
     if watch is None:
-        if not wanted:
+        if not paths_by_id:
             return
         watch = library.held.setdefault(HELD, Watch(engine, library))
-    watch.tend(wanted)
+    watch.tend(paths_by_id)
 
 
 def _key(folder_id: str) -> str:

@@ -1,7 +1,6 @@
 """Writes pages to a synced folder: exported, stamped with their ids, and put in place with a report of losses.
 
-A kill at any moment loses nothing: what is about to be written is recorded beforehand, and pending pages
-remain pending until they are recorded as written.
+A kill at any moment loses nothing: versions are recorded before they are written, and pages are pending until after.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from armarium_formats.api import export_page
 from armarium_sync.disk import Disk, Unusable
 from armarium_sync.errors import disk_refuses, folder_gone
 from armarium_sync.identifiers import lasting_id, stamp_content
-from armarium_sync.names import layout_name
+from armarium_sync.names import REPORT, layout_name
 from armarium_sync.records import files, folders
 from armarium_sync.rows import (
     NEVER_WRITTEN,
@@ -30,12 +29,12 @@ from armarium_sync.rows import (
     done_with,
     forget_at,
     in_conflict,
-    is_as_imported,
     is_known,
     is_placed,
     know,
     move_row,
     put_file,
+    says_the_same,
     wait_for,
     waiting,
 )
@@ -88,20 +87,20 @@ class _Batch:
     results: list[Future[Noting]]
 
 
-def mark_of(engine: Engine, library: Library, document_id: str, format_name: str) -> str | None:
-    """Return what distinguishes a page as it would be written now from any other state; None if it cannot be
-    written.
-    """
-    stated = now()
+def state_of(
+    engine: Engine, library: Library, document_id: str, format_name: str
+) -> tuple[str, str] | tuple[None, None]:
+    """Return what tells a page as it would be written now from any other state, and the pass written; or nothing."""
+    created = now()
     try:
-        made = export_page(engine, library, document_id, format_name, created=stated, cites=False)
+        export = export_page(engine, library, document_id, format_name, created=created, cites=False)
     except ServiceError:
-        return None
-    return _mark(made["content"], stated)
+        return None, None
+    return _mark(export["content"], created), export["choices"]["pass_id"]
 
 
-def _mark(content: str, stated: str) -> str:
-    return hashlib.sha256(content.replace(stated, "").encode()).hexdigest()
+def _mark(content: str, created: str) -> str:
+    return hashlib.sha256(content.replace(created, "").encode()).hexdigest()
 
 
 class Writer:
@@ -137,7 +136,7 @@ class Writer:
             waits = waiting(conn, self.folder_id)
         moment = time.time() * 1000
         limit = moment - quiet * 1000
-        due = [(one, at) for one, at in waits if at <= limit or at > moment + AHEAD * 1000]
+        due = [(document_id, at) for document_id, at in waits if at <= limit or at > moment + AHEAD * 1000]
         # While the disk takes one batch, the next is exported; recording the one and announcing the other is
         # a single commit. A kill leaves at most files known as ours and pages that remain pending.
         with ThreadPoolExecutor(HANDS, "armarium-sync-write") as hands:
@@ -157,43 +156,40 @@ class Writer:
             self._settle(disk, batch, ())
             self.progress(len(due), len(due))
         written = set(due)
-        later = [at for one, at in waits if (one, at) not in written]
+        later = [at for document_id, at in waits if (document_id, at) not in written]
         return max(0.05, (min(later) - limit) / 1000) if later else None
 
     def _spread(self, folder: Row[Any]) -> None:
         """Queue the pages below a changed folder, and drop what is not a page of this tie."""
         with self.library.db.read_all() as conn:
             waits = waiting(conn, self.folder_id)
-            there = {
-                row[0]
-                for row in conn.execute(
-                    select(documents.c.id).where(
-                        is_among(documents.c.id, [one for one, _ in waits]), documents.c.deleted_at.is_(None)
-                    )
-                )
-            }
-            pages = {one: pages_under(conn, [one]) for one, _ in waits if one in there}
+            statement = select(documents.c.id).where(
+                is_among(documents.c.id, [identity for identity, _ in waits]),
+                documents.c.deleted_at.is_(None),
+            )
+            live = set(conn.execute(statement).scalars())
+            pages = {identity: pages_under(conn, [identity]) for identity, _ in waits if identity in live}
             scope = None
             if folder.root_id is not None and folder.adopted:
                 known = conn.execute(select(documents.c.id).where(documents.c.id == folder.root_id)).first()
                 scope = set(pages_under(conn, [folder.root_id])) if known else set()
         drop: list[tuple[str, int]] = []
         with self.library.db.write() as conn:
-            for one, at in waits:
-                beneath = pages.get(one, [])
-                wanted = [page for page in beneath if scope is None or page in scope]
-                if wanted == [one]:
+            for document_id, at in waits:
+                beneath = pages.get(document_id, [])
+                inside = [page for page in beneath if scope is None or page in scope]
+                if inside == [document_id]:
                     continue
-                drop.append((one, at))
-                wait_for(conn, self.folder_id, [page for page in wanted if page != one], at)
-                if one in wanted:
+                drop.append((document_id, at))
+                wait_for(conn, self.folder_id, [page for page in inside if page != document_id], at)
+                if document_id in inside:
                     drop.pop()
             if drop:
                 done_with(conn, self.folder_id, drop)
 
     def _drafts(self, folder: Row[Any], disk: Disk, due: Sequence[tuple[str, int]]) -> list[Draft]:
         """Return the files of these pages that are to be written, as they are now."""
-        ids = [one for one, _ in due]
+        ids = [identity for identity, _ in due]
         barred = find_withheld(self.library, self.principal, ids, "export")
         drafts: list[Draft] = []
         with self.library.db.read_all() as conn:
@@ -213,12 +209,12 @@ class Writer:
                     )
                 )
             }
-        for one in ids:
+        for document_id in ids:
             for format_name in folder.formats:
-                row = rows.get((one, format_name))
-                if one in barred or one not in names or (row is not None and row.id in held):
+                row = rows.get((document_id, format_name))
+                if document_id in barred or document_id not in names or (row is not None and row.id in held):
                     continue
-                draft = self._draft(disk, one, names[one], format_name, row)
+                draft = self._draft(disk, document_id, names[document_id], format_name, row)
                 if draft is not None:
                     drafts.append(draft)
         return drafts
@@ -248,48 +244,50 @@ class Writer:
     def _draft(
         self, disk: Disk, document_id: str, title: str, format_name: str, row: Row[Any] | None
     ) -> Draft | None:
-        stated = now()
+        created = now()
         try:
-            made = export_page(
-                self.engine, self.library, document_id, format_name, created=stated, cites=False
+            export = export_page(
+                self.engine, self.library, document_id, format_name, created=created, cites=False
             )
         except NotFound:
             return None  # a page that nobody has read yet
         except ServiceError as refusal:
             self.warn(f"{title} is not written as {format_name}: {refusal.detail}")
             return None
-        mark = _mark(made["content"], stated)
-        extension = made["filename"][made["filename"].rfind(".") :] if "." in made["filename"] else ".xml"
-        wanted = f"{format_name}/{layout_name(title, document_id, extension)}"
-        path = wanted if row is None or is_placed(row, document_id) else row.path
+        mark = _mark(export["content"], created)
+        filename = export["filename"]
+        extension = filename[filename.rfind(".") :] if "." in filename else ".xml"
+        own_path = f"{format_name}/{layout_name(title, document_id, extension)}"
+        path = own_path if row is None or is_placed(row, document_id) else row.path
         if row is not None:
             try:
-                there = disk.stamp(row.path)
+                stamp = disk.stamp(row.path)
             except Unusable:
                 return None
-            if row.mark is None and row.digest is not None and row.written_at is None:
-                # Adopted: as long as it contains the page as it was imported, it is written when the page changes.
+            adopted = row.mark is None and row.written_at is None
+            if row.digest is not None and row.mark != mark and (adopted or row.state == "taken-in"):
+                # As long as it contains the page as it was imported, it is written when the page changes.
                 with self.library.db.write() as conn:
-                    if is_as_imported(conn, made["choices"]["pass_id"], row.digest):
+                    if says_the_same(conn, row, export["choices"]["pass_id"]):
                         change_file(conn, row.id, mark=mark)
                         return None
-            if there is not None and row.mark == mark and row.path == path and row.seen == row.digest:
+            if stamp is not None and row.mark == mark and row.path == path and row.seen == row.digest:
                 return None
-        choices = made["choices"]
+        choices = export["choices"]
         about = {
             "service-source": document_id,
             "service-pass": choices["pass_id"],
             "service-order": choices["order_id"] or choices["order_name"],
             "service-reading-kind": choices["reading_kind"],
         }
-        data = stamp_content(made["content"], format_name, about)
+        data = stamp_content(export["content"], format_name, about)
         losses = {
             "file": path.rpartition("/")[2],
             "format": format_name,
             "document_id": document_id,
             "pass_id": choices["pass_id"],
             "reading_kind": choices["reading_kind"],
-            "losses": made["losses"],
+            "losses": export["losses"],
             "notes": choices["notes"],
         }
         return Draft(document_id, format_name, path, data, mark, (json_text(losses) + "\n").encode(), row)
@@ -301,14 +299,14 @@ class Writer:
             if not self._rename_file(disk, row.path, draft.path):
                 draft.path = row.path
             else:
-                self._rename_file(disk, f"{row.path}.loss.json", f"{draft.path}.loss.json")
+                self._rename_file(disk, f"{row.path}{REPORT}", f"{draft.path}{REPORT}")
         try:
             stamp = disk.write(draft.path, draft.data, self._is_ours(row), settle=False)
         except Unusable as error:
             return self._noted_blocked(disk, draft, str(error))
         except OSError as error:
             raise disk_refuses(draft.path, error) from error
-        loss_path, loss_stamp, loss_digest = f"{draft.path}.loss.json", None, None
+        loss_path, loss_stamp, loss_digest = f"{draft.path}{REPORT}", None, None
         try:
             loss_stamp = disk.write(loss_path, draft.losses, self._is_ours(None), settle=False)
             loss_digest = draft.loss_digest
@@ -333,7 +331,7 @@ class Writer:
                 "written_at": written_at,
             }
             if row is not None and row.path != draft.path:
-                forget_at(conn, self.folder_id, f"{row.path}.loss.json")
+                forget_at(conn, self.folder_id, f"{row.path}{REPORT}")
                 move_row(conn, row, draft.path)
             put_file(conn, self.folder_id, draft.path, **values)
             if loss_stamp is not None:
@@ -375,26 +373,26 @@ class Writer:
     def _noted_blocked(self, disk: Disk, draft: Draft, why: str) -> Callable[[Connection], None]:
         self.warn(f"{draft.path}: {why}")
         try:
-            seen, stamp = disk.digest(draft.path), disk.stamp(draft.path)
+            digest, stamp = disk.digest(draft.path), disk.stamp(draft.path)
             # Its content says whose it is; any file may have this name.
             carries = lasting_id(disk.read(draft.path), "")
         except (Unusable, OSError):
-            seen = stamp = carries = None
+            digest = stamp = carries = None
 
         def note(conn: Connection) -> None:
-            there = {"document_id": draft.document_id, "seen": seen, "stamp": stamp}
+            fields = {"document_id": draft.document_id, "seen": digest, "stamp": stamp}
             if draft.row is not None and draft.row.path == draft.path and draft.row.digest is not None:
                 # An adopted file of a page that changed has no mark of its own yet; this one equals none.
                 mark = draft.row.mark or NEVER_WRITTEN
-                change_file(conn, draft.row.id, seen=seen, stamp=stamp, mark=mark)
+                change_file(conn, draft.row.id, seen=digest, stamp=stamp, mark=mark)
             elif carries == draft.document_id:
                 # Another engine of the same people wrote it, or this one when the folder was tied before: it
                 # is the page's file, changed outside relative to what the project would write now.
-                there |= {"format": draft.format, "digest": draft.digest, "mark": draft.mark}
-                there |= {"state": None, "why": None, "written_at": now()}
-                put_file(conn, self.folder_id, draft.path, role="layout", **there)
+                fields |= {"format": draft.format, "digest": draft.digest, "mark": draft.mark}
+                fields |= {"state": None, "why": None, "written_at": now()}
+                put_file(conn, self.folder_id, draft.path, role="layout", **fields)
             else:
-                there["format"] = "layout"
-                put_file(conn, self.folder_id, draft.path, role="other", **there, state="in-the-way", why=why)
+                fields |= {"format": "layout", "state": "in-the-way", "why": why}
+                put_file(conn, self.folder_id, draft.path, role="other", **fields)
 
         return note

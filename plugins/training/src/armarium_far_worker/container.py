@@ -182,14 +182,14 @@ def install(requirements: list[str], folder: Path) -> None:
 
 def absent(requirements: list[str]) -> list[str]:
     """Return those of *requirements* that are not installed in any version."""
-    found = []
+    missing = []
     for line in requirements:
         name = _NAME.match(line)
         try:
             importlib.metadata.version(name.group() if name else line)
         except importlib.metadata.PackageNotFoundError:
-            found.append(line)
-    return found
+            missing.append(line)
+    return missing
 
 
 def say(words: str) -> None:

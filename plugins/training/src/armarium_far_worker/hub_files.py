@@ -86,10 +86,10 @@ class HubFiles:
     def list_paths(self, folder: str) -> set[str]:
         """Return the paths of the files below *folder*; none if it does not exist."""
         path = f"/api/datasets/{self.repo}/tree/{MAIN}/{quote(folder)}?recursive=true"
-        told = self.ask("GET", path, accept=(404,))
+        entries = self.ask("GET", path, accept=(404,))
         return (
-            {str(one["path"]) for one in told if one.get("type") == "file"}
-            if isinstance(told, list)
+            {str(entry["path"]) for entry in entries if entry.get("type") == "file"}
+            if isinstance(entries, list)
             else set()
         )
 
@@ -100,15 +100,15 @@ class HubFiles:
             self._put(dict(items[start : start + AT_ONCE]), message)
 
     def _put(self, files: Mapping[str, Path], message: str) -> None:
-        asked = []
+        samples = []
         for path, file in files.items():
             with file.open("rb") as opened:
                 sample = base64.b64encode(opened.read(SAMPLE)).decode()
-            asked.append({"path": path, "size": file.stat().st_size, "sample": sample})
-        told = self.ask("POST", f"/api/datasets/{self.repo}/preupload/{MAIN}", {"files": asked})
+            samples.append({"path": path, "size": file.stat().st_size, "sample": sample})
+        answer = self.ask("POST", f"/api/datasets/{self.repo}/preupload/{MAIN}", {"files": samples})
         large = {
             file["path"]
-            for file in told["files"]
+            for file in answer["files"]
             if file["uploadMode"] == "lfs" and files[file["path"]].stat().st_size
         }
         digests = {path: digest_of(files[path]) for path in large}
@@ -133,7 +133,7 @@ class HubFiles:
             return
         path = f"/datasets/{self.repo}.git/info/lfs/objects/batch"
         objects = [{"oid": oid, "size": file.stat().st_size} for oid, file in files.items()]
-        asked = {
+        request = {
             "operation": "upload",
             "transfers": ["basic"],
             "objects": objects,
@@ -141,25 +141,25 @@ class HubFiles:
             "ref": {"name": MAIN},
         }
         headers = {**self._headers, **LFS}
-        answer = self.wire.ask("POST", f"{self.endpoint}{path}", headers, json.dumps(asked).encode())
-        for one in self._answer(*answer, path, ())["objects"]:
-            actions = one.get("actions") or {}
+        answer = self.wire.ask("POST", f"{self.endpoint}{path}", headers, json.dumps(request).encode())
+        for entry in self._answer(*answer, path, ())["objects"]:
+            actions = entry.get("actions") or {}
             if "upload" not in actions:
                 # It is already there.
                 continue
             upload = actions["upload"]
-            status = self.wire.send_file(upload["href"], upload.get("header") or {}, files[one["oid"]])
+            status = self.wire.send_file(upload["href"], upload.get("header") or {}, files[entry["oid"]])
             if not 200 <= status < 300:
                 raise HubError(f"The model hub's store answered {status} to an uploaded file.")
             if "verify" in actions:
                 verify = actions["verify"]
-                sent = json.dumps({"oid": one["oid"], "size": one["size"]}).encode()
+                sent = json.dumps({"oid": entry["oid"], "size": entry["size"]}).encode()
                 # The token is the hub's and is sent to no other host.
                 own = self._headers if verify["href"].startswith(f"{self.endpoint}/") else {}
-                told = self.wire.ask(
+                reply = self.wire.ask(
                     "POST", verify["href"], {**own, **LFS, **(verify.get("header") or {})}, sent
                 )
-                self._answer(*told, "verify", ())
+                self._answer(*reply, "verify", ())
 
     def take(self, path: str, target: Path, sha256: str | None = None) -> None:
         """Download the file at *path* to *target*."""
@@ -170,7 +170,7 @@ class HubFiles:
 
 def _words(data: bytes) -> str:
     try:
-        told = json.loads(data)
-        return str(told["error"])[:300]
+        answer = json.loads(data)
+        return str(answer["error"])[:300]
     except (ValueError, KeyError, TypeError):
         return "it gives no reason"

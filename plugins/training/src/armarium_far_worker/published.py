@@ -89,10 +89,10 @@ def _fetch(url: str, target: Path) -> None:
     opener = urllib.request.build_opener(_Redirects(), *handlers)
     request = urllib.request.Request(url, headers={"accept": "image/jpeg,image/png,image/*;q=0.8"})
     with opener.open(request, timeout=SECONDS) as answer, target.open("wb") as file:
-        taken = 0
+        size = 0
         while piece := answer.read(PIECE):
-            taken += len(piece)
-            if taken > MOST:
+            size += len(piece)
+            if size > MOST:
                 raise ValueError(f"it is larger than {MOST >> 20} MB")
             file.write(piece)
 
@@ -102,6 +102,6 @@ def require_public(url: str) -> None:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("its address is not a web address")
-    for found in socket.getaddrinfo(parts.hostname, parts.port or 443, type=socket.SOCK_STREAM):
-        if not ipaddress.ip_address(str(found[4][0]).partition("%")[0]).is_global:
+    for address in socket.getaddrinfo(parts.hostname, parts.port or 443, type=socket.SOCK_STREAM):
+        if not ipaddress.ip_address(str(address[4][0]).partition("%")[0]).is_global:
             raise ValueError(f"{parts.hostname} is not a public address")

@@ -69,18 +69,18 @@ def _read(worker: WorkerProcess, manifest: Mapping[str, Any], data: Path, say: S
     pages: dict[str, Any] = {}
     model = manifest.get("model_file")
     for number, page in enumerate(manifest["pages"], 1):
-        given: dict[str, Any] = {
+        params: dict[str, Any] = {
             "image": str(data / page["file"]),
             "model": str(data / model) if model else None,
             "language": manifest["language"],
             "max_pixels": MAX_PIXELS,
         }
         if page["lines"] is not None:
-            given["lines"] = page["lines"]
+            params["lines"] = page["lines"]
         try:
             if "urls" in page:
                 fetch_picture(page["urls"], data / page["file"])
-            answer = worker.call("read_page" if page["lines"] is None else "read_lines", given)
+            answer = worker.call("read_page" if page["lines"] is None else "read_lines", params)
         except (WorkerRefused, WorkerFailed, NoPicture) as error:
             say(f"{page['document_id']}: {error}")
             pages[page["document_id"]] = {"error": str(error)}
@@ -91,35 +91,35 @@ def _read(worker: WorkerProcess, manifest: Mapping[str, Any], data: Path, say: S
 
 
 def _train(worker: WorkerProcess, manifest: Mapping[str, Any], data: Path, say: Say) -> dict[str, Any]:
-    given: dict[str, Any] = {"folder": str(data), "batch_size": manifest.get("batch_size", 4)}
+    params: dict[str, Any] = {"folder": str(data), "batch_size": manifest.get("batch_size", 4)}
     if "rank" in manifest:
-        given["rank"] = manifest["rank"]
+        params["rank"] = manifest["rank"]
     base = manifest.get("base")
     if base is not None:
-        given["base"] = base if "repo" in base else {**base, "path": str(data / "base.onnx")}
+        params["base"] = base if "repo" in base else {**base, "path": str(data / "base.onnx")}
     curve: list[dict[str, Any]] = []
-    told: dict[str, Any] = {}
+    epoch: dict[str, Any] = {}
     seconds = 0.0
     while not _is_over(curve, manifest.get("epochs"), manifest.get("patience")):
-        told = worker.call("epoch", {**given, "epoch": len(curve) + 1})
-        curve.append({key: told[key] for key in ("epoch", "loss", "cer", "seconds", "best")})
-        seconds += told["seconds"]
-        say(f"epoch {len(curve)}: loss {told['loss']:.3f}, CER {told['cer']:.4f}, {told['seconds']:.0f} s")
-    made = worker.call("finish", given)
-    measured = {key: told[key] for key in ("peak_memory_mb", "added_memory_mb", "device", "threads")}
-    model = Path(made["model"])
+        epoch = worker.call("epoch", {**params, "epoch": len(curve) + 1})
+        curve.append({key: epoch[key] for key in ("epoch", "loss", "cer", "seconds", "best")})
+        seconds += epoch["seconds"]
+        say(f"epoch {len(curve)}: loss {epoch['loss']:.3f}, CER {epoch['cer']:.4f}, {epoch['seconds']:.0f} s")
+    outcome = worker.call("finish", params)
+    measured = {key: epoch[key] for key in ("peak_memory_mb", "added_memory_mb", "device", "threads")}
+    model = Path(outcome["model"])
     files = [
         path
         for folder in manifest.get("results") or ()
         for path in (data / folder).rglob("*")
         if path.is_file()
     ]
-    adapter = Path(made["adapter"]).parent if "adapter" in made else None
+    adapter = Path(outcome["adapter"]).parent if "adapter" in outcome else None
     return {
         "model": model.relative_to(data).as_posix(),
         "curve": curve,
         "measured": {**measured, "epochs": len(curve), "seconds": round(seconds, 2)},
-        **{key: made[key] for key in ("letters", "new_letters") if key in made},
+        **{key: outcome[key] for key in ("letters", "new_letters") if key in outcome},
         "files": digests(files or [model], data),
         "stays": digests([path for path in adapter.rglob("*") if path.is_file()], data) if adapter else {},
     }
@@ -128,7 +128,7 @@ def _train(worker: WorkerProcess, manifest: Mapping[str, Any], data: Path, say: 
 def _is_over(curve: list[dict[str, Any]], epochs: int | None, patience: int | None) -> bool:
     if epochs is not None:
         return len(curve) >= epochs
-    best = max((number for number, one in enumerate(curve) if one["best"]), default=-1)
+    best = max((number for number, point in enumerate(curve) if point["best"]), default=-1)
     return len(curve) >= MOST_EPOCHS or (len(curve) > 0 and len(curve) - 1 - best >= (patience or 1))
 
 

@@ -32,7 +32,7 @@ def weights_of(path: Path) -> tuple[dict[str, Values], dict[str, Any]]:
     Refused for a file that is not such a model, or is one of the earlier network.
     """
     try:
-        stored = {one.name: numpy_helper.to_array(one) for one in load(str(path)).graph.initializer}
+        stored = {tensor.name: numpy_helper.to_array(tensor) for tensor in load(str(path)).graph.initializer}
         weights = dict(
             _in_torch({name: value for name, value in stored.items() if value.dtype == np.float16})
         )
@@ -81,7 +81,7 @@ def shape_of(weights: Mapping[str, Values]) -> dict[str, Any]:
 
 def fold_normalisation(state: Mapping[str, Values]) -> dict[str, Values]:
     """Return the state of a network whose convolutions (`NAME.kernel`) are normalised (`NAME.norm`) as one of plain ones."""
-    found = {}
+    folded = {}
     for name, value in state.items():
         at, kernel, _ = name.partition(".kernel.")
         if kernel:
@@ -89,11 +89,11 @@ def fold_normalisation(state: Mapping[str, Values]) -> dict[str, Values]:
                 key: state[f"{at}.norm.{key}"] for key in ("weight", "bias", "running_mean", "running_var")
             }
             factor = norm["weight"] / np.sqrt(norm["running_var"] + EPSILON)
-            found[f"{at}.weight"] = value * factor[:, None, None, None]
-            found[f"{at}.bias"] = norm["bias"] - norm["running_mean"] * factor
+            folded[f"{at}.weight"] = value * factor[:, None, None, None]
+            folded[f"{at}.bias"] = norm["bias"] - norm["running_mean"] * factor
         elif ".norm." not in name:
-            found[name] = value
-    return found
+            folded[name] = value
+    return folded
 
 
 def _gates(value: Values, order: tuple[int, ...]) -> Values:
@@ -168,15 +168,15 @@ def onnx_model(state: Mapping[str, Values], properties: Mapping[str, Any]) -> Mo
     """
     graph = _Graph(state)
     shape, classes = shape_of(state), len(state["glance.bias"])
-    seen = graph.node("Relu", graph.convolution("first", "lines", (2, 2)))
-    seen = graph.node("Relu", graph.convolution("second", seen, (2, 2)))
+    features = graph.node("Relu", graph.convolution("first", "lines", (2, 2)))
+    features = graph.node("Relu", graph.convolution("second", features, (2, 2)))
     for stage, count in zip(("third", "fourth"), shape["blocks"], strict=True):
-        seen = graph.node("Relu", graph.convolution(stage, seen, (2, 1)))
+        features = graph.node("Relu", graph.convolution(stage, features, (2, 1)))
         for number in range(count):
-            seen = graph.block(f"{stage}_blocks.{number}", seen)
+            features = graph.block(f"{stage}_blocks.{number}", features)
     height = graph.whole("height", [2])
-    glance = graph.node("Squeeze", graph.convolution("glance", seen, pad=0), height)
-    columns = graph.node("Relu", graph.convolution("columns", seen, (1, PAIR), pad=0))
+    glance = graph.node("Squeeze", graph.convolution("glance", features, pad=0), height)
+    columns = graph.node("Relu", graph.convolution("columns", features, (1, PAIR), pad=0))
     remembered = graph.node("Transpose", graph.node("Squeeze", columns, height), perm=[2, 0, 1], name=EYES)
     lengths = graph.node("Div", "steps", graph.whole("pair", [PAIR], np.int32))
     for layer in range(shape["layers"]):
@@ -191,7 +191,7 @@ def onnx_model(state: Mapping[str, Values], properties: Mapping[str, Any]) -> Mo
     scores = graph.node("Transpose", scores, perm=[1, 0, 2])
     graph.nodes.append(helper.make_node("LogSoftmax", [scores], ["answer"], axis=-1))
     floats, whole = TensorProto.FLOAT, TensorProto.INT32
-    made = helper.make_model(
+    model = helper.make_model(
         helper.make_graph(
             graph.nodes,
             "hand",
@@ -206,7 +206,7 @@ def onnx_model(state: Mapping[str, Values], properties: Mapping[str, Any]) -> Mo
         ir_version=8,
     )
     helper.set_model_props(
-        made, {name: json.dumps(value, ensure_ascii=False) for name, value in properties.items()}
+        model, {name: json.dumps(value, ensure_ascii=False) for name, value in properties.items()}
     )
-    checker.check_model(made, full_check=True)
-    return made
+    checker.check_model(model, full_check=True)
+    return model

@@ -37,20 +37,20 @@ class Line:
 
 def read_lines(folder: Path) -> list[Line]:
     """Return the lines of `lines.json` and `pictures.bin`, in order."""
-    told: list[dict[str, Any]] = json.loads((folder / "lines.json").read_text("utf-8"))["lines"]
-    pictures = np.memmap(folder / "pictures.bin", np.uint8, "r") if told else np.zeros(0, np.uint8)
-    found, at = [], 0
-    if len(pictures) != HEIGHT * sum(int(one["width"]) for one in told):
+    entries: list[dict[str, Any]] = json.loads((folder / "lines.json").read_text("utf-8"))["lines"]
+    pictures = np.memmap(folder / "pictures.bin", np.uint8, "r") if entries else np.zeros(0, np.uint8)
+    lines, at = [], 0
+    if len(pictures) != HEIGHT * sum(int(entry["width"]) for entry in entries):
         raise Refused(
             f"The lines of this training were not cut to {HEIGHT} pixels of height, as by an earlier version. "
             "Start the training anew."
         )
-    for one in told:
-        size = HEIGHT * int(one["width"])
+    for entry in entries:
+        size = HEIGHT * int(entry["width"])
         ink = np.asarray(pictures[at : at + size]).reshape(HEIGHT, -1)
         at += size
-        found.append(Line(ink, one["text"], bool(one["for_validation"])))
-    return found
+        lines.append(Line(ink, entry["text"], bool(entry["for_validation"])))
+    return lines
 
 
 def plain(text: str) -> str:
@@ -88,7 +88,7 @@ def _spell_character(character: str, known: Any) -> Sequence[str]:
 
 def fits(line: Line, codes: Sequence[int]) -> bool:
     """Return whether the picture has enough answers for its letters: a repeated letter needs a blank between."""
-    repeated = sum(one == other for one, other in itertools.pairwise(codes))
+    repeated = sum(code == following for code, following in itertools.pairwise(codes))
     return bool(codes) and PAIR * steps_of(line.ink.shape[1]) >= len(codes) + repeated
 
 
@@ -110,18 +110,18 @@ def batches(
     *pixels* wide in all.
     """
     keys = np.array(widths) * np.exp(chance.normal(0, 0.1, len(widths)))
-    made: list[list[int]] = []
+    all_batches: list[list[int]] = []
     batch: list[int] = []
     for at in np.argsort(keys):
         widest = max([widths[at], *(widths[other] for other in batch)])
         if batch and (len(batch) == size or widest * (len(batch) + 1) > pixels):
-            made.append(batch)
+            all_batches.append(batch)
             batch = []
         batch.append(int(at))
     if batch:
-        made.append(batch)
-    for number in chance.permutation(len(made)):
-        yield made[number]
+        all_batches.append(batch)
+    for number in chance.permutation(len(all_batches)):
+        yield all_batches[number]
 
 
 def vary_lines(lines: Tensor, chance: np.random.Generator) -> Tensor:
@@ -139,13 +139,13 @@ def vary_lines(lines: Tensor, chance: np.random.Generator) -> Tensor:
     grid = functional.affine_grid(torch.from_numpy(matrix), list(lines.shape), align_corners=False)
     out = functional.grid_sample(lines, grid, align_corners=False, padding_mode="zeros")
     for number, kind in enumerate(chance.random(count)):
-        one = out[number : number + 1]
+        line = out[number : number + 1]
         if kind < 0.2:
-            out[number : number + 1] = functional.max_pool2d(one, 3, 1, 1).lerp(one, 0.5)
+            out[number : number + 1] = functional.max_pool2d(line, 3, 1, 1).lerp(line, 0.5)
         elif kind < 0.4:
-            out[number : number + 1] = (-functional.max_pool2d(-one, 3, 1, 1)).lerp(one, 0.6)
+            out[number : number + 1] = (-functional.max_pool2d(-line, 3, 1, 1)).lerp(line, 0.6)
         elif kind < 0.55:
-            out[number : number + 1] = functional.avg_pool2d(one, 3, 1, 1)
+            out[number : number + 1] = functional.avg_pool2d(line, 3, 1, 1)
     strength = torch.from_numpy(np.exp(chance.normal(0, 0.2, (count, 1, 1, 1))).astype(np.float32))
     noise = torch.from_numpy(chance.normal(0, 0.04, (count, 1, height, width)).astype(np.float32))
     return (out * strength + noise).clamp_(0, 1)

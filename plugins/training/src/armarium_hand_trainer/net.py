@@ -48,8 +48,8 @@ class Block(nn.Module):  # type: ignore[misc]
         self.inward = convolution(channels, middle, 3, (1, 1), 1)
         self.outward = convolution(middle, channels, 1, (1, 1), 0)
 
-    def forward(self, seen: Tensor) -> Tensor:
-        return functional.relu(seen + self.outward(functional.relu(self.inward(seen))))
+    def forward(self, features: Tensor) -> Tensor:
+        return functional.relu(features + self.outward(functional.relu(self.inward(features))))
 
 
 class LineNet(nn.Module):  # type: ignore[misc]
@@ -89,13 +89,13 @@ class LineNet(nn.Module):  # type: ignore[misc]
     def forward(self, lines: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
         """Return the answer, and what the columns answer by themselves, both as scores; *lengths*: steps per line, not on the
         graphics card, beyond which the memory does not look."""
-        seen = lines
+        features = lines
         for layer in (self.first, self.second, self.third):
-            seen = functional.relu(layer(seen))
-        seen = self.third_blocks(seen)
-        seen = self.fourth_blocks(functional.relu(self.fourth(seen)))
-        glance = self.glance(seen).squeeze(2).permute(2, 0, 1).float()
-        columns = functional.relu(self.columns(seen)).squeeze(2).permute(2, 0, 1)
+            features = functional.relu(layer(features))
+        features = self.third_blocks(features)
+        features = self.fourth_blocks(functional.relu(self.fourth(features)))
+        glance = self.glance(features).squeeze(2).permute(2, 0, 1).float()
+        columns = functional.relu(self.columns(features)).squeeze(2).permute(2, 0, 1)
         scores = self._remember(self.rest(columns), lengths)
         count, lines_here, _ = scores.shape
         scores = scores.view(count, lines_here, PAIR, self.classes).transpose(1, 2)

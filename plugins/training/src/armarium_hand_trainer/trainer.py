@@ -172,12 +172,12 @@ def _begin(folder: Path, base: Mapping[str, Any] | None) -> Ready:
     ready = Ready(folder, net, average, change, alphabet, usable, validation, [], 0, math.inf, {})
     checkpoint = folder / CHECKPOINT
     if checkpoint.is_file():
-        kept = torch.load(checkpoint, weights_only=True)
-        net.load_state_dict(kept["net"])
-        average.load_state_dict(kept["average"])
-        change.load_state_dict(kept["change"])
-        ready.best_state, ready.best, ready.steps = kept["best_state"], kept["best"], kept["steps"]
-        ready.epochs = json.loads(kept["epochs"])
+        state = torch.load(checkpoint, weights_only=True)
+        net.load_state_dict(state["net"])
+        average.load_state_dict(state["average"])
+        change.load_state_dict(state["change"])
+        ready.best_state, ready.best, ready.steps = state["best_state"], state["best"], state["steps"]
+        ready.epochs = json.loads(state["epochs"])
     return ready
 
 
@@ -232,7 +232,7 @@ def read(net: LineNet, alphabet: Sequence[str], lines: Sequence[Line]) -> list[s
 
 
 def _save(ready: Ready) -> None:
-    kept = {
+    state = {
         "net": ready.net.state_dict(),
         "average": ready.average.state_dict(),
         "change": ready.change.state_dict(),
@@ -242,5 +242,5 @@ def _save(ready: Ready) -> None:
         "epochs": json.dumps(ready.epochs),
     }
     file = io.BytesIO()
-    torch.save(kept, file)
+    torch.save(state, file)
     write_whole(ready.folder / CHECKPOINT, file.getbuffer())

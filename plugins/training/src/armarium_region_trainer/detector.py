@@ -46,22 +46,22 @@ class Detector:
             torch.set_num_threads(self.context.threads)
             self.path, self.network = None, load_detector(path)
             self.path = path
-        stated = self.network.config
-        side = int(getattr(stated, "taught_at", None) or SIDE)
+        config = self.network.config
+        side = int(getattr(config, "taught_at", None) or SIDE)
         image = picture(Path(str(call.params["image"])), side, int(call.params["max_pixels"]))
-        asked = call.params.get("at_least")
-        at_least = float(getattr(stated, "sure_from", None) or SURE) if asked is None else float(asked)
-        (found,) = found_on(self.network, image[None], at_least)
+        least = call.params.get("at_least")
+        at_least = float(getattr(config, "sure_from", None) or SURE) if least is None else float(least)
+        (regions,) = found_on(self.network, image[None], at_least)
         return {
             "regions": [
-                {"class": stated.id2label[one.kind], "rect": inside, "score": round(one.score, 4)}
-                for one in distinct(found)
-                if (inside := _inside(one))
+                {"class": config.id2label[region.kind], "rect": inside, "score": round(region.score, 4)}
+                for region in distinct(regions)
+                if (inside := _inside(region))
             ]
         }
 
 
-def _inside(one: FoundRegion) -> list[float] | None:
-    left, top = max(0.0, one.box[0]), max(0.0, one.box[1])
-    right, bottom = min(1.0, one.box[0] + one.box[2]), min(1.0, one.box[1] + one.box[3])
+def _inside(region: FoundRegion) -> list[float] | None:
+    left, top = max(0.0, region.box[0]), max(0.0, region.box[1])
+    right, bottom = min(1.0, region.box[0] + region.box[2]), min(1.0, region.box[1] + region.box[3])
     return [left, top, right - left, bottom - top] if right - left > 1e-4 and bottom - top > 1e-4 else None

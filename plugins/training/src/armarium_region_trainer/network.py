@@ -21,8 +21,8 @@ def load_detector(config: Path, classes: Sequence[str] | None = None) -> Any:
 
     folder = str(config.parent)
     try:
-        stated = AutoConfig.from_pretrained(folder, local_files_only=True)
-        if stated.model_type not in FAMILY:
+        settings = AutoConfig.from_pretrained(folder, local_files_only=True)
+        if settings.model_type not in FAMILY:
             raise Refused(
                 f"{config.parent.name} is not a detector that can be used: choose an RT-DETR or a D-FINE."
             )
@@ -52,7 +52,7 @@ def new_detector(classes: Sequence[str]) -> Any:
         layer_type="basic",
         out_features=["stage2", "stage3", "stage4"],
     )
-    stated = RTDetrConfig(
+    config = RTDetrConfig(
         backbone_config=backbone,
         use_timm_backbone=False,
         use_pretrained_backbone=False,
@@ -69,7 +69,7 @@ def new_detector(classes: Sequence[str]) -> Any:
         id2label=names,
         label2id={name: number for number, name in names.items()},
     )
-    return RTDetrForObjectDetection(stated)
+    return RTDetrForObjectDetection(config)
 
 
 def found_on(network: Any, pictures: Any, at_least: float = 0.0) -> list[list[FoundRegion]]:
@@ -80,9 +80,9 @@ def found_on(network: Any, pictures: Any, at_least: float = 0.0) -> list[list[Fo
 
     network.eval()
     with torch.no_grad():
-        told = network(pixel_values=pictures)
+        output = network(pixel_values=pictures)
     answers = []
-    for logits, boxes in zip(told.logits, told.pred_boxes, strict=True):
+    for logits, boxes in zip(output.logits, output.pred_boxes, strict=True):
         shares = logits.float().sigmoid()
         kinds = shares.shape[-1]
         scores, at = shares.flatten().topk(min(300, shares.numel()))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from armarium_worker import Refused
+from armarium_worker import Refused, flatten_image
 
 Part = Literal["taught", "validation", "held-out"]
 
@@ -25,8 +25,8 @@ class TaughtPage:
 
 def read_pages(folder: Path) -> list[TaughtPage]:
     """Return the pages of `lines.json`, in order."""
-    told = json.loads((folder / "lines.json").read_text("utf-8"))["pages"]
-    return [TaughtPage(folder / one["file"], one["regions"], one["part"]) for one in told]
+    entries = json.loads((folder / "lines.json").read_text("utf-8"))["pages"]
+    return [TaughtPage(folder / entry["file"], entry["regions"], entry["part"]) for entry in entries]
 
 
 def classes_of(pages: Sequence[TaughtPage]) -> list[str]:
@@ -47,7 +47,7 @@ def picture(path: Path, side: int, max_pixels: int) -> Any:
                 raise Refused("The page picture has more pixels than the engine allows.")
             image.draft("RGB", (side * 2, side * 2))
             turned = ImageOps.exif_transpose(image) or image
-            small = turned.convert("RGB").resize((side, side), Image.Resampling.BILINEAR)
+            small = flatten_image(turned).resize((side, side), Image.Resampling.BILINEAR)
     except (OSError, ValueError, SyntaxError) as error:
         raise Refused("A page picture is missing or cannot be decoded.") from error
     return torch.from_numpy(np.asarray(small).copy()).permute(2, 0, 1).float().div_(255)
@@ -59,9 +59,9 @@ def label(page: TaughtPage, classes: Sequence[str]) -> dict[str, Any]:
 
     numbers = {name: number for number, name in enumerate(classes)}
     known = [region for region in page.regions if region["class"] in numbers]
-    boxes = [_as_centre_and_size(one["rect"]) for one in known]
+    boxes = [_as_centre_and_size(region["rect"]) for region in known]
     return {
-        "class_labels": torch.tensor([numbers[one["class"]] for one in known], dtype=torch.long),
+        "class_labels": torch.tensor([numbers[region["class"]] for region in known], dtype=torch.long),
         "boxes": torch.tensor(boxes, dtype=torch.float32).reshape(-1, 4),
     }
 
@@ -73,7 +73,7 @@ def _as_centre_and_size(rect: Sequence[float]) -> list[float]:
     return [(left + right) / 2, (top + bottom) / 2, max(right - left, 1e-4), max(bottom - top, 1e-4)]
 
 
-def augment(image: Any, told: dict[str, Any], chance: random.Random) -> tuple[Any, dict[str, Any]]:
+def augment(image: Any, labels: dict[str, Any], chance: random.Random) -> tuple[Any, dict[str, Any]]:
     """Return the page as another camera would show it: brightness, contrast and a crop towards one corner vary.
 
     It is never mirrored: writing is not.
@@ -91,7 +91,7 @@ def augment(image: Any, told: dict[str, Any], chance: random.Random) -> tuple[An
     )
     grid = functional.affine_grid(matrix, [1, *image.shape], align_corners=False)
     image = functional.grid_sample(image[None], grid, align_corners=False, padding_mode="border")[0]
-    boxes = told["boxes"] * scale
+    boxes = labels["boxes"] * scale
     boxes[:, 0] += left
     boxes[:, 1] += top
-    return image, {**told, "boxes": boxes}
+    return image, {**labels, "boxes": boxes}

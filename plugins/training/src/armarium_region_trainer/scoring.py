@@ -35,44 +35,44 @@ class TrueRegion(NamedTuple):
     box: Box
 
 
-def intersection_over_union(one: Box, other: Box) -> float:
+def intersection_over_union(box: Box, other: Box) -> float:
     """Return the intersection over union."""
-    across = min(one[0] + one[2], other[0] + other[2]) - max(one[0], other[0])
-    down = min(one[1] + one[3], other[1] + other[3]) - max(one[1], other[1])
+    across = min(box[0] + box[2], other[0] + other[2]) - max(box[0], other[0])
+    down = min(box[1] + box[3], other[1] + other[3]) - max(box[1], other[1])
     if across <= 0 or down <= 0:
         return 0.0
     both = across * down
-    return both / (one[2] * one[3] + other[2] * other[3] - both)
+    return both / (box[2] * box[3] + other[2] * other[3] - both)
 
 
 def mean_average_precision(
-    found: Sequence[Sequence[FoundRegion]], true: Sequence[Sequence[TrueRegion]]
+    detected: Sequence[Sequence[FoundRegion]], true: Sequence[Sequence[TrueRegion]]
 ) -> float | None:
-    """Return the mAP50 of *found* against *true* regions, page by page; None if no page has a true one."""
-    kinds = sorted({one.kind for page in true for one in page})
+    """Return the mAP50 of *detected* against *true* regions, page by page; None if no page has a true one."""
+    kinds = sorted({region.kind for page in true for region in page})
     if not kinds:
         return None
-    return sum(_average_precision(kind, found, true) for kind in kinds) / len(kinds)
+    return sum(_average_precision(kind, detected, true) for kind in kinds) / len(kinds)
 
 
 def _average_precision(
-    kind: int, found: Sequence[Sequence[FoundRegion]], true: Sequence[Sequence[TrueRegion]]
+    kind: int, detected: Sequence[Sequence[FoundRegion]], true: Sequence[Sequence[TrueRegion]]
 ) -> float:
     looked_at: list[tuple[float, bool]] = []
-    there = 0
-    for page, boxes in zip(found, true, strict=True):
-        wanted = [box.box for box in boxes if box.kind == kind]
-        there += len(wanted)
-        surest = sorted((one for one in page if one.kind == kind), key=lambda one: -one.score)[:MOST]
-        looked_at += zip(
-            (one.score for one in surest), _match([one.box for one in surest], wanted), strict=True
-        )
+    true_count = 0
+    for page, boxes in zip(detected, true, strict=True):
+        targets = [box.box for box in boxes if box.kind == kind]
+        true_count += len(targets)
+        regions = (region for region in page if region.kind == kind)
+        surest = sorted(regions, key=lambda region: -region.score)[:MOST]
+        right = _match([region.box for region in surest], targets)
+        looked_at += zip((region.score for region in surest), right, strict=True)
     # The order of pages decides between equal scores, as in COCO.
-    looked_at.sort(key=lambda one: -one[0])
-    right, points = 0, []
+    looked_at.sort(key=lambda pair: -pair[0])
+    right_ones, points = 0, []
     for number, (_, is_right) in enumerate(looked_at, 1):
-        right += is_right
-        points.append((right / there, right / number))
+        right_ones += is_right
+        points.append((right_ones / true_count, right_ones / number))
     best, envelope = 0.0, []
     for recall, precision in reversed(points):
         best = max(best, precision)
@@ -86,46 +86,49 @@ def _average_precision(
     return total / 101
 
 
-def sure_from(found: Sequence[Sequence[FoundRegion]], known: Sequence[Sequence[TrueRegion]]) -> float | None:
+def sure_from(
+    detected: Sequence[Sequence[FoundRegion]], known: Sequence[Sequence[TrueRegion]]
+) -> float | None:
     """Return the least score with which most regions are found and fewest invented (the highest F1); None if
     nothing right was found.
     """
-    there = sum(map(len, known))
-    told: list[tuple[float, bool]] = []
-    for page, boxes in zip(found, known, strict=True):
-        for kind in {one.kind for one in page}:
-            surest = sorted((one for one in page if one.kind == kind), key=lambda one: -one.score)
-            right = _match([one.box for one in surest], [box.box for box in boxes if box.kind == kind])
-            told += zip((one.score for one in surest), right, strict=True)
-    told.sort(key=lambda one: -one[0])
+    true_count = sum(map(len, known))
+    looked_at: list[tuple[float, bool]] = []
+    for page, boxes in zip(detected, known, strict=True):
+        for kind in {region.kind for region in page}:
+            regions = (region for region in page if region.kind == kind)
+            surest = sorted(regions, key=lambda region: -region.score)
+            right = _match([region.box for region in surest], [box.box for box in boxes if box.kind == kind])
+            looked_at += zip((region.score for region in surest), right, strict=True)
+    looked_at.sort(key=lambda pair: -pair[0])
     best, answer, right_ones = 0.0, None, 0
-    for number, (score, is_right) in enumerate(told, 1):
+    for number, (score, is_right) in enumerate(looked_at, 1):
         right_ones += is_right
-        after = told[number][0] if number < len(told) else 0.0
-        share = 2 * right_ones / (number + there)
+        after = looked_at[number][0] if number < len(looked_at) else 0.0
+        share = 2 * right_ones / (number + true_count)
         if after < score and share > best:
             best, answer = share, (score + after) / 2
     return answer
 
 
-def distinct(found: Sequence[FoundRegion]) -> list[FoundRegion]:
-    """Return *found* (highest score first) without those that nearly cover one with a higher score, of any class."""
-    kept: list[FoundRegion] = []
-    for one in found:
-        if all(intersection_over_union(one.box, other.box) < SAME for other in kept):
-            kept.append(one)
-    return kept
+def distinct(detected: Sequence[FoundRegion]) -> list[FoundRegion]:
+    """Return *detected* (highest score first) without those that nearly cover one with a higher score, of any class."""
+    regions: list[FoundRegion] = []
+    for region in detected:
+        if all(intersection_over_union(region.box, other.box) < SAME for other in regions):
+            regions.append(region)
+    return regions
 
 
-def _match(surest: Sequence[Box], wanted: Sequence[Box]) -> list[bool]:
-    """Return for each box, highest score first, whether it matches a wanted one."""
-    free = set(range(len(wanted)))
+def _match(surest: Sequence[Box], targets: Sequence[Box]) -> list[bool]:
+    """Return for each box, highest score first, whether it matches one of *targets*."""
+    free = set(range(len(targets)))
     answers = []
     for box in surest:
         best = max(
-            free, key=lambda number: (intersection_over_union(box, wanted[number]), number), default=None
+            free, key=lambda number: (intersection_over_union(box, targets[number]), number), default=None
         )
-        is_right = best is not None and intersection_over_union(box, wanted[best]) >= OVERLAP
+        is_right = best is not None and intersection_over_union(box, targets[best]) >= OVERLAP
         if is_right and best is not None:
             free.remove(best)
         answers.append(is_right)

@@ -70,8 +70,8 @@ class RegionTrainer(EpochTrainer[Ready]):
         ready.network.load_state_dict(ready.best_state)
         held = ready.of("held-out")
         score = mean_average_precision(*self._looked_at(call, ready, held))
-        found, known = self._looked_at(call, ready, ready.of("validation") or ready.of("taught"))
-        ready.network.config.sure_from = sure_from([distinct(page) for page in found], known)
+        detected, known = self._looked_at(call, ready, ready.of("validation") or ready.of("taught"))
+        ready.network.config.sure_from = sure_from([distinct(page) for page in detected], known)
         target, beside = ready.folder / MODEL, ready.folder / f"{MODEL}.part"
         for folder in (target, beside):
             # An earlier attempt may have left part of it.
@@ -119,11 +119,11 @@ class RegionTrainer(EpochTrainer[Ready]):
         )
         checkpoint = folder / CHECKPOINT
         if checkpoint.is_file():
-            kept = torch.load(checkpoint, weights_only=True)
-            network.load_state_dict(kept["network"])
-            change.load_state_dict(kept["change"])
-            ready.best_state, ready.best, ready.steps = kept["best_state"], kept["best"], kept["steps"]
-            ready.epochs = json.loads(kept["epochs"])
+            state = torch.load(checkpoint, weights_only=True)
+            network.load_state_dict(state["network"])
+            change.load_state_dict(state["change"])
+            ready.best_state, ready.best, ready.steps = state["best_state"], state["best"], state["steps"]
+            ready.epochs = json.loads(state["epochs"])
         return ready
 
     def one_epoch(self, call: Call, ready: Ready) -> None:
@@ -151,7 +151,7 @@ class RegionTrainer(EpochTrainer[Ready]):
         if (score or 0.0) >= ready.best:
             # Of equally good epochs the last is kept: its scores are the highest.
             ready.best = score or 0.0
-            ready.best_state = {name: one.clone() for name, one in ready.network.state_dict().items()}
+            ready.best_state = {name: weights.clone() for name, weights in ready.network.state_dict().items()}
         ready.epochs.append(
             self.outcome(
                 started,
@@ -171,14 +171,14 @@ class RegionTrainer(EpochTrainer[Ready]):
         nobody drew on.
         """
         numbers = {name: number for number, name in enumerate(ready.classes)}
-        found: list[list[FoundRegion]] = []
+        detected: list[list[FoundRegion]] = []
         known: list[list[TrueRegion]] = []
         for page in pages:
             if not page.regions:
                 continue
             call.check()
             image = picture(page.path, ready.side, ready.max_pixels)
-            found += found_on(ready.network, image[None])
+            detected += found_on(ready.network, image[None])
             # A type that was not trained on has a number that no detection gets.
             known.append(
                 [
@@ -186,7 +186,7 @@ class RegionTrainer(EpochTrainer[Ready]):
                     for region in page.regions
                 ]
             )
-        return found, known
+        return detected, known
 
 
 def _teach(ready: Ready, pages: Sequence[TaughtPage], chance: random.Random) -> float:
@@ -199,21 +199,21 @@ def _teach(ready: Ready, pages: Sequence[TaughtPage], chance: random.Random) -> 
         augment(picture(page.path, ready.side, ready.max_pixels), label(page, ready.classes), chance)
         for page in pages
     ]
-    told = ready.network(
+    output = ready.network(
         pixel_values=torch.stack([image for image, _ in both]), labels=[labels for _, labels in both]
     )
-    told.loss.backward()
+    output.loss.backward()
     torch.nn.utils.clip_grad_norm_(ready.network.parameters(), CLIP)
     ready.change.step()
     ready.change.zero_grad(set_to_none=True)
     ready.steps += 1
-    return float(told.loss.detach())
+    return float(output.loss.detach())
 
 
 def _save(ready: Ready) -> None:
     import torch
 
-    kept = {
+    state = {
         "network": ready.network.state_dict(),
         "change": ready.change.state_dict(),
         "best_state": ready.best_state,
@@ -222,5 +222,5 @@ def _save(ready: Ready) -> None:
         "epochs": json.dumps(ready.epochs),
     }
     file = io.BytesIO()
-    torch.save(kept, file)
+    torch.save(state, file)
     write_whole(ready.folder / CHECKPOINT, file.getbuffer())

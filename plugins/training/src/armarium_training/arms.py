@@ -94,52 +94,52 @@ def shared_lines(
 
     So students of different arms are trained on the same lines, and only the arm differs between them.
     """
-    found = SharedLines()
+    shared = SharedLines()
     pages = list(dict.fromkeys(line.document_id for line in lines))
-    given = traces_of(conn, pages)
-    found.asked = sum(line.segment_id in given for line in lines)
+    traces = traces_of(conn, pages)
+    shared.asked = sum(line.segment_id in traces for line in lines)
     for line in lines:
-        trace = given.get(line.segment_id)
+        trace = traces.get(line.segment_id)
         if trace is None:
             continue
         if _is_close(line.text, trace.reasoned.transcription, max_trace_cer):
-            found.traces[line.segment_id] = trace
+            shared.traces[line.segment_id] = trace
         else:
-            found.too_far += 1
-    found.drafts = drafts_of(conn, [line.segment_id for line in lines])
+            shared.too_far += 1
+    shared.drafts = drafts_of(conn, [line.segment_id for line in lines])
     covered = {
-        WHY: {one for one, trace in found.traces.items() if trace.reasoned.reasons.strip()},
-        THINKING: {one for one, trace in found.traces.items() if trace.thinking.strip()},
+        WHY: {segment_id for segment_id, trace in shared.traces.items() if trace.reasoned.reasons.strip()},
+        THINKING: {segment_id for segment_id, trace in shared.traces.items() if trace.thinking.strip()},
     }
-    covered[REVIEW] = covered[WHY] & set(found.drafts)
+    covered[REVIEW] = covered[WHY] & set(shared.drafts)
     own = covered.get(arm)
     reasoning = [some for some in covered.values() if some]
     common = set.intersection(*reasoning) if reasoning else None
     for line in lines:
         if not all_lines and common is not None and line.segment_id not in common:
-            found.not_shared += 1
+            shared.not_shared += 1
             continue
-        found.uncovered += own is not None and line.segment_id not in own
-        found.lines.append(line)
+        shared.uncovered += own is not None and line.segment_id not in own
+        shared.lines.append(line)
     if own is not None and not own:
         # An arm for which nothing was gathered has nothing of its own to teach.
-        found.lines = []
-    return found
+        shared.lines = []
+    return shared
 
 
-def exchange_of(found: SharedLines, line: TaughtLine, arm: str, language: str | None) -> tuple[str, str]:
+def exchange_of(shared: SharedLines, line: TaughtLine, arm: str, language: str | None) -> tuple[str, str]:
     """Return the instruction and the answer a line is trained on; its transcription is the checked text."""
-    trace, draft = found.traces.get(line.segment_id), found.drafts.get(line.segment_id)
+    trace, draft = shared.traces.get(line.segment_id), shared.drafts.get(line.segment_id)
     if trace is not None and arm == THINKING and trace.thinking.strip():
         return instruction(arm, language), f"<think>\n{trace.thinking.strip()}\n</think>\n{line.text}"
     has_reasons = trace is not None and trace.reasoned.reasons.strip()
     if trace is not None and has_reasons and (arm == WHY or (arm == REVIEW and draft is not None)):
-        told = {
+        answer = {
             "reasons": trace.reasoned.reasons.strip(),
             "uncertain": trace.reasoned.uncertain,
             "transcription": line.text,
         }
-        return instruction(arm, language, draft), json.dumps(told, ensure_ascii=False)
+        return instruction(arm, language, draft), json.dumps(answer, ensure_ascii=False)
     return instruction(ANSWER, language), line.text
 
 
@@ -147,14 +147,14 @@ def traces_of(conn: Connection, page_ids: Sequence[str]) -> dict[str, Trace]:
     """Return segment to what was last gathered for it; calls that failed, or whose answer does not have the
     form, are skipped.
     """
-    asked = select(episodes.c.segment_id, episodes.c.exchange).where(
+    query = select(episodes.c.segment_id, episodes.c.exchange).where(
         episodes.c.use_case == GATHER,
         episodes.c.kind == "model_call",
         episodes.c.segment_id.is_not(None),
         is_among(episodes.c.document_id, page_ids),
     )
-    found = {}
-    for row in conn.execute(asked.order_by(episodes.c.seq)):
+    traces = {}
+    for row in conn.execute(query.order_by(episodes.c.seq)):
         exchange = row.exchange
         if "error" in exchange:
             continue
@@ -162,8 +162,8 @@ def traces_of(conn: Connection, page_ids: Sequence[str]) -> dict[str, Trace]:
             reasoned = Reasoned.model_validate_json(_without_fence(exchange.get("output") or ""))
         except ValidationError:
             continue
-        found[row.segment_id] = Trace(reasoned, exchange.get("thinking") or "")
-    return found
+        traces[row.segment_id] = Trace(reasoned, exchange.get("thinking") or "")
+    return traces
 
 
 def _without_fence(text: str) -> str:

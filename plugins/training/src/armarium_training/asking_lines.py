@@ -40,11 +40,11 @@ def line_pictures(
     *shapes*: where the lines were when they were recorded, by segment, in pixels; none: where they are now. A
     share *margin* of a line's height is shown above and below its box, with *sides* also left and right.
     """
-    wanted = [line.segment_id for line in lines]
+    segment_ids = [line.segment_id for line in lines]
     with job.library.db.read_all() as conn:
         picture = page_image(job.library, conn, page)
         if shapes is None:
-            pass_id = conn.execute(segments.select().where(segments.c.id == wanted[0])).one().pass_id
+            pass_id = conn.execute(segments.select().where(segments.c.id == segment_ids[0])).one().pass_id
             shapes = dict(zip(*lines_of(conn, pass_id, picture.width, picture.height), strict=True))
     by_id = shapes
     with still_image(job.library, picture) as path:
@@ -65,10 +65,10 @@ def _cut(image: Any, shape: Mapping[str, Any], share: float, sides: bool) -> Pic
     return Picture(file.getvalue(), "image/png")
 
 
-def use_by(engine: Engine, asked: Sequence[tuple[str, str]]) -> Use:
+def use_by(engine: Engine, models: Sequence[tuple[str, str]]) -> Use:
     """Return what lines are put to if these providers' models are asked about them, given as (provider, model)."""
     lanes = {
-        placed_with_provider(engine, provider, model, pages_may_leave=True).lane for provider, model in asked
+        placed_with_provider(engine, provider, model, pages_may_leave=True).lane for provider, model in models
     }
     return "local-model" if lanes == {"local-model"} else "cloud-model"
 

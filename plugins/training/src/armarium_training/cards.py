@@ -157,15 +157,15 @@ def add_evaluation(path: Path, about: Mapping[str, Any], entry: Mapping[str, Any
 
 def history_of(card: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the evaluations on a card, oldest first; invalid ones are skipped."""
-    found = card.get("evaluations")
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    entries = card.get("evaluations")
+    return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
 
 
 def pages_on(listed: Any) -> list[dict[str, Any]]:
     """Return pages as a card lists them, {document_id, checksum}; damaged entries are skipped."""
     if not isinstance(listed, list):
         return []
-    return [one for one in listed if isinstance(one, dict) and isinstance(one.get("document_id"), str)]
+    return [page for page in listed if isinstance(page, dict) and isinstance(page.get("document_id"), str)]
 
 
 def trained_on(card: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -191,4 +191,4 @@ def entry_of_run(
     place = find_card(engine, library, model) if trained else None
     path = evaluated_card(library, reader, model) if place is None else place.path
     history = history_of(read_card(path).card) if path.is_file() else []
-    return next((one for one in history if one.get("job_id") == job_id), None)
+    return next((entry for entry in history if entry.get("job_id") == job_id), None)

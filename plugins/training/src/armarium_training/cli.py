@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import (
+from armarium_cli.api import (
     Commands,
     Refused,
     Session,
@@ -15,6 +15,7 @@ from armarium.commandline import (
     answer,
     carry_out,
     follow_job,
+    percent,
     plural,
     project_session,
     table,
@@ -29,24 +30,21 @@ commands.include(models_commands)
 
 BASE = "hand-base"
 Report = Annotated[Path | None, "Write a report to this self-contained HTML file."]
-HoldOut = Annotated[
-    list[str] | None,
-    "A page to leave out of the training and measure on. May be repeated.",
-]
+HoldOut = Annotated[list[str] | None, "A page to leave out of the training and measure on. May be repeated."]
 
 
 def _train(
-    session: Session, action: str, ids: list[str] | None, hold_out: list[str] | None, **stated: Any
+    session: Session, action: str, ids: list[str] | None, hold_out: list[str] | None, **options: Any
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Train on the scope without the pages that are held out; return the training and the answer of the command."""
     params = {
         "scope_ids": scope_of(session, ids),
-        "held_out_ids": [document_id(session, one) for one in hold_out or ()],
-        **{name: value for name, value in stated.items() if value not in (None, "")},
+        "held_out_ids": [document_id(session, page) for page in hold_out or ()],
+        **{name: value for name, value in options.items() if value not in (None, "")},
     }
     outcome = carry_out(session, f"training.{action}", params, "Train")
-    told = session.get(f"/api/training/jobs/{outcome['job_id']}")
-    return told, {**outcome, "curve": told["curve"]}
+    training = session.get(f"/api/training/jobs/{outcome['job_id']}")
+    return training, {**outcome, "curve": training["curve"]}
 
 
 @commands.example("train Letters --teacher hand --hold-out 0009.jpg")
@@ -64,29 +62,29 @@ def train(
 ) -> None:
     """Train a reader on this machine, on lines that were read and corrected."""
     with project_session() as session:
-        told, outcome = _train(
+        training, outcome = _train(
             session, "start_here", ids, hold_out,
             teacher=teacher, batch_size=batch_size, base=base, display_name=name, epochs=epochs,
         )  # fmt: skip
-        model = session.get("/api/training/model", model=told["reader_id"])
+        model = session.get("/api/training/model", model=training["reader_id"])
         left_out = words_of_set(
-            told["training_set"], lambda page: str(session.get(f"/api/documents/{page}")["name"])
+            training["training_set"], lambda page: str(session.get(f"/api/documents/{page}")["name"])
         )
         if report is not None:
-            write_file(report, training_report(told, model).encode(), overwrite=True)
+            write_file(report, training_report(training, model).encode(), overwrite=True)
 
     def words() -> None:
-        rates = [one["cer"] for one in told["curve"]]
-        lines = plural(told["training_set"]["lines"], "line")
-        typer.echo(f"Trained {told['reader_id']} on {lines}, {plural(len(rates), 'epoch')}.")
+        rates = [point["cer"] for point in training["curve"]]
+        lines = plural(training["training_set"]["lines"], "line")
+        typer.echo(f"Trained {training['reader_id']} on {lines}, {plural(len(rates), 'epoch')}.")
         typer.echo(
             f"  {sparkline(rates)}  error rate on the lines that chose the best epoch: {min(rates):.1%}"
         )
         typer.echo("  It is no measure of other pages: armarium evaluate reads pages that were held out.")
         for line in left_out:
             typer.echo(f"  {line}")
-        reader = next((one["build"] for one in model["runs_on"] if one["here"]), "hand")
-        typer.echo(f"  Read with it: armarium read --reader {reader} --model {told['reader_id']}")
+        reader = next((runner["build"] for runner in model["runs_on"] if runner["here"]), "hand")
+        typer.echo(f"  Read with it: armarium read --reader {reader} --model {training['reader_id']}")
         if report is not None:
             typer.echo(f"  Report: {report}")
 
@@ -104,21 +102,21 @@ def train_regions(
 ) -> None:
     """Train a layout detector on this machine, on regions that you drew or changed."""
     with project_session() as session:
-        told, outcome = _train(
+        training, outcome = _train(
             session, "start_regions_here", ids, hold_out,
             epochs=epochs, image_size=image_size, base=base, display_name=name,
         )  # fmt: skip
-        scores = session.get("/api/training/model", model=told["model_id"])["scores"]
+        scores = session.get("/api/training/model", model=training["model_id"])["scores"]
 
     def words() -> None:
-        regions = plural(told["training_set"]["regions"], "region")
-        found = [one["map50"] for one in told["curve"]]
-        typer.echo(f"Trained {told['model_id']} on {regions}, {plural(len(found), 'epoch')}.")
-        typer.echo(f"  {sparkline(found)}  best mAP50 on validation pages: {max(found):.2f}")
+        regions = plural(training["training_set"]["regions"], "region")
+        precisions = [point["map50"] for point in training["curve"]]
+        typer.echo(f"Trained {training['model_id']} on {regions}, {plural(len(precisions), 'epoch')}.")
+        typer.echo(f"  {sparkline(precisions)}  best mAP50 on validation pages: {max(precisions):.2f}")
         if scores is not None:
             typer.echo(f"  mAP50 on the held-out pages: {scores['map50']:.2f}")
         typer.echo(
-            f"  Use it: armarium action layout.find_regions --model {told['model_id']} --scope-ids PAGE"
+            f"  Use it: armarium action layout.find_regions --model {training['model_id']} --scope-ids PAGE"
         )
 
     answer(outcome, words)
@@ -144,15 +142,15 @@ def train_vision(
     if not base:
         raise Refused("Name the model to start from with --base.")
     with project_session() as session:
-        told, outcome = _train(
+        training, outcome = _train(
             session, "start_vision_lora", ids, hold_out,
             teacher=teacher, base_repo=base, name=name, arm=arm, epochs=epochs, pages_may_leave=pages_may_leave,
             flavor=flavor or (None if "/" in base else "local"),
         )  # fmt: skip
 
     def words() -> None:
-        typer.echo(f"Trained {told['model_id']}, {plural(len(told['curve']), 'epoch')}.")
-        named = str(told["model_id"]).replace("/", "--")
+        typer.echo(f"Trained {training['model_id']}, {plural(len(training['curve']), 'epoch')}.")
+        named = str(training["model_id"]).replace("/", "--")
         typer.echo(f"  Read with it: armarium read --reader vision --model {named}")
 
     answer(outcome, words)
@@ -193,19 +191,19 @@ def read_at_scale(
         elif resend:
             session.act("reading.resend_failed", {"job_id": job})
             follow_job(session, job, "Read")
-        told = session.get(f"/api/reading-at-scale/jobs/{job}")
+        reading = session.get(f"/api/reading-at-scale/jobs/{job}")
 
     def words() -> None:
-        typer.echo(f"Reading at scale {told['job_id']}: {told['state']}")
-        typer.echo("  shards: " + ", ".join(f"{count} {state}" for state, count in told["counts"].items()))
-        landed = {name.replace("_", " "): count for name, count in told["landing"].items()}
+        typer.echo(f"Reading at scale {reading['job_id']}: {reading['state']}")
+        typer.echo("  shards: " + ", ".join(f"{count} {state}" for state, count in reading["counts"].items()))
+        landed = {name.replace("_", " "): count for name, count in reading["landing"].items()}
         typer.echo("  pages: " + ", ".join(f"{count} {name}" for name, count in landed.items()))
-        for number, failed in told["failed_shards"].items():
+        for number, failed in reading["failed_shards"].items():
             typer.echo(f"  shard {number} failed: {failed['why']}")
-        for one in told["package"]["skipped"][:20]:
-            typer.echo(f"  skipped {one['document_id']}: {one['why']}")
+        for page in reading["package"]["skipped"][:20]:
+            typer.echo(f"  skipped {page['document_id']}: {page['why']}")
 
-    answer(told, words)
+    answer(reading, words)
 
 
 @commands.example("evaluate linereader-trained-ID --report scores.html")
@@ -224,7 +222,7 @@ def evaluate(
 ) -> None:
     """Measure readers against each other on pages that you checked."""
     with project_session() as session:
-        kinds = {one["id"]: one["kind"] for one in session.get("/api/training/models")["items"]}
+        kinds = {model["id"]: model["kind"] for model in session.get("/api/training/models")["items"]}
         params: dict[str, Any] = {
             "candidates": [
                 {
@@ -239,21 +237,23 @@ def evaluate(
         if checked is not None:
             params["pass"] = checked
         job_id = carry_out(session, "evaluation.run", params, "Measure")["job_id"]
-        told = session.get(f"/api/evaluation/runs/{job_id}")
+        evaluation = session.get(f"/api/evaluation/runs/{job_id}")
         if report is not None:
-            write_file(report, evaluation_report(told, _pictures(session, told)).encode(), overwrite=True)
+            write_file(
+                report, evaluation_report(evaluation, _pictures(session, evaluation)).encode(), overwrite=True
+            )
 
     def words() -> None:
-        result = told["result"]
+        result = evaluation["result"]
         table(
             "Readers measured",
             ["model", "CER", "", "WER", "pages an hour"],
             [
                 [
                     model["model"],
-                    _percent(model["totals"].get("diplomatic", {}).get("cer")),
+                    percent(model["totals"].get("diplomatic", {}).get("cer")),
                     model["why"] or _interval(model["totals"].get("diplomatic", {})),
-                    _percent(model["wer"]),
+                    percent(model["wer"]),
                     str(model["speed"]["pages_per_hour"] or ""),
                 ]
                 for model in result["models"]
@@ -261,32 +261,30 @@ def evaluate(
         )
         if result["best"]:
             typer.echo(f"Best: {result['best']}.")
-        for one in told["plan"]["not_here"]:
-            typer.echo(f"  not measured: {one['model']}: {one['why']}")
+        for reader in evaluation["plan"]["not_here"]:
+            typer.echo(f"  not measured: {reader['model']}: {reader['why']}")
         if report is not None:
             typer.echo(f"Report: {report}")
 
-    answer(told, words)
+    answer(evaluation, words)
 
 
-def _percent(rate: float | None) -> str:
-    return "" if rate is None else f"{rate:.1%}"
+def _interval(totals: dict[str, Any]) -> str:
+    return f"{totals['interval'][0]:.1%} to {totals['interval'][1]:.1%}" if totals.get("interval") else ""
 
 
-def _interval(told: dict[str, Any]) -> str:
-    return f"{told['interval'][0]:.1%} to {told['interval'][1]:.1%}" if told.get("interval") else ""
-
-
-def _pictures(session: Session, told: dict[str, Any]) -> dict[str, tuple[bytes, str]]:
+def _pictures(session: Session, evaluation: dict[str, Any]) -> dict[str, tuple[bytes, str]]:
     """Return the worst lines' pictures and readings, as far as the caller may see them."""
-    found: dict[str, tuple[bytes, str]] = {}
-    wanted = {line["segment_id"] for model in told["result"]["models"] for line in model.get("worst", ())}
-    for segment_id in sorted(wanted):
+    pictures: dict[str, tuple[bytes, str]] = {}
+    segment_ids = {
+        line["segment_id"] for model in evaluation["result"]["models"] for line in model.get("worst", ())
+    }
+    for segment_id in sorted(segment_ids):
         try:
             picture = session.raw("GET", f"/api/segments/{segment_id}/picture")
             items = session.get(f"/api/segments/{segment_id}/readings")["items"]
         except Refused:
             continue
-        texts = [one["content"] or "" for one in items if one["provenance_kind"] == "human"]
-        found[segment_id] = picture, texts[-1] if texts else ""
-    return found
+        texts = [reading["content"] or "" for reading in items if reading["provenance_kind"] == "human"]
+        pictures[segment_id] = picture, texts[-1] if texts else ""
+    return pictures

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import (
+from armarium_cli.api import (
     Commands,
     Refused,
     Session,
@@ -17,6 +17,7 @@ from armarium.commandline import (
     engine_session,
     follow_job,
     full_path,
+    percent,
     plural,
     project_session,
     result_of,
@@ -53,8 +54,8 @@ def models(context: typer.Context) -> None:
             typer.echo("No model has been trained here yet: armarium train trains a reader on a hand.")
             return
         rows = [
-            [one["id"], one["name"], one["trained_at"] or "", _cer_of(one), one["location"]]
-            for one in listed["items"]
+            [model["id"], model["name"], model["trained_at"] or "", _cer_of(model), model["location"]]
+            for model in listed["items"]
         ]
         table("Trained models", ["model", "name", "trained", "CER", "where"], rows)
 
@@ -69,11 +70,11 @@ def show(
     """Show a model that was trained here, with its whole card."""
     with project_session() as session:
         if make_global:
-            made = session.act("training.make_model_global", {"model": model})["result"]
-            answer(made, lambda: typer.echo(f"{made['model_id']} is now available to all projects."))
+            outcome = session.act("training.make_model_global", {"model": model})["result"]
+            answer(outcome, lambda: typer.echo(f"{outcome['model_id']} is now available to all projects."))
             return
-        one = session.get("/api/training/model", model=model)
-        answer(one, lambda: _show(one))
+        details = session.get("/api/training/model", model=model)
+        answer(details, lambda: _show(details))
 
 
 @group.example("get kraken-ppocrv6-small")
@@ -87,29 +88,29 @@ def get(
         if name is None:
             answer(offered, lambda: _list_offers(offered["items"]))
             return
-        found = next((one for one in offered["items"] if name in (one["model_id"], one["doi"])), None)
-        if found is None:
-            there = ", ".join(one["model_id"] for one in offered["items"])
-            raise Refused(f"No published model is called {name}. There are: {there}.")
-        if found["is_here"]:
-            answer(found, f"{found['model_id']} is on this machine already. {_use(found)}")
+        offer = next((item for item in offered["items"] if name in (item["model_id"], item["doi"])), None)
+        if offer is None:
+            names = ", ".join(item["model_id"] for item in offered["items"])
+            raise Refused(f"No published model is called {name}. There are: {names}.")
+        if offer["is_here"]:
+            answer(offer, f"{offer['model_id']} is on this machine already. {_use(offer)}")
             return
-        _tell_offer(found)
-        if not yes and not _says_yes(found):
-            answer({**found, "downloaded": False}, "Nothing was downloaded.")
+        _tell_offer(offer)
+        if not yes and not _says_yes(offer):
+            answer({**offer, "downloaded": False}, "Nothing was downloaded.")
             return
-        params = {"runtime": found["model_type"], "model": found["model_id"]}
-        kept = _follow(session, session.act("model.download", params)["result"], "Download")
+        params = {"runtime": offer["model_type"], "model": offer["model_id"]}
+        outcome = _follow(session, session.act("model.download", params)["result"], "Download")
 
     def words() -> None:
-        typer.echo(f"{found['model_id']} is on this machine now.")
-        pinned = {file["name"]: file["sha256"] for file in found["files"]}
-        for file, digest in kept.get("sha256", {}).items():
+        typer.echo(f"{offer['model_id']} is on this machine now.")
+        pinned = {file["name"]: file["sha256"] for file in offer["files"]}
+        for file, digest in outcome.get("sha256", {}).items():
             first = "" if pinned.get(file) else " (first download: from now on only this file is taken)"
             typer.echo(f"  {file} SHA-256 {digest}{first}")
-        typer.echo(_use(found))
+        typer.echo(_use(offer))
 
-    answer({**found, **kept, "downloaded": True}, words)
+    answer({**offer, **outcome, "downloaded": True}, words)
 
 
 @group.example("add /data/models/my-model")
@@ -121,8 +122,8 @@ def add(
     with engine_session() as session:
         params = {"path": full_path(str(file)), **({"name": name} if name else {})}
         started = session.act("model.add", params)["result"]
-        kept = _follow(session, started, "Take in")
-    answer({**kept, **started}, f"{started['model_id']} is on this machine now. {_use(started)}")
+        outcome = _follow(session, started, "Take in")
+    answer({**outcome, **started}, f"{started['model_id']} is on this machine now. {_use(started)}")
 
 
 def _follow(session: Session, started: dict[str, Any], what: str) -> dict[str, Any]:
@@ -132,34 +133,36 @@ def _follow(session: Session, started: dict[str, Any], what: str) -> dict[str, A
     return result_of(session, started["job_id"])
 
 
-def _says_yes(found: dict[str, Any]) -> bool:
+def _says_yes(offer: dict[str, Any]) -> bool:
     if not sys.stdin.isatty():
         raise Refused(
-            f"Downloading {found['model_id']} needs a yes, and nobody can be asked here. Say --yes."
+            f"Downloading {offer['model_id']} needs a yes, and nobody can be asked here. Say --yes."
         )
     return typer.confirm("Download it?", err=True)
 
 
-def _use(found: dict[str, Any]) -> str:
-    return f"Read with it: armarium read --reader {found['model_type']} --model {found['model_id']}"
+def _use(model: dict[str, Any]) -> str:
+    reader = model.get("reader", model["model_type"])
+    return f"Read with it: armarium read --reader {reader} --model {model['model_id']}"
 
 
-def _tell_offer(found: dict[str, Any]) -> None:
+def _tell_offer(offer: dict[str, Any]) -> None:
     """Say what would be downloaded; on standard error, since an answer may be JSON."""
-    size, cer = found["size_bytes"] / 1e6, found["cer"]
+    size, cer = offer["size_bytes"] / 1e6, offer["cer"]
     rows = [
-        ("model", f"{found['title']} ({found['doi']})"),
+        ("model", f"{offer['title']} ({offer['doi']})"),
         ("size", f"about {size:.0f} MB"),
-        ("licence", found["licence"]),
-        ("authors", found["authors"]),
-        ("source", found["page"]),
-        ("reads", found["reads"]),
+        ("licence", offer["licence"]),
+        ("authors", offer["authors"]),
+        ("source", offer["page"]),
+        ("reads", offer["reads"]),
         ("error rate", f"{cer:.1%} of the characters, as its authors state" if cer else ""),
+        ("file", "" if offer["files"] else "named by the source, with the checksum that it must have"),
     ]
     for label, text in rows:
         if text:
             typer.echo(f"{label + ':':<12}{text}", err=True)
-    for file in found["files"]:
+    for file in offer["files"]:
         digest = file["sha256"] or "unknown here; it is pinned at this download"
         typer.echo(f"{'file:':<12}{file['url']}\n{'SHA-256:':<12}{digest}", err=True)
 
@@ -167,35 +170,31 @@ def _tell_offer(found: dict[str, Any]) -> None:
 def _list_offers(items: list[dict[str, Any]]) -> None:
     rows = [
         [
-            one["model_id"],
-            f"{one['size_bytes'] / 1e6:.0f} MB",
-            one["licence"],
-            "here" if one["is_here"] else "",
+            offer["model_id"],
+            f"{offer['size_bytes'] / 1e6:.0f} MB",
+            offer["licence"],
+            "here" if offer["is_here"] else "",
         ]
-        for one in items
+        for offer in items
     ]
     table("Published models", ["model", "size", "licence", ""], rows)
     typer.echo("See one and download it: armarium models get NAME")
 
 
-def _cer_of(one: dict[str, Any]) -> str:
+def _cer_of(model: dict[str, Any]) -> str:
     """Return how it was measured on pages held out; what training reports of its own validation is no measurement."""
-    return _percent((one["scores"] or {}).get("cer", {}).get("diplomatic")) or "unmeasured"
+    return percent((model["scores"] or {}).get("cer", {}).get("diplomatic")) or "unmeasured"
 
 
-def _percent(rate: float | None) -> str:
-    return "" if rate is None else f"{rate:.1%}"
-
-
-def _show(one: dict[str, Any]) -> None:
+def _show(model: dict[str, Any]) -> None:
     for name in ("id", "name", "kind", "summary", "base", "teacher", "trained_at", "location", "size_bytes"):
-        if one[name] is not None:
-            typer.echo(f"{name.replace('_', ' ')}: {one[name]}")
-    typer.echo(f"may be given away: {'yes' if one['may_publish'] else 'no'}")
-    for entry in one["evaluation_history"]:
+        if model[name] is not None:
+            typer.echo(f"{name.replace('_', ' ')}: {model[name]}")
+    typer.echo(f"may be given away: {'yes' if model['may_publish'] else 'no'}")
+    for entry in model["evaluation_history"]:
         cer = entry.get("cer")
         rate = cer.get("diplomatic") if isinstance(cer, dict) else None
-        told = _percent(rate) if isinstance(rate, int | float) else ""
+        percentage = percent(rate) if isinstance(rate, int | float) else ""
         pages = entry.get("pages")
         on = plural(pages, "page") if isinstance(pages, int) else "an unknown number of pages"
-        typer.echo(f"measured {entry.get('measured_at')}: {told} on {on}")
+        typer.echo(f"measured {entry.get('measured_at')}: {percentage} on {on}")

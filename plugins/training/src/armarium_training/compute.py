@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from armarium.api import Engine, JobContext, ServiceError
-from armarium_reading.api import load_reader
+from armarium_reading.api import load_reader, worker_of
 
 GROUP = "armarium.compute"
 
@@ -85,6 +86,13 @@ class Compute(ABC):
         """Called once, when the run of the job has ended."""
         return None
 
+    def wait(self) -> None:
+        """Wait until the states are to be requested again, or until the job is to stop."""
+        until = time.monotonic() + self.seconds_between
+        while time.monotonic() < until:
+            self.job.check()
+            time.sleep(0.2)
+
     @abstractmethod
     def submit(self, shard: Shard, attempt: int) -> str:
         """Send a shard; return its id there."""
@@ -124,16 +132,16 @@ class LocalCompute(Compute):
 
     def ask(self, far_ids: Sequence[str]) -> dict[str, FarState]:
         """Read one of the shards now; the others wait. One from before a restart of the engine has to be sent again."""
-        found: dict[str, FarState] = {}
+        states: dict[str, FarState] = {}
         for far_id in far_ids:
             shard = self._shards.get(far_id)
             if shard is None:
-                found[far_id] = FarState("failed", "The engine was stopped while reading it.")
-            elif not any(far_state.state == "done" for far_state in found.values()):
-                found[far_id] = self._read(shard)
+                states[far_id] = FarState("failed", "The engine was stopped while reading it.")
+            elif not any(far_state.state == "done" for far_state in states.values()):
+                states[far_id] = self._read(shard)
             else:
-                found[far_id] = FarState("submitted")
-        return found
+                states[far_id] = FarState("submitted")
+        return states
 
     def cancel(self, far_ids: Sequence[str]) -> None:
         """Remove the waiting shards; the current one ends with its job."""
@@ -155,11 +163,9 @@ class LocalCompute(Compute):
             }
             if page["lines"] is not None:
                 params["lines"] = page["lines"]
-            runtime = reader.runtime.name if reader.runtime else None
-            target = f"{reader.__module__}:{reader.__qualname__}"
             method = "read_page" if page["lines"] is None else "read_lines"
             try:
-                answer = self.job.call_worker(runtime, target, method, params)
+                answer = self.job.call_worker(*worker_of(reader), method, params)
             except ServiceError as error:
                 if error.code == "engine_stopping":
                     raise
@@ -168,9 +174,6 @@ class LocalCompute(Compute):
                 lines.append(f"{page['document_id']}: {error.detail}")
                 pages[page["document_id"]] = {"error": error.detail}
                 continue
-            pages[page["document_id"]] = json.loads(
-                json.dumps(
-                    {key: answer[key] for key in ("lines", "readings", "width", "height") if key in answer}
-                )
-            )
+            result = {key: answer[key] for key in ("lines", "readings", "width", "height") if key in answer}
+            pages[page["document_id"]] = json.loads(json.dumps(result))
         return FarState("done", None, lines[-5:], {"number": shard.number, "pages": pages})

@@ -123,19 +123,19 @@ class DaskCompute(Compute):
 
     def ask(self, far_ids: Sequence[str]) -> dict[str, FarState]:
         """Return what the cluster has reported about them; no request is made."""
-        return {one: self._state(one) for one in far_ids}
+        return {far_id: self._state(far_id) for far_id in far_ids}
 
     def cancel(self, far_ids: Sequence[str]) -> None:
         """Cancel the tasks; a running one is ended there."""
-        futures = [self._futures.pop(one) for one in far_ids if one in self._futures]
+        futures = [self._futures.pop(far_id) for far_id in far_ids if far_id in self._futures]
         if futures and self._client is not None:
             self._client.cancel(futures, force=True)
 
     def close(self) -> None:
         """Disconnect from the cluster; one that was started here is stopped."""
-        for one in (self._client, self._cluster):
-            if one is not None:
-                one.close()
+        for connection in (self._client, self._cluster):
+            if connection is not None:
+                connection.close()
         self._client = self._cluster = None
 
     def _state(self, far_id: str) -> FarState:

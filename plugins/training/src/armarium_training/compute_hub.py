@@ -138,17 +138,17 @@ class HubCompute(Compute):
             known = files.list_paths(folder)
             task = {**cargo.task, "files": {}}
             for name, path in cargo.files.items():
-                there = f"{folder}/{name}"
-                task["files"][name] = [there, None]
-                if there not in known:
-                    put[there] = path
+                target = f"{folder}/{name}"
+                task["files"][name] = [target, None]
+                if target not in known:
+                    put[target] = path
             (work / "task.json").write_text(json.dumps(task, ensure_ascii=False, sort_keys=True), "utf-8")
             put[f"{folder}/task-{attempt}.json"] = work / "task.json"
             self.job.check()
             files.put(put, f"Shard {shard.number}")
         finally:
             shutil.rmtree(work, ignore_errors=True)
-        stated = {
+        request = {
             "dockerImage": IMAGE,
             "command": ["python", "-c", BOOTSTRAP],
             "arguments": [],
@@ -164,9 +164,9 @@ class HubCompute(Compute):
             "timeoutSeconds": seconds_of(str(getattr(self.job.args, "timeout", None) or "2h")),
             "labels": {JOB: self.job.job_id, SHARD: label},
         }
-        made = files.ask("POST", f"/api/jobs/{self._namespace()}", stated)
-        self._jobs[label] = str(made["id"])
-        return str(made["id"])
+        started = files.ask("POST", f"/api/jobs/{self._namespace()}", request)
+        self._jobs[label] = str(started["id"])
+        return str(started["id"])
 
     def ask(self, far_ids: Sequence[str]) -> dict[str, FarState]:
         """Request the states of all with one call; then fetch results and, for failed ones, the last lines of
@@ -174,14 +174,14 @@ class HubCompute(Compute):
 
         If the hub does not answer, it is asked again next time.
         """
-        wanted = set(far_ids)
+        ids = set(far_ids)
         try:
-            found = {str(job["id"]): job for job in self._list_jobs() if str(job.get("id")) in wanted}
+            jobs = {str(job["id"]): job for job in self._list_jobs() if str(job.get("id")) in ids}
         except (HubError, ServiceError) as error:
             self.job.log("warning", self._without_token(str(error)))
             return {}
-        states = {far_id: self._state(far_id, told) for far_id, told in found.items()}
-        for far_id in wanted.difference(found):
+        states = {far_id: self._state(far_id, job) for far_id, job in jobs.items()}
+        for far_id in ids.difference(jobs):
             # One that was started just now may be listed a little later.
             if self._is_lost(far_id):
                 states[far_id] = FarState("failed", "The model hub no longer knows this job.")
@@ -201,14 +201,14 @@ class HubCompute(Compute):
             except (HubError, ServiceError) as error:
                 self.job.log("warning", self._without_token(str(error)))
 
-    def _state(self, far_id: str, told: dict[str, Any]) -> FarState:
-        status = told.get("status") or {}
+    def _state(self, far_id: str, job: dict[str, Any]) -> FarState:
+        status = job.get("status") or {}
         stage = str(status.get("stage"))
         state = STAGES.get(stage, "failed")
         if state in ("queued", "running"):
             self._misses.pop(far_id, None)
             return FarState(state)
-        label = str(told.get("labels", {}).get(SHARD))
+        label = str(job.get("labels", {}).get(SHARD))
         number, _, attempt = label.partition("-")
         if state == "done":
             try:
@@ -265,23 +265,23 @@ class HubCompute(Compute):
                     data += piece
         except ServiceError:
             pass
-        found = []
+        lines = []
         for line in data.decode("utf-8", "replace").splitlines():
             if line.startswith("data:"):
                 try:
-                    found.append(self._without_token(str(json.loads(line[5:])["data"]))[:500])
+                    lines.append(self._without_token(str(json.loads(line[5:])["data"]))[:500])
                 except (ValueError, KeyError, TypeError):
                     continue
-        return found[-LINES:]
+        return lines[-LINES:]
 
     def _list_jobs(self) -> list[dict[str, Any]]:
         """Return this job's jobs at the hub, with one request."""
         path = f"/api/jobs/{self._namespace()}?label={quote(f'{JOB}={self.job.job_id}', safe='')}"
-        told = self._plain().ask("GET", path)
-        if not isinstance(told, list):
+        jobs = self._plain().ask("GET", path)
+        if not isinstance(jobs, list):
             raise HubError("The model hub's list of jobs is not a list.")
-        ours = [one for one in told if isinstance(one, dict)]
-        return [one for one in ours if (one.get("labels") or {}).get(JOB) == self.job.job_id]
+        ours = [job for job in jobs if isinstance(job, dict)]
+        return [job for job in ours if (job.get("labels") or {}).get(JOB) == self.job.job_id]
 
     def _namespace(self) -> str:
         if self._owner is None:

@@ -6,30 +6,13 @@ from collections.abc import Iterable
 
 from armarium.api import Conflict, Forbidden, Invalid, Library, NotFound, ServiceError, missing
 
-unknown_training = missing(
-    "training", "Use the job id from the answer that started it.", code="unknown_training", key="job_id"
-)
-unknown_gathering = missing(
-    "gathering of reasons",
-    "Use the job id from the answer that started it.",
-    code="unknown_gathering",
-    key="job_id",
-)
-unknown_comparison = missing(
-    "comparison of reasons",
-    "Use the job id from the answer that started it.",
-    code="unknown_comparison",
-    key="job_id",
-)
-unknown_evaluation = missing(
-    "evaluation", "Use the job id from the answer that started it.", code="unknown_evaluation", key="job_id"
-)
-unknown_reading = missing(
-    "reading at scale",
-    "Use the job id from the answer that started it.",
-    code="unknown_reading",
-    key="job_id",
-)
+FROM_ITS_START = "Use the job id from the answer that started it."
+
+unknown_training = missing("training", FROM_ITS_START, code="unknown_training", key="job_id")
+unknown_gathering = missing("gathering of reasons", FROM_ITS_START, code="unknown_gathering", key="job_id")
+unknown_comparison = missing("comparison of reasons", FROM_ITS_START, code="unknown_comparison", key="job_id")
+unknown_evaluation = missing("evaluation", FROM_ITS_START, code="unknown_evaluation", key="job_id")
+unknown_reading = missing("reading at scale", FROM_ITS_START, code="unknown_reading", key="job_id")
 unknown_model = missing(
     "model that was trained here",
     "List the trained models to find the right one; models that were downloaded or imported are not among them.",

@@ -21,8 +21,8 @@ _SIZE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)[bB](?![a-zA-Z0-9])")
 @cache
 def flavors() -> dict[str, dict[str, Any]]:
     """Return name to {usd, gpu_gb}."""
-    found: dict[str, dict[str, Any]] = json.loads(FILE.read_text("utf-8"))["flavors"]
-    return found
+    by_name: dict[str, dict[str, Any]] = json.loads(FILE.read_text("utf-8"))["flavors"]
+    return by_name
 
 
 def price_per_hour_usd(flavor: str) -> float | None:
@@ -33,12 +33,16 @@ def price_per_hour_usd(flavor: str) -> float | None:
 
 def memory_needed_gb(base_repo: str) -> float:
     """Return the GPU memory needed to train an adapter of that base, from the billions of weights its name states."""
-    stated = _SIZE.findall(base_repo.replace("_", "-"))
-    return (float(stated[-1]) if stated else BILLIONS) * BYTES * SHARE + MORE_GB
+    sizes = _SIZE.findall(base_repo.replace("_", "-"))
+    return (float(sizes[-1]) if sizes else BILLIONS) * BYTES * SHARE + MORE_GB
 
 
 def cheapest(base_repo: str) -> str | None:
     """Return the cheapest class with enough GPU memory for that base; None if there is none."""
     need = memory_needed_gb(base_repo)
-    fitting = [(one["usd"], one["gpu_gb"], name) for name, one in flavors().items() if one["gpu_gb"] >= need]
+    fitting = [
+        (flavor["usd"], flavor["gpu_gb"], name)
+        for name, flavor in flavors().items()
+        if flavor["gpu_gb"] >= need
+    ]
     return min(fitting)[2] if fitting else None

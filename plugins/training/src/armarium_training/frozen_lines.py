@@ -1,11 +1,11 @@
-"""The lines of an evaluation as they were when it started: all candidates are measured on the same ones,
+"""The lines of a measurement as they were when it started: all candidates are measured on the same ones,
 whatever is edited meanwhile.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -56,39 +56,28 @@ def place_of(library: Library, job_id: str) -> Path:
     return library.derived_folder / "evaluation" / f"{job_id}.json"
 
 
-def frozen_lines(job: JobContext, begun: bool) -> dict[str, FrozenPage] | None:
-    """Return the pages of the evaluation by id, without those that have no checked lines.
-
-    They are recorded once, from one snapshot of the project. None if an earlier attempt recorded them and had
-    *begun* to measure, and the file is gone: then everything is measured again.
-    """
+def freeze(job: JobContext, take: Callable[[], dict[str, Any]]) -> tuple[dict[str, Any], bool]:
+    """Return the pages of a measurement by id, as *take* returned them when they were recorded, and whether that was now."""
     place = place_of(job.library, job.job_id)
     try:
-        kept = json.loads(place.read_text("utf-8"))
-        return {page: FrozenPage(**one) for page, one in kept.items()}
-    except (OSError, ValueError, TypeError, AttributeError):
-        if begun:
-            return None
-    taken = _taken_down(job)
-    write_whole(place, json.dumps({page: asdict(one) for page, one in taken.items()}).encode())
-    return taken
+        return dict(json.loads(place.read_text("utf-8"))), False
+    except (OSError, ValueError, TypeError):
+        pages = take()
+        write_whole(place, json.dumps(pages).encode())
+        return pages, True
 
 
-def _taken_down(job: JobContext) -> dict[str, FrozenPage]:
-    taken = {}
+def frozen_lines(job: JobContext) -> dict[str, Any]:
+    """Return the checked lines of each page of an evaluation, each as a `FrozenPage` in JSON; a page without any is absent."""
+    pages = {}
     with job.library.db.read_all() as conn:
         for page in (page["document_id"] for page in job.args.plan["pages"]):
             lines, who = checked_lines(conn, page, job.args.checked)
             if not lines:
                 continue
-            wanted = [line.segment_id for line in lines]
-            pass_id = conn.execute(segments.select().where(segments.c.id == wanted[0])).one().pass_id
+            segment_ids = [line.segment_id for line in lines]
+            pass_id = conn.execute(segments.select().where(segments.c.id == segment_ids[0])).one().pass_id
             shapes = dict(zip(*lines_of(conn, pass_id, 1, 1), strict=True))
-            taken[page] = FrozenPage(
-                wanted,
-                [line.text for line in lines],
-                [shapes[one] for one in wanted],
-                primary_row(conn, page).checksum,
-                who,
-            )
-    return taken
+            texts, stood = [line.text for line in lines], [shapes[segment_id] for segment_id in segment_ids]
+            pages[page] = asdict(FrozenPage(segment_ids, texts, stood, primary_row(conn, page).checksum, who))
+    return pages

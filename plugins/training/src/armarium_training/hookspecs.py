@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from armarium.api import hookspec
-
-if TYPE_CHECKING:
-    from armarium.api import JobContext
+from armarium.api import JobContext, hookspec
 
 
 @hookspec

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from armarium.api import JobContext, NotFound, ServiceError
+from armarium.api import WORKER_GONE, JobContext, NotFound, ServiceError
 from armarium_documents.api import page_image, still_image
-from armarium_reading.api import lines_of, load_reader
+from armarium_reading.api import lines_of, load_reader, worker_of
 from armarium_training import errors
 from armarium_training.line_sets import LineSet, line_set
 from armarium_training.regions import regions_of
@@ -31,7 +31,7 @@ def lay_out_lines(job: JobContext, args: TrainArgs, trainer: type[Trainer], fold
     missing, with the reason.
     """
     with job.library.db.read_all() as conn:
-        found = line_set(
+        training_set = line_set(
             conn,
             job.library,
             job.principal,
@@ -41,61 +41,55 @@ def lay_out_lines(job: JobContext, args: TrainArgs, trainer: type[Trainer], fold
             use="local-model" if args.place is None else "cloud-model",
         )
     texts: dict[str, dict[str, str]] = {}
-    for line in found.lines:
+    for line in training_set.lines:
         texts.setdefault(line.document_id, {})[line.segment_id] = line.text
-    told: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     lost: set[str] = set()
     with writing(folder / PICTURES) as beside, beside.open("wb") as out:
-        for page, wanted in texts.items():
+        for page, line_texts in texts.items():
             job.check()
             try:
-                widths, pictures = _pictures(job, trainer, page, found.pages[page], wanted)
+                widths, pictures = _pictures(job, trainer, page, training_set.pages[page], line_texts)
             except ServiceError as error:
-                if error.code in ("worker_died", "engine_stopping"):
+                if error.code in WORKER_GONE:
                     raise
-                found.missing.append({"document_id": page, "why": error.detail})
+                training_set.missing.append({"document_id": page, "why": error.detail})
                 lost.add(page)
                 continue
             out.write(pictures)
-            told += [
+            entries += [
                 {"text": text, "width": width}
-                for (_, text), width in zip(wanted.items(), widths, strict=True)
+                for (_, text), width in zip(line_texts.items(), widths, strict=True)
             ]
-    found.lines = [line for line in found.lines if line.document_id not in lost]
-    found.pages = {page: pass_id for page, pass_id in found.pages.items() if page not in lost}
-    if not told:
+    training_set.lines = [line for line in training_set.lines if line.document_id not in lost]
+    training_set.pages = {page: pass_id for page, pass_id in training_set.pages.items() if page not in lost}
+    if not entries:
         raise errors.nothing_to_teach(args.teacher or "the working pass")
-    for number, one in enumerate(told):
-        one["for_validation"] = len(told) >= EVERY and number % EVERY == EVERY - 1
-    write_whole(folder / LINES, json.dumps({"lines": told}, ensure_ascii=False).encode())
-    return found
+    for number, entry in enumerate(entries):
+        entry["for_validation"] = len(entries) >= EVERY and number % EVERY == EVERY - 1
+    write_whole(folder / LINES, json.dumps({"lines": entries}, ensure_ascii=False).encode())
+    return training_set
 
 
 def _pictures(
-    job: JobContext, trainer: type[Trainer], page: str, pass_id: str, wanted: Iterable[str]
+    job: JobContext, trainer: type[Trainer], page: str, pass_id: str, segment_ids: Iterable[str]
 ) -> tuple[list[int], bytes]:
-    """Return the pictures of the lines *wanted*, as the trainer's reader cuts them: widths, and all bytes."""
+    """Return the pictures of the lines of *segment_ids*, as the trainer's reader cuts them: widths, and all bytes."""
     reader = load_reader(job.engine, trainer.reader)
     with job.library.db.read_all() as conn:
         picture = page_image(job.library, conn, page)
         ids, shapes = lines_of(conn, pass_id, picture.width, picture.height)
     by_id = dict(zip(ids, shapes, strict=True))
-    missing = [one for one in wanted if one not in by_id]
+    missing = [segment_id for segment_id in segment_ids if segment_id not in by_id]
     if missing:
         raise NotFound(
             "Some of its lines were deleted while the training was being prepared.", code="lines_gone"
         )
     with still_image(job.library, picture) as path:
-        answer = job.call_worker(
-            reader.runtime.name if reader.runtime else None,
-            f"{reader.__module__}:{reader.__qualname__}",
-            "line_pictures",
-            {
-                "image": str(path),
-                "lines": [by_id[one] for one in wanted],
-                "max_pixels": job.engine.settings.max_image_pixels,
-            },
-        )
+        shapes = [by_id[segment_id] for segment_id in segment_ids]
+        limit = job.engine.settings.max_image_pixels
+        params = {"image": str(path), "lines": shapes, "max_pixels": limit}
+        answer = job.call_worker(*worker_of(reader), "line_pictures", params)
     return answer["widths"], answer.get("binary", b"")
 
 
@@ -110,7 +104,7 @@ def lay_out_regions(job: JobContext, args: TrainArgs, folder: Path) -> dict[str,
             conn, job.library, job.principal, args.page_ids, args.held_out_ids, args.classes
         )
         held = regions_of(conn, job.library, job.principal, args.held_out_ids, [], args.classes)
-    told = []
+    entries = []
     for regions, is_held in ((region_set, False), (held, True)):
         several = not is_held and len(regions.regions) >= VALIDATED
         for number, (page, boxes) in enumerate(regions.regions.items()):
@@ -121,11 +115,11 @@ def lay_out_regions(job: JobContext, args: TrainArgs, folder: Path) -> dict[str,
                 write_whole(folder / f"{page}.image", path.read_bytes())
             validates = several and number % VALIDATED == VALIDATED - 1
             part = "held-out" if is_held else "validation" if validates else "taught"
-            told.append({"file": f"{page}.image", "regions": boxes, "part": part})
+            entries.append({"file": f"{page}.image", "regions": boxes, "part": part})
     count = sum(map(len, region_set.regions.values()))
     if not count:
         raise errors.no_such_regions(0, 0)
-    write_whole(folder / LINES, json.dumps({"pages": told}, ensure_ascii=False).encode())
+    write_whole(folder / LINES, json.dumps({"pages": entries}, ensure_ascii=False).encode())
     return {
         "pages": len(region_set.regions),
         "regions": count,

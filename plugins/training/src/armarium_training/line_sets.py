@@ -5,7 +5,7 @@ and prepares evaluations.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -24,7 +24,7 @@ from armarium_source_model.api import (
     text_fingerprint,
     working_pass,
 )
-from armarium_training.relatives import REPEATED, Relatives, without_repeats
+from armarium_training.relatives import REPEATED, Relatives, second_shots, without_repeats
 
 FLAGS = ("empty_reading", "null_reading", "rejected_by_check")
 BY_PERSON = frozenset({"chosen", "correction", "newest-human"})
@@ -34,6 +34,9 @@ MODEL, PERSONS = "model", "person"
 """Whose verdict it is."""
 NO_PICTURE = "It has no picture."
 SAME_PICTURE = "It shows the same picture as a page that is held out, the whole of it, or a part."
+SAME_TEXT = (
+    "It says what a page that is held out says: another picture of it would make the figures too good."
+)
 MIN_LINES, MIN_PAGES = 100, 2
 """How many checked lines, on how many pages, a comparison of readers needs."""
 FINGERPRINT = 16
@@ -71,7 +74,7 @@ class LineSet:
 
     def manifest(self) -> dict[str, Any]:
         """Return what is shown of the set: counts, never words."""
-        by_flag = {flag: sum(one["flag"] == flag for one in self.left_out) for flag in FLAGS}
+        by_flag = {flag: sum(line["flag"] == flag for line in self.left_out) for flag in FLAGS}
         by_person = sum(line.by_person for line in self.lines)
         by_machine = sum(line.by_machine and not line.by_person for line in self.lines)
         return {
@@ -106,7 +109,7 @@ class LineSet:
 
     def card_entry(self) -> dict[str, Any]:
         """Return what a card contains of it: the counts, and which pages a model may have seen."""
-        told = {
+        counts = {
             key: value for key, value in self.manifest().items() if key not in ("left_out_lines", "held_out")
         }
         taught: dict[str, dict[str, str]] = {}
@@ -114,11 +117,11 @@ class LineSet:
             taught.setdefault(line.document_id, {})[line.segment_id] = text_fingerprint(line.text)[
                 :FINGERPRINT
             ]
-        seen = [
+        pages = [
             {"document_id": page, "checksum": self.checksums.get(page), "texts": taught.get(page, {})}
             for page in self.pages
         ]
-        return {**told, "documents": seen}
+        return {**counts, "documents": pages}
 
 
 def line_set(
@@ -134,64 +137,74 @@ def line_set(
     """Return the lines of *teacher*'s newest pass of each page, with a person's corrections.
 
     *held_out_ids* are pages. They are left out, and so is every page that shows the same writing: a copy, what was cut
-    from it, what it was cut from. A page that may not be put to *use* is listed as missing, with the reason, and one whose
+    from it, what it was cut from, a second picture with the same words. A page that may not be put to *use* is listed as missing, with the reason, and one whose
     lines count already, as those of a picture it was cut from. Without a teacher, the working pass of each page is used.
     """
-    found = LineSet(teacher)
+    training_set = LineSet(teacher)
     relatives = Relatives(conn)
-    found.held_out = [{"document_id": page, "checksum": checksum_of(conn, page)} for page in held_out_ids]
+    training_set.held_out = [
+        {"document_id": page, "checksum": checksum_of(conn, page)} for page in held_out_ids
+    ]
     counted = {page: len(checked_lines(conn, page, None)[0]) for page in dict.fromkeys(held_out_ids)}
     twice = relatives.find_repeats(counted)
-    found.held_out_lines = {page: count for page, count in counted.items() if page not in twice}
+    training_set.held_out_lines = {page: count for page, count in counted.items() if page not in twice}
     held = set(held_out_ids)
     same = relatives.of(held)
-    kept_back = find_withheld(library, principal, [page for page in page_ids if page not in held], use)
+    others = [page for page in page_ids if page not in same]
+    shots = second_shots(conn, others, _visible(library, principal, same))
+    kept_back = find_withheld(library, principal, others, use)
     for page in page_ids:
         checksum = checksum_of(conn, page)
-        if page in same:
+        if page in same or page in shots:
             if page not in held:
-                found.missing.append({"document_id": page, "why": SAME_PICTURE})
+                training_set.missing.append(
+                    {"document_id": page, "why": SAME_TEXT if page in shots else SAME_PICTURE}
+                )
             continue
         if page in kept_back:
-            found.missing.append({"document_id": page, "why": kept_back[page]})
+            training_set.missing.append({"document_id": page, "why": kept_back[page]})
             continue
         if checksum is None:
-            found.missing.append({"document_id": page, "why": NO_PICTURE})
+            training_set.missing.append({"document_id": page, "why": NO_PICTURE})
             continue
         pass_id = pass_of(conn, page, teacher)
         if pass_id is None:
             who = "Nobody" if teacher is None else f"{teacher!r}"
-            found.missing.append({"document_id": page, "why": f"{who} has not read any of its lines."})
+            training_set.missing.append({"document_id": page, "why": f"{who} has not read any of its lines."})
             continue
-        before = len(found.lines)
-        _add_page(conn, found, page, pass_id)
-        if len(found.lines) > before:
-            found.pages[page] = pass_id
-            found.checksums[page] = checksum
-    taught = Counter(line.document_id for line in found.lines)
+        before = len(training_set.lines)
+        _add_page(conn, training_set, page, pass_id)
+        if len(training_set.lines) > before:
+            training_set.pages[page] = pass_id
+            training_set.checksums[page] = checksum
+    taught = Counter(line.document_id for line in training_set.lines)
     for page in sorted(relatives.find_repeats(taught)):
-        found.missing.append({"document_id": page, "why": REPEATED})
-        found.lines = [line for line in found.lines if line.document_id != page]
-        found.left_out = [one for one in found.left_out if one["document_id"] != page]
-        del found.pages[page], found.checksums[page]
-    return found
+        training_set.missing.append({"document_id": page, "why": REPEATED})
+        training_set.lines = [line for line in training_set.lines if line.document_id != page]
+        training_set.left_out = [line for line in training_set.left_out if line["document_id"] != page]
+        del training_set.pages[page], training_set.checksums[page]
+    return training_set
 
 
-def _add_page(conn: Connection, found: LineSet, page: str, pass_id: str) -> None:
+def _visible(library: Library, principal: Principal, pages: Collection[str]) -> list[str]:
+    """Return those of *pages* that the caller may see: nothing is said of the words of others."""
+    hidden = find_withheld(library, principal, list(pages), "show")
+    return [page for page in pages if page not in hidden]
+
+
+def _add_page(conn: Connection, training_set: LineSet, page: str, pass_id: str) -> None:
     rule = reading_rule(conn)
     counting = counting_readings(conn, pass_id, rule=rule, words=False)
-    verdict_on = newest_verdicts(conn, [one.representation_id for one in counting.values()])
-    by_trust = {
-        trust: newest_verdicts(conn, [one.representation_id for one in counting.values()], trust=trust)
-        for trust in (MODEL, PERSONS)
-    }
-    found.checked_by_model += len(by_trust[MODEL])
-    is_truth = any(one["id"] == pass_id and one["ground_truth"] for one in list_passes(conn, page, rule))
+    reading_ids = [reading.representation_id for reading in counting.values()]
+    verdict_on = newest_verdicts(conn, reading_ids)
+    by_trust = {trust: newest_verdicts(conn, reading_ids, trust=trust) for trust in (MODEL, PERSONS)}
+    training_set.checked_by_model += len(by_trust[MODEL])
+    is_truth = any(row["id"] == pass_id and row["ground_truth"] for row in list_passes(conn, page, rule))
     for segment_id in lines_in_order(conn, page, pass_id):
         reading = counting.get(segment_id)
         text = (reading.text or "") if reading is not None else ""
         verdict = verdict_on.get(reading.representation_id) if reading is not None else None
-        found.with_verdict += verdict is not None
+        training_set.with_verdict += verdict is not None
         flag = None
         if not text.strip():
             flag = "empty_reading"
@@ -200,12 +213,12 @@ def _add_page(conn: Connection, found: LineSet, page: str, pass_id: str) -> None
         elif verdict == "reject":
             flag = "rejected_by_check"
         if flag is not None:
-            found.left_out.append({"document_id": page, "segment_id": segment_id, "flag": flag})
+            training_set.left_out.append({"document_id": page, "segment_id": segment_id, "flag": flag})
             continue
         assert reading is not None
         confirmed = by_trust[PERSONS].get(reading.representation_id) == "confirm"
         by_person = is_truth or reading.basis in BY_PERSON or confirmed
-        found.lines.append(TaughtLine(page, segment_id, text, by_person, reading.labelled_machine))
+        training_set.lines.append(TaughtLine(page, segment_id, text, by_person, reading.labelled_machine))
 
 
 def checked_lines(
@@ -221,21 +234,21 @@ def checked_lines(
     """
     rule = reading_rule(conn)
     chosen = None
-    for one in list_passes(conn, page, rule):
+    for row in list_passes(conn, page, rule):
         if checked is not None:
-            if one["id"] == pass_of(conn, page, checked):
-                chosen = one
-        elif one["provenance_kind"] == PERSON or one["ground_truth"] or _has_person_readings(conn, one["id"]):
-            chosen = one
+            if row["id"] == pass_of(conn, page, checked):
+                chosen = row
+        elif row["provenance_kind"] == PERSON or row["ground_truth"] or _has_person_readings(conn, row["id"]):
+            chosen = row
     if chosen is None:
         return [], None
     counting = counting_readings(conn, chosen["id"], rule=rule, words=False)
     if checked is not None or chosen["ground_truth"]:
-        machines = [segment_id for segment_id, one in counting.items() if one.labelled_machine]
+        machines = [segment_id for segment_id, reading in counting.items() if reading.labelled_machine]
         counting |= _imported_texts(conn, counting, machines)
-    readings = [one.representation_id for one in counting.values()]
+    readings = [reading.representation_id for reading in counting.values()]
     newest, of_persons = newest_verdicts(conn, readings), newest_verdicts(conn, readings, trust=PERSONS)
-    found = []
+    lines = []
     for segment_id in lines_in_order(conn, page, chosen["id"]):
         reading = counting.get(segment_id)
         if reading is None or not (reading.text or "").strip():
@@ -245,17 +258,17 @@ def checked_lines(
         is_named = checked is not None and (with_unchecked or not reading.labelled_machine)
         is_checked = is_named or chosen["ground_truth"] or by_person or confirmed
         if newest.get(reading.representation_id) != "reject" and is_checked:
-            found.append(TaughtLine(page, segment_id, reading.text, by_person))
+            lines.append(TaughtLine(page, segment_id, reading.text, by_person))
     who = conn.execute(
         select(representations.c.created_by)
         .where(
             representations.c.document_id == page,
             representations.c.provenance_kind == PERSON,
-            is_among(representations.c.segment_id, [line.segment_id for line in found]),
+            is_among(representations.c.segment_id, [line.segment_id for line in lines]),
         )
         .order_by(representations.c.created_at.desc(), representations.c.id.desc())
     ).scalar()
-    return found, who or chosen["created_by"] or chosen["name"]
+    return lines, who or chosen["created_by"] or chosen["name"]
 
 
 def _imported_texts(
@@ -295,26 +308,28 @@ def checked_pages(
     picture, those that may not be put to *use*, and those without a checked line.
     """
     same = Relatives(conn).of(held_out_ids)
+    others = [page for page in page_ids if page not in same]
+    shots = second_shots(conn, others, _visible(library, principal, same))
     kept_back = find_withheld(library, principal, page_ids, use)
-    found: dict[str, list[TaughtLine]] = {}
+    lines_by_page: dict[str, list[TaughtLine]] = {}
     missing: list[dict[str, str]] = []
     for page in page_ids:
-        why = "It is held out." if page in same else kept_back.get(page)
+        why = "It is held out." if page in same else SAME_TEXT if page in shots else kept_back.get(page)
         lines = (
             [] if why is not None else checked_lines(conn, page, checked, with_unchecked=with_unchecked)[0]
         )
         if lines:
-            found[page] = lines
+            lines_by_page[page] = lines
         else:
             missing.append({"document_id": page, "why": why or "No line of it was checked."})
-    for page in sorted(without_repeats(conn, found)):
-        del found[page]
+    for page in sorted(without_repeats(conn, lines_by_page)):
+        del lines_by_page[page]
         missing.append({"document_id": page, "why": REPEATED})
-    return found, missing
+    return lines_by_page, missing
 
 
 def _has_person_readings(conn: Connection, pass_id: str) -> bool:
-    asked = (
+    query = (
         select(representations.c.id)
         .join(segments, segments.c.id == representations.c.segment_id)
         .where(
@@ -325,7 +340,7 @@ def _has_person_readings(conn: Connection, pass_id: str) -> bool:
             representations.c.retracted.is_(False),
         )
     )
-    return conn.execute(asked.limit(1)).first() is not None
+    return conn.execute(query.limit(1)).first() is not None
 
 
 def pass_of(conn: Connection, page: str, named: str | None) -> str | None:
@@ -347,11 +362,11 @@ def pass_of(conn: Connection, page: str, named: str | None) -> str | None:
             .distinct()
         )
     }
-    found = None
-    for one in list_passes(conn, page):
-        if named in (one["model"], one["provider"], one["name"]) or one["id"] in read_by:
-            found = one["id"]
-    return found
+    pass_id = None
+    for row in list_passes(conn, page):
+        if named in (row["model"], row["provider"], row["name"]) or row["id"] in read_by:
+            pass_id = row["id"]
+    return pass_id
 
 
 def lines_in_order(conn: Connection, page: str, pass_id: str) -> list[str]:
@@ -366,12 +381,12 @@ def newest_verdicts(
     """Return the newest verdict on each reading, a person's before a model's, if there is any; only those of one level of
     *trust*, if named.
     """
-    asked = select(verdicts.c.target_id, verdicts.c.verdict).where(
+    query = select(verdicts.c.target_id, verdicts.c.verdict).where(
         is_among(verdicts.c.target_id, reading_ids)
     )
     if trust is not None:
-        asked = asked.where(verdicts.c.trust == trust)
-    rows = conn.execute(asked.order_by(verdicts.c.trust == PERSONS, verdicts.c.created_at, verdicts.c.id))
+        query = query.where(verdicts.c.trust == trust)
+    rows = conn.execute(query.order_by(verdicts.c.trust == PERSONS, verdicts.c.created_at, verdicts.c.id))
     return {row.target_id: row.verdict for row in rows}
 
 

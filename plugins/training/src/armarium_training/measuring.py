@@ -32,33 +32,32 @@ def page_scores(
     """
     from rapidfuzz.distance import Levenshtein
 
-    one, other = "\n".join(reference), "\n".join(hypothesis)
+    reference_text, hypothesis_text = "\n".join(reference), "\n".join(hypothesis)
     scores: dict[str, Any] = {}
     lines: dict[str, list[list[int]]] = {}
     confused: list[list[Any]] = []
     for policy in policies:
         try:
-            found = score(one, other, policy)
+            page_score = score(reference_text, hypothesis_text, policy)
         except CannotScore as refusal:
             scores[policy] = {"why": refusal.detail}
         else:
             scores[policy] = {
-                "cer": round(found.rate, 6),
-                "distance": found.distance,
-                "reference_chars": found.reference_chars,
-                "hypothesis_chars": found.hypothesis_chars,
+                "cer": round(page_score.rate, 6),
+                "distance": page_score.distance,
+                "reference_chars": page_score.reference_chars,
+                "hypothesis_chars": page_score.hypothesis_chars,
             }
         pairs = [
             (normalise(left, policy), normalise(right, policy))
             for left, right in zip(reference, hypothesis, strict=True)
         ]
-        lines[policy] = share_out(pairs, normalise(one, policy), normalise(other, policy)) or [
-            [Levenshtein.distance(left, right), len(left)] for left, right in pairs
-        ]
+        shares = share_out(pairs, normalise(reference_text, policy), normalise(hypothesis_text, policy))
+        lines[policy] = shares or [[Levenshtein.distance(left, right), len(left)] for left, right in pairs]
         if policy == main_policy(policies):
             confused = confusions(pairs)
     try:
-        distance, words, _ = word_rate(one, other, policies[0])
+        distance, words, _ = word_rate(reference_text, hypothesis_text, policies[0])
     except CannotScore:
         distance, words = 0, 0
     return {"scores": scores, "words": [distance, words], "lines": lines, "confusions": confused}
@@ -81,8 +80,8 @@ def share_out(pairs: Sequence[tuple[str, str]], reference: str, hypothesis: str)
     last = bisect.bisect_left(ends, ends[-1])
     lengths[last] -= 1
     shares = [[0, length] for length in lengths]
-    for one in Levenshtein.editops(reference, hypothesis):
-        shares[min(bisect.bisect_right(ends, one.src_pos), last)][0] += 1
+    for edit in Levenshtein.editops(reference, hypothesis):
+        shares[min(bisect.bisect_right(ends, edit.src_pos), last)][0] += 1
     return shares
 
 
@@ -94,11 +93,11 @@ def confusions(pairs: Iterable[tuple[str, str]]) -> list[list[Any]]:
 
     counted: Counter[tuple[str, str]] = Counter()
     for left, right in pairs:
-        for one in Levenshtein.editops(left, right):
-            expected = "" if one.tag == "insert" else left[one.src_pos]
-            counted[expected, "" if one.tag == "delete" else right[one.dest_pos]] += 1
-    found = sorted(counted.items(), key=lambda one: (-one[1], one[0]))
-    return [[*letters, times] for letters, times in found[:CONFUSED_OF_PAGE]]
+        for edit in Levenshtein.editops(left, right):
+            expected = "" if edit.tag == "insert" else left[edit.src_pos]
+            counted[expected, "" if edit.tag == "delete" else right[edit.dest_pos]] += 1
+    commonest = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+    return [[*letters, times] for letters, times in commonest[:CONFUSED_OF_PAGE]]
 
 
 def _most_confused(pages: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -107,33 +106,33 @@ def _most_confused(pages: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     for page in pages:
         for expected, read, times in page.get("confusions", ()):
             counted[expected, read] += times
-    found = sorted(counted.items(), key=lambda one: (-one[1], one[0]))[:CONFUSED]
-    return [{"expected": expected, "read": read, "times": times} for (expected, read), times in found]
+    commonest = sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:CONFUSED]
+    return [{"expected": expected, "read": read, "times": times} for (expected, read), times in commonest]
 
 
 def totals(pages: Sequence[Mapping[str, Any]], policies: Sequence[str]) -> dict[str, Any]:
     """Return total distance over total characters under each policy, with its 95 % confidence interval."""
     import numpy as np
 
-    found: dict[str, Any] = {}
+    by_policy: dict[str, Any] = {}
     for policy in policies:
         rated = [page["scores"][policy] for page in pages if "cer" in page["scores"][policy]]
-        chars = sum(one["reference_chars"] for one in rated)
+        chars = sum(page_score["reference_chars"] for page_score in rated)
         if not chars:
             continue
-        distance = sum(one["distance"] for one in rated)
+        distance = sum(page_score["distance"] for page_score in rated)
         lines = np.array(
             [line for page in pages if "cer" in page["scores"][policy] for line in page["lines"][policy]],
             dtype=np.float64,
         )
-        found[policy] = {
+        by_policy[policy] = {
             "cer": round(distance / chars, 6),
             "distance": distance,
             "reference_chars": chars,
             "pages": len(rated),
             "interval": interval(lines),
         }
-    return found
+    return by_policy
 
 
 def interval(lines: Any) -> list[float] | None:
@@ -154,26 +153,27 @@ def interval(lines: Any) -> list[float] | None:
     return [round(float(low), 6), round(float(high), 6)]
 
 
-def paired_p_value(one: Any, other: Any) -> float | None:
+def paired_p_value(first_lines: Any, second_lines: Any) -> float | None:
     """Return how often chance alone, line by line, makes as large a difference between two candidates; None
     if the lines differ.
     """
     import numpy as np
 
-    if len(one) != len(other) or not len(one):
+    if len(first_lines) != len(second_lines) or not len(first_lines):
         return None
-    differences = np.asarray(one, dtype=np.float64)[:, 0] - np.asarray(other, dtype=np.float64)[:, 0]
-    seen = abs(differences.sum())
+    first, second = np.asarray(first_lines, dtype=np.float64), np.asarray(second_lines, dtype=np.float64)
+    differences = first[:, 0] - second[:, 0]
+    observed = abs(differences.sum())
     chance = np.random.default_rng(SEED)
     as_large = 0
     for _ in range(RESAMPLES):
         signs = chance.integers(0, 2, len(differences)) * 2 - 1
-        as_large += int(abs((differences * signs).sum()) >= seen - 1e-9)
+        as_large += int(abs((differences * signs).sum()) >= observed - 1e-9)
     return round(float((as_large + 1) / (RESAMPLES + 1)), 5)
 
 
-def paired_bootstrap(one: Any, other: Any) -> dict[str, Any] | None:
-    """Return how far the rate of *other* is above that of *one* on the same lines ((lines, 2): distance,
+def paired_bootstrap(first_lines: Any, second_lines: Any) -> dict[str, Any] | None:
+    """Return how far the rate of *second_lines* is above that of *first_lines* on the same lines ((lines, 2): distance,
     characters).
 
     Lines are drawn with replacement, the same for both candidates: {difference, interval: its middle 95 %, p:
@@ -182,7 +182,7 @@ def paired_bootstrap(one: Any, other: Any) -> dict[str, Any] | None:
     """
     import numpy as np
 
-    first, second = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
+    first, second = np.asarray(first_lines, dtype=np.float64), np.asarray(second_lines, dtype=np.float64)
     if len(first) != len(second) or len(first) < 2 or not first[:, 1].sum():
         return None
     chance = np.random.default_rng(SEED)
@@ -209,16 +209,17 @@ def main_policy(policies: Sequence[str]) -> str:
 
 def worst(pages: Mapping[str, Mapping[str, Any]], policy: str) -> list[dict[str, Any]]:
     """Return the lines that were read worst: where they are and how many characters are wrong, never the words."""
-    found = [
+    wrong_lines = [
         {"document_id": page, "segment_id": segment_id, "distance": distance, "reference_chars": chars}
-        for page, one in pages.items()
+        for page, measure in pages.items()
         for segment_id, (distance, chars) in zip(
-            one.get("segment_ids", ()), one["lines"][policy], strict=False
+            measure.get("segment_ids", ()), measure["lines"][policy], strict=False
         )
         if distance
     ]
     return sorted(
-        found, key=lambda one: (-one["distance"] / max(1, one["reference_chars"]), one["segment_id"])
+        wrong_lines,
+        key=lambda line: (-line["distance"] / max(1, line["reference_chars"]), line["segment_id"]),
     )[:WORST]
 
 
@@ -236,20 +237,20 @@ def result_of(
     main = main_policy(policies)
     # All are rated on the same pages: a page that one measured candidate could not read counts for none of
     # them.
-    reads = [{page for page, one in by_page.items() if "scores" in one} for by_page in read]
-    enough = [len(one) >= SHARE_READ * len(pages) and bool(one) for one in reads]
+    reads = [{page for page, measure in by_page.items() if "scores" in measure} for by_page in read]
+    enough = [len(page_ids) >= SHARE_READ * len(pages) and bool(page_ids) for page_ids in reads]
     common = {page["document_id"] for page in pages}.intersection(
-        *(one for one, is_enough in zip(reads, enough, strict=True) if is_enough)
+        *(page_ids for page_ids, is_enough in zip(reads, enough, strict=True) if is_enough)
     )
     models = []
     for candidate, by_page, is_enough in zip(candidates, read, enough, strict=True):
-        good = {page: one for page, one in by_page.items() if "scores" in one}
-        rated_pages = [one for page, one in good.items() if page in common]
+        good = {page: measure for page, measure in by_page.items() if "scores" in measure}
+        rated_pages = [measure for page, measure in good.items() if page in common]
         measured = is_enough and bool(common)
         words = np.array([rated_page["words"] for rated_page in rated_pages] or [[0, 0]]).sum(axis=0)
-        seconds = sum(one["seconds"] for one in good.values())
-        worked = [one.get("cpu_seconds") for one in good.values()]
-        failed = next((one["error"] for one in by_page.values() if "error" in one), None)
+        seconds = sum(measure["seconds"] for measure in good.values())
+        worked = [measure.get("cpu_seconds") for measure in good.values()]
+        failed = next((measure["error"] for measure in by_page.values() if "error" in measure), None)
         models.append(
             {
                 "model": candidate["model"],
@@ -290,7 +291,7 @@ def result_of(
                 ],
             }
         )
-    rated = [number for number, one in enumerate(models) if one["measured"] and main in one["totals"]]
+    rated = [number for number, model in enumerate(models) if model["measured"] and main in model["totals"]]
     rated.sort(key=lambda number: models[number]["totals"][main]["cer"])
     comparisons = []
     for number in rated[1:]:
@@ -315,3 +316,15 @@ def result_of(
         )
     best = models[rated[0]]["model"] if len(rated) >= 2 else None
     return {"models": models, "best": best, "comparisons": comparisons}
+
+
+def uncounted_pages(result: Mapping[str, Any], policy: str) -> dict[str, str]:
+    """Return the pages of a result that count for no candidate since one that was measured could not read them: page to why."""
+    uncounted: dict[str, str] = {}
+    for model in result["models"]:
+        for page in model["pages"] if model["measured"] else ():
+            score = page["scores"][policy]
+            if "cer" not in score:
+                why = f"{model['model']} could not be measured on it, so it counts for none: {score['why']}"
+                uncounted[page["document_id"]] = why
+    return uncounted

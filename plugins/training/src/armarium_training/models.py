@@ -18,7 +18,7 @@ trained_models = Table(
     Column("file", Text, nullable=False),
     Column("job_id", Text, nullable=False, index=True),
     *provenance_columns(),
-    info=tracked(label="trained model"),
+    info=tracked(label="trained model", stays_here=True),
 )
 """A model that a training added to the project. Its description is on its card, next to its weights."""
 

@@ -85,14 +85,14 @@ def pack(job: JobContext, number: int, page_ids: Sequence[str], use: Use) -> Pac
             if page in kept_back:
                 skipped.append({"document_id": page, "why": kept_back[page]})
                 continue
-            told = _page(job, page, folder, "read_page" in reader.can, is_here=use == "local-model")
+            entry = _page(job, page, folder, "read_page" in reader.can, is_here=use == "local-model")
         except ServiceError as error:
             skipped.append({"document_id": page, "why": error.detail})
             continue
-        if told is None:
+        if entry is None:
             skipped.append({"document_id": page, "why": f"It has no lines, and {reader.label} finds none."})
         else:
-            pages.append(told)
+            pages.append(entry)
     named = None if args.card == args.driver else args.card
     choice = choose(
         job.engine,
@@ -164,10 +164,10 @@ def _pack_picture(image: Image.Image, size: tuple[int, int], folder: Path) -> di
 def _pack_reference(job: JobContext, canvas: Reference, folder: Path, *, is_here: bool) -> dict[str, Any]:
     """Return a canvas whose picture another institution publishes; its size is known once it has been fetched."""
     args: ScaleArgs = job.args
-    told: dict[str, Any] = {"document_id": canvas.document_id, "rendition_id": None, "lines": None}
+    entry: dict[str, Any] = {"document_id": canvas.document_id, "rendition_id": None, "lines": None}
     if not is_here:
         name = f"{canvas.document_id}.picture"
-        return {**told, "file": name, "urls": public_addresses(job.engine, canvas), "width": 0, "height": 0}
+        return {**entry, "file": name, "urls": public_addresses(job.engine, canvas), "width": 0, "height": 0}
     # In the shard's folder, which is removed with its job, or before it is packed again after a kill.
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"{canvas.document_id}.part"
@@ -178,4 +178,4 @@ def _pack_reference(job: JobContext, canvas: Reference, folder: Path, *, is_here
         target.unlink(missing_ok=True)
     scale = min(1.0, args.longest / max(image.size))
     size = max(1, round(image.width * scale)), max(1, round(image.height * scale))
-    return {**told, **_pack_picture(image, size, folder)}
+    return {**entry, **_pack_picture(image, size, folder)}

@@ -76,14 +76,14 @@ def plan_of(
     conn: Connection, engine: Engine, library: Library, principal: Principal, p: RunParams
 ) -> dict[str, Any]:
     """Return the plan of an evaluation; Invalid, with the reason, for what cannot be measured soundly."""
-    found = [
+    measurables = [
         measurable(engine, library, candidate, pages_may_leave=p.pages_may_leave)
         for candidate in p.candidates
     ]
-    kinds = {one.reader for one in found} or {"linereader"}
+    kinds = {candidate.reader for candidate in measurables} or {"linereader"}
     not_here: list[dict[str, str]] = []
     if p.add_out_of_the_box:
-        known = {(one.driver, one.named) for one in found}
+        known = {(candidate.driver, candidate.named) for candidate in measurables}
         for reader in installed_readers(engine):
             if "read_lines" not in reader.can or kind_of(reader) not in kinds or reader.reading_needs_model:
                 continue
@@ -91,74 +91,83 @@ def plan_of(
             if why is not None:
                 not_here.append({"model": reader.name, "why": why})
             elif (reader.name, None) not in known:
-                found.append(Measurable(reader.name, kind_of(reader), reader.name))
-    if not found:
+                measurables.append(Measurable(reader.name, kind_of(reader), reader.name))
+    if not measurables:
         raise errors.no_candidates()
-    trained = [one for one in found if one.card is not None]
+    trained = [candidate for candidate in measurables if candidate.card is not None]
     pages = _pages(conn, trained, p.held_out_ids)
-    told, missing = _checked_pages(conn, library, principal, pages, p.pass_)
-    if not told:
+    checked, missing = _checked_pages(conn, library, principal, pages, p.pass_)
+    if not checked:
         raise errors.nothing_checked()
-    candidates = [one.describe() for one in found]
-    return {"candidates": candidates, "pages": told, "missing": missing, "not_here": not_here}
+    candidates = [candidate.describe() for candidate in measurables]
+    return {"candidates": candidates, "pages": checked, "missing": missing, "not_here": not_here}
 
 
 def measurable(
-    engine: Engine, library: Library, one: Candidate, *, pages_may_leave: bool = False
+    engine: Engine, library: Library, candidate: Candidate, *, pages_may_leave: bool = False
 ) -> Measurable:
     """Return the candidate if it can be measured here; Invalid, NotFound or Conflict with the reason if not.
 
     One that another machine serves is refused unless *pages_may_leave*.
     """
-    if one.reader == VISION and one.provider is not None:
-        placed = placed_with_provider(engine, one.provider, one.model, pages_may_leave=True)
+    if candidate.reader == VISION and candidate.provider is not None:
+        placed = placed_with_provider(engine, candidate.provider, candidate.model, pages_may_leave=True)
         is_far = placed.lane != "local-model"
         if is_far and (not pages_may_leave or library.asks_this_machine_alone):
-            raise errors.remote_candidate(one.model)
-        card = cards.find_card(engine, library, one.model)
+            raise errors.remote_candidate(candidate.model)
+        card = cards.find_card(engine, library, candidate.model)
         return Measurable(
-            one.model, one.reader, None, one.provider, card=card.card if card else None, is_far=is_far
+            candidate.model,
+            candidate.reader,
+            None,
+            candidate.provider,
+            card=card.card if card else None,
+            is_far=is_far,
         )
-    if one.provider is not None:
-        raise errors.remote_candidate(one.model)
+    if candidate.provider is not None:
+        raise errors.remote_candidate(candidate.model)
     able = [
         reader
         for reader in installed_readers(engine)
-        if "read_lines" in reader.can and kind_of(reader) == one.reader
+        if "read_lines" in reader.can and kind_of(reader) == candidate.reader
     ]
-    place = cards.find_card(engine, library, one.model)
+    place = cards.find_card(engine, library, candidate.model)
     if place is not None:
         stem = place.path.name.removesuffix(cards.CARD)
         for reader in able:
             if reader.model_kind == place.store and place.weights is not None:
-                _check_reader(engine, library, reader, stem, one.model)
-                return Measurable(place.model_id, one.reader, reader.name, named=stem, card=place.card)
-        raise errors.no_reader(one.model, "Its weights are gone, or no installed reader can use them.")
+                _check_reader(engine, library, reader, stem, candidate.model)
+                return Measurable(place.model_id, candidate.reader, reader.name, named=stem, card=place.card)
+        raise errors.no_reader(candidate.model, "Its weights are gone, or no installed reader can use them.")
     for reader in able:
-        if one.model == reader.name:
-            _check_reader(engine, library, reader, None, one.model)
-            return Measurable(one.model, one.reader, reader.name)
+        if candidate.model == reader.name:
+            _check_reader(engine, library, reader, None, candidate.model)
+            return Measurable(candidate.model, candidate.reader, reader.name)
     reasons = []
     for reader in able:
         if reader.model_kind is None:
             continue
         try:
             choose(
-                engine, library, reader=reader.name, method="read_lines", model=NameOrMaterialPath(one.model)
+                engine,
+                library,
+                reader=reader.name,
+                method="read_lines",
+                model=NameOrMaterialPath(candidate.model),
             )
         except ServiceError as refusal:
             reasons.append(refusal.detail)
         else:
-            return Measurable(one.model, one.reader, reader.name, named=one.model)
-    raise errors.no_reader(one.model, reasons[0] if reasons else "No reader of that kind is installed.")
+            return Measurable(candidate.model, candidate.reader, reader.name, named=candidate.model)
+    raise errors.no_reader(candidate.model, reasons[0] if reasons else "No reader of that kind is installed.")
 
 
 def _check_reader(
     engine: Engine, library: Library, reader: type[Reader], named: str | None, model: str
 ) -> None:
     try:
-        given = None if named is None else NameOrMaterialPath(named)
-        choose(engine, library, reader=reader.name, method="read_lines", model=given)
+        model_name = None if named is None else NameOrMaterialPath(named)
+        choose(engine, library, reader=reader.name, method="read_lines", model=model_name)
     except ServiceError as refusal:
         raise errors.no_reader(model, refusal.detail) from refusal
 
@@ -167,49 +176,51 @@ def _pages(conn: Connection, trained: Sequence[Measurable], named: Sequence[str]
     """Return the pages to measure on: those named, each held out of every trained candidate, or those all
     their cards hold out.
     """
-    for one in trained:
-        if not _held_out(one):
-            raise errors.holds_nothing_out(one.model)
+    for candidate in trained:
+        if not _held_out(candidate):
+            raise errors.holds_nothing_out(candidate.model)
     if named:
         pages = pages_under(conn, list(named))
     elif trained:
-        there = set(conn.execute(select(documents.c.id).where(documents.c.deleted_at.is_(None))).scalars())
-        kept = [entry["document_id"] for entry in _held_out(trained[0]) if entry["document_id"] in there]
-        pages = [page for page in kept if all(is_new_to(conn, one, page) for one in trained)]
+        live_ids = set(conn.execute(select(documents.c.id).where(documents.c.deleted_at.is_(None))).scalars())
+        held_out = [
+            entry["document_id"] for entry in _held_out(trained[0]) if entry["document_id"] in live_ids
+        ]
+        pages = [page for page in held_out if all(is_new_to(conn, model, page) for model in trained)]
     else:
         raise errors.name_pages()
     for page in pages:
-        for one in trained:
-            if not is_new_to(conn, one, page):
-                raise errors.may_have_trained(one.model, page)
+        for candidate in trained:
+            if not is_new_to(conn, candidate, page):
+                raise errors.may_have_trained(candidate.model, page)
     return pages
 
 
-def _held_out(one: Measurable) -> list[dict[str, Any]]:
-    return cards.pages_on((one.card or {}).get("held_out"))
+def _held_out(candidate: Measurable) -> list[dict[str, Any]]:
+    return cards.pages_on((candidate.card or {}).get("held_out"))
 
 
-def is_new_to(conn: Connection, one: Measurable, page: str) -> bool:
+def is_new_to(conn: Connection, candidate: Measurable, page: str) -> bool:
     """Return whether the candidate held a page out, and neither it nor its bases were trained on what it shows.
 
     Asked only of candidates that were trained here; which pages others were trained on is not known.
     """
-    return is_new_by_card(conn, one.card or {}, page)
+    return is_new_by_card(conn, candidate.card or {}, page)
 
 
 def is_new_by_card(conn: Connection, card: Mapping[str, Any], page: str) -> bool:
     """As `is_new_to`, for the model of a card."""
     relatives = Relatives(conn)
-    seen = [*cards.trained_on(card), *cards.pages_on(card.get("base_seen"))]
+    trained_on = [*cards.trained_on(card), *cards.pages_on(card.get("base_seen"))]
     held_out = cards.pages_on(card.get("held_out"))
-    return relatives.are_among(page, held_out) and not relatives.are_among(page, seen)
+    return relatives.are_among(page, held_out) and not relatives.are_among(page, trained_on)
 
 
 def _checked_pages(
     conn: Connection, library: Library, principal: Principal, pages: Sequence[str], checked: str | None
 ) -> tuple[list[dict[str, Any]], list[dict[str, str]]]:
     kept_back = find_withheld(library, principal, pages, "local-model")
-    told: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     missing: list[dict[str, str]] = []
     for page in pages:
         if page in kept_back:
@@ -221,9 +232,9 @@ def _checked_pages(
         lines, _ = checked_lines(conn, page, checked)
         if lines:
             name = conn.execute(select(documents.c.name).where(documents.c.id == page)).scalar()
-            told.append({"document_id": page, "name": name, "lines": len(lines)})
+            entries.append({"document_id": page, "name": name, "lines": len(lines)})
         else:
             missing.append({"document_id": page, "why": "No line of it has a reading that a person checked."})
-    twice = Relatives(conn).find_repeats({one["document_id"]: one["lines"] for one in told})
+    twice = Relatives(conn).find_repeats({entry["document_id"]: entry["lines"] for entry in entries})
     missing += [{"document_id": page, "why": REPEATED} for page in sorted(twice)]
-    return [one for one in told if one["document_id"] not in twice], missing
+    return [entry for entry in entries if entry["document_id"] not in twice], missing

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from armarium.api import Plugin, actions_in, derived_from, hookimpl, queries_in
 from armarium_source_model.api import RestsOnText
-from armarium_training import hookspecs, routes
+from armarium_training import hookspecs
 from armarium_training.actions import evaluation, reasons, remote, scale, training, vision
 from armarium_training.compute import GROUP as COMPUTE
 from armarium_training.compute import Compute
@@ -48,7 +48,6 @@ def armarium_plugin() -> Plugin:
         jobs=(TRAIN_HERE, EVALUATION, READ_AT_SCALE, GATHER_REASONS, COMPARE_REASONS),
         recipe_jobs=(TRAIN_A_MODEL,),
         queries=queries_in(training_read, evaluation_read, scale_read, reasons_read),
-        routers=(routes.router,),
         driver_groups=(TRAINERS, CONVERTERS, COMPUTE),
         check_driver=derived_from({TRAINERS: Trainer, CONVERTERS: Converter, COMPUTE: Compute}),
         hookspecs=hookspecs,

@@ -61,10 +61,10 @@ def regions_of(
 
 def page_regions(conn: Connection, page: str, classes: Sequence[str] | None) -> list[dict[str, Any]]:
     """Return the regions of a page that a person made or changed, of its newest pass that has any."""
-    for one in reversed(list_passes(conn, page)):
+    for candidate in reversed(list_passes(conn, page)):
         regions = [
             {"class": row.kind_raw or "region", "rect": row.anchor["rect"]}
-            for row in segments_of(conn, one["id"], "region")
+            for row in segments_of(conn, candidate["id"], "region")
             if (row.by_hand or row.provenance_kind == PERSON)
             and (classes is None or (row.kind_raw or "region") in classes)
         ]

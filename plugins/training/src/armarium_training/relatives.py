@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from typing import Any
 
 from sqlalchemy import Connection, func, select
 
+from armarium.api import is_among
 from armarium_documents.api import documents, renditions
+from armarium_source_model.api import page_texts
 
 REPEATED = "Its lines are on the picture that it was cut from, or on those cut from it, which count already."
+
+SECOND_SHOT = 0.9
+"""From this similarity of their texts on, two pages are taken for two pictures of one."""
+FEWEST_LETTERS = 100
+"""Letters of a text below which nothing is concluded from it."""
+FEW_PAGES, SHARED = 5, 0.3
+"""Texts are compared that share this part of the words which stand on few of the pages held out."""
 
 
 class Relatives:
@@ -45,20 +54,20 @@ class Relatives:
         return [] if above is None else [above]
 
     def _follow(self, pages: Iterable[str], step: Any) -> set[str]:
-        found: set[str] = set()
-        left = list(pages)
-        while left:
-            page = left.pop()
-            if page not in found:
-                found.add(page)
-                left += [*step(page), *self.copies.get(self.checksum.get(page, ""), ())]
-        return found
+        reached: set[str] = set()
+        pending = list(pages)
+        while pending:
+            page = pending.pop()
+            if page not in reached:
+                reached.add(page)
+                pending += [*step(page), *self.copies.get(self.checksum.get(page, ""), ())]
+        return reached
 
     def are_among(self, page: str, listed: Sequence[Mapping[str, Any]]) -> bool:
         """Return whether pages as a card lists them, {document_id, checksum}, show the writing of *page*."""
         same = self.of([page])
-        digests = {self.checksum[one] for one in same if one in self.checksum}
-        return any(one["document_id"] in same or one.get("checksum") in digests for one in listed)
+        digests = {self.checksum[relative] for relative in same if relative in self.checksum}
+        return any(entry["document_id"] in same or entry.get("checksum") in digests for entry in listed)
 
     def find_repeats(self, lines: Mapping[str, int]) -> set[str]:
         """Return which of these pages, with as many lines each, are to be left out so that no line counts twice.
@@ -67,8 +76,8 @@ class Relatives:
         """
         gone: set[str] = set()
         descent = {page: self._follow(self.below(page), self.below) - {page} for page in lines}
-        for page in sorted(lines, key=lambda one: len(descent[one])):
-            parts = [one for one in descent[page] if lines.get(one) and one not in gone]
+        for page in sorted(lines, key=lambda page: len(descent[page])):
+            parts = [part for part in descent[page] if lines.get(part) and part not in gone]
             if parts and lines[page]:
                 gone.update(parts if lines[page] >= sum(lines[part] for part in parts) else [page])
         return gone
@@ -81,3 +90,33 @@ def without_repeats(conn: Connection, lines: Mapping[str, Sized]) -> set[str]:
         if len(lines) > 1
         else set()
     )
+
+
+def second_shots(conn: Connection, pages: Sequence[str], held_out: Sequence[str]) -> set[str]:
+    """Return which of *pages* say, nearly letter for letter, what one of *held_out* says: another picture of the same page,
+    which no digest shows.
+    """
+    from rapidfuzz.distance import Indel
+
+    t = page_texts.c
+
+    def texts(ids: Sequence[str]) -> dict[str, str]:
+        rows = conn.execute(select(t.document_id, t.words).where(is_among(t.document_id, ids)))
+        return {row.document_id: row.words for row in rows if len(row.words) >= FEWEST_LETTERS}
+
+    held, on = texts(held_out), defaultdict(list)
+    for page, text in held.items():
+        for word in set(text.split()):
+            on[word].append(page)
+    rare = {word: among for word, among in on.items() if len(among) <= FEW_PAGES}
+    rare_words = Counter(page for among in rare.values() for page in among)
+    shots = set()
+    for page, text in texts(pages).items() if held else ():
+        shared = Counter(held_page for word in set(text.split()) for held_page in rare.get(word, ()))
+        if any(
+            Indel.normalized_similarity(text, held[held_page], score_cutoff=SECOND_SHOT)
+            for held_page, times in shared.items()
+            if times >= SHARED * rare_words[held_page]
+        ):
+            shots.add(page)
+    return shots

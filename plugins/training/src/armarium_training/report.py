@@ -33,7 +33,7 @@ def page(title: str, parts: Sequence[str]) -> str:
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Return a table; numbers are right-aligned."""
-    cells = "".join(f"<th>{escape(one)}</th>" for one in head)
+    cells = "".join(f"<th>{escape(heading)}</th>" for heading in head)
     lines = "".join(
         "<tr>"
         + "".join(
@@ -55,8 +55,8 @@ def curve(points: Sequence[Mapping[str, Any]]) -> str:
     most = max(float(point["cer"]) for point in points) or 1.0
     across = (WIDTH - 2 * EDGE) / max(1, len(points) - 1)
     places = [
-        (EDGE + number * across, HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * float(one["cer"]) / most)
-        for number, one in enumerate(points)
+        (EDGE + number * across, HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * float(point["cer"]) / most)
+        for number, point in enumerate(points)
     ]
     line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
     dots = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in places)
@@ -71,15 +71,15 @@ def curve(points: Sequence[Mapping[str, Any]]) -> str:
 
 def training_report(training: Mapping[str, Any], model: Mapping[str, Any] | None) -> str:
     """Return the report of a training: its data and its result."""
-    told, took = training["training_set"] or {}, training["measured"] or {}
+    training_set, took = training["training_set"] or {}, training["measured"] or {}
     facts: list[Sequence[object]] = [
         ("Model", (model or {}).get("id") or "none landed"),
         ("State", training["state"]),
     ]
     facts += [
-        (name.replace("_", " "), told[name])
+        (name.replace("_", " "), training_set[name])
         for name in ("pages", "lines", "lines_checked_by_a_person")
-        if name in told
+        if name in training_set
     ]
     facts += [
         (name.replace("_", " "), took[name])
@@ -87,8 +87,8 @@ def training_report(training: Mapping[str, Any], model: Mapping[str, Any] | None
         if name in took
     ]
     rows = [
-        (one["epoch"], float(one["loss"]), float(one["cer"]), "best" if one["best"] else "")
-        for one in training["curve"]
+        (point["epoch"], float(point["loss"]), float(point["cer"]), "best" if point["best"] else "")
+        for point in training["curve"]
     ]
     name = (model or {}).get("name") or "A training"
     return page(
@@ -126,7 +126,9 @@ def evaluation_report(evaluation: Mapping[str, Any], pictures: Mapping[str, tupl
             f"<p>{escape(comparison['better'])} before {escape(comparison['worse'])} by {comparison['difference']:.2%} ({escape(comparison['policy'])}); "
             f"chance alone does as much in {comparison['p']:.1%} of cases.</p>"
         )
-    names = {one["document_id"]: one["name"] or one["document_id"] for one in evaluation["plan"]["pages"]}
+    names = {
+        entry["document_id"]: entry["name"] or entry["document_id"] for entry in evaluation["plan"]["pages"]
+    }
     parts.append("<h2>By page</h2>")
     by_page = [
         (
@@ -141,16 +143,16 @@ def evaluation_report(evaluation: Mapping[str, Any], pictures: Mapping[str, tupl
     for model in result["models"]:
         if model.get("confusions"):
             parts.append(f"<h2>Letters that {escape(model['model'])} misread most often</h2>")
-            told = [
+            confusions = [
                 (_letter(pair["expected"], "nothing"), _letter(pair["read"], "nothing"), pair["times"])
                 for pair in model["confusions"]
             ]
-            parts.append(table(("Written", "Read", "Times"), told))
+            parts.append(table(("Written", "Read", "Times"), confusions))
     for model in result["models"]:
-        shown = [line for line in model.get("worst", ()) if line["segment_id"] in pictures]
-        if shown:
+        worst = [line for line in model.get("worst", ()) if line["segment_id"] in pictures]
+        if worst:
             parts.append(f"<h2>Worst lines of {escape(model['model'])}</h2>")
-        for line in shown:
+        for line in worst:
             data, text = pictures[line["segment_id"]]
             source = base64.b64encode(data).decode()
             parts.append(
@@ -164,16 +166,20 @@ def _letter(sign: str, none: str) -> str:
     return none if not sign else "space" if sign.isspace() else sign
 
 
-def _rate(told: Mapping[str, Any] | None) -> str:
-    if not told or "cer" not in told:
-        return (told or {}).get("why") or ""
-    words = f"{told['cer']:.1%}"
+def _rate(score: Mapping[str, Any] | None) -> str:
+    if not score or "cer" not in score:
+        return (score or {}).get("why") or ""
+    words = f"{score['cer']:.1%}"
     return (
-        f"{words} ({told['interval'][0]:.1%} to {told['interval'][1]:.1%})" if told.get("interval") else words
+        f"{words} ({score['interval'][0]:.1%} to {score['interval'][1]:.1%})"
+        if score.get("interval")
+        else words
     )
 
 
 def words_of_set(training_set: Mapping[str, Any], name_of: Callable[[str], str]) -> list[str]:
     """Return, in words, which pages taught nothing and why, and what a comparison of the reader with others lacks."""
-    missing = [f"left out: {name_of(one['document_id'])}: {one['why']}" for one in training_set["missing"]]
+    missing = [
+        f"left out: {name_of(entry['document_id'])}: {entry['why']}" for entry in training_set["missing"]
+    ]
     return [*missing, *filter(None, [training_set["comparable"]])]

@@ -17,7 +17,7 @@ import armarium_far_worker
 import armarium_worker
 from armarium.api import Engine
 from armarium_far_worker.work import digest_of
-from armarium_reading.api import Runtime, load_reader
+from armarium_reading.api import Runtime, load_reader, worker_of
 from armarium_training.compute import Shard
 from armarium_training.staging import CARD
 from armarium_training.trainers import trainer_named
@@ -52,7 +52,7 @@ def cargo_of(engine: Engine, shard: Shard) -> Cargo:
         files = {name: shard.folder / name for name in TRAINER_FILES if (shard.folder / name).is_file()}
     else:
         reader = load_reader(engine, manifest["driver"])
-        target, runtime = f"{reader.__module__}:{reader.__qualname__}", reader.runtime
+        target, runtime = worker_of(reader)[1], reader.runtime
         files = {
             page["file"]: shard.folder / page["file"] for page in manifest["pages"] if "urls" not in page
         }
@@ -70,7 +70,9 @@ def cargo_of(engine: Engine, shard: Shard) -> Cargo:
         "manifest": manifest,
     }
     return Cargo(
-        task, files, {top: _folder_of(top), **{one.__name__: _folder_of(one.__name__) for one in ALWAYS}}
+        task,
+        files,
+        {top: _folder_of(top), **{module.__name__: _folder_of(module.__name__) for module in ALWAYS}},
     )
 
 
@@ -97,10 +99,10 @@ def requirements_of(package: str, runtime: Runtime | None) -> list[str]:
         lines = (_folder_of(runtime.package) / runtime.requirements).read_text("utf-8").splitlines()
         return [line for line in lines if line and not line.startswith("#")]
     try:
-        stated = importlib.metadata.requires(package.replace("_", "-")) or []
+        requirements = importlib.metadata.requires(package.replace("_", "-")) or []
     except importlib.metadata.PackageNotFoundError:
         return []
-    return [line for line in stated if not re.match(r"armarium", line) and "extra ==" not in line]
+    return [line for line in requirements if not re.match(r"armarium", line) and "extra ==" not in line]
 
 
 def pack_code(packages: dict[str, Path], target: Path) -> str:
@@ -120,11 +122,11 @@ def _sources(place: Path) -> Iterable[Path]:
     return [path for path in place.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
 
 
-def sound_result(found: Any) -> dict[str, Any] | None:
+def sound_result(result: Any) -> dict[str, Any] | None:
     """Return a result that came back if it is valid: an object whose files are where they should be."""
-    if not isinstance(found, dict):
+    if not isinstance(result, dict):
         return None
-    files = found.get("files", {})
+    files = result.get("files", {})
     if not isinstance(files, dict):
         return None
     for name, digest in files.items():
@@ -136,4 +138,4 @@ def sound_result(found: Any) -> dict[str, Any] | None:
             or not re.fullmatch(r"[0-9a-f]{64}", str(digest))
         ):
             return None
-    return found
+    return result

@@ -19,7 +19,7 @@ def taught_by(library: Library, conn: Connection, models: Collection[str]) -> Ma
     """Return what taught each of *models* that was trained here: the lines on its card, and the pages that show the same
     writing as one of theirs (a copy, what was cut from it).
     """
-    found: dict[str, set[str]] = {}
+    by_model: dict[str, set[str]] = {}
     relatives = Relatives(conn)
     for place in cards_in(library.models):
         names = {place.model_id, place.path.name.removesuffix(CARD)} & set(models)
@@ -29,8 +29,8 @@ def taught_by(library: Library, conn: Connection, models: Collection[str]) -> Ma
         pages = {page for page, _ in taught}
         lines = {line for _, texts in taught for line in texts}
         for name in names:
-            found[name] = lines | (relatives.of(pages) - pages)
-    return found
+            by_model[name] = lines | (relatives.of(pages) - pages)
+    return by_model
 
 
 class RestingModels(RestsOnText):
@@ -44,12 +44,12 @@ class RestingModels(RestsOnText):
         """Return those on these pages whose counting text is not the one used for training. Damaged entries
         of a card are skipped.
         """
-        asked = set(document_ids)
+        page_ids = set(document_ids)
         taught = [
             (place.model_id, page, texts)
             for place in cards_in(library.models)
             for page, texts in _list_taught(place.card.get("training_set"))
-            if page in asked
+            if page in page_ids
         ]
         now = segment_fingerprints(
             conn, {line for _, _, texts in taught for line in texts}, reading_rule(conn)
@@ -65,9 +65,9 @@ class RestingModels(RestsOnText):
 def _list_taught(training_set: object) -> list[tuple[str, dict[str, str]]]:
     documents = training_set.get("documents") if isinstance(training_set, dict) else None
     return [
-        (one["document_id"], one["texts"])
-        for one in (documents if isinstance(documents, list) else ())
-        if isinstance(one, dict)
-        and isinstance(one.get("document_id"), str)
-        and isinstance(one.get("texts"), dict)
+        (document["document_id"], document["texts"])
+        for document in (documents if isinstance(documents, list) else ())
+        if isinstance(document, dict)
+        and isinstance(document.get("document_id"), str)
+        and isinstance(document.get("texts"), dict)
     ]

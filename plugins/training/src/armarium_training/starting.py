@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,11 +11,22 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 from sqlalchemy import Connection, select
 
-from armarium.api import Engine, Library, NameOrMaterialPath, ServiceError, is_among
+from armarium.api import (
+    ActionContext,
+    Engine,
+    Library,
+    NameOrMaterialPath,
+    NotFound,
+    ServiceError,
+    Use,
+    is_among,
+    require_job,
+)
 from armarium_documents.api import documents, pages_under
 from armarium_layout.api import DETECTORS, detector_models, model_type
 from armarium_reading.api import choose, installed_readers, load_reader, models_folder
 from armarium_training import cards, errors
+from armarium_training.line_sets import LineSet, line_set
 from armarium_training.trainers import Trainer, is_here, require_runtime, trainer_of, trainers
 
 A = TypeVar("A", bound=BaseModel)
@@ -27,6 +38,28 @@ def args_from(args: type[A], params: BaseModel, **more: Any) -> A:
     """Return the arguments of a job: what its action was given, as far as both have it, and *more*."""
     shared = args.model_fields.keys() & type(params).model_fields.keys()
     return args(**{**{name: getattr(params, name) for name in shared}, **more})
+
+
+def cancel_job(
+    ctx: ActionContext, job_id: str, kinds: str | Sequence[str], unknown: Callable[[str], NotFound]
+) -> dict[str, Any]:
+    """Cancel a job of *kinds*; return its id and state. *unknown* for any other id."""
+    require_job(ctx.conn, job_id, kinds, unknown)
+    cancelled = ctx.run("job.cancel", {"job_id": job_id})
+    ctx.target(job_id)
+    return {"job_id": job_id, "state": cancelled["state"]}
+
+
+def lines_to_teach(
+    ctx: ActionContext, teacher: str, pages: list[str], held: list[str], use: Use = "local-model"
+) -> LineSet:
+    """Return the lines that a training would use; Invalid if there is none."""
+    training_set = line_set(
+        ctx.conn, ctx.project, ctx.principal, teacher=teacher, page_ids=pages, held_out_ids=held, use=use
+    )
+    if not training_set.lines:
+        raise errors.nothing_to_teach(teacher)
+    return training_set
 
 
 @dataclass(frozen=True)
@@ -48,20 +81,22 @@ def base_of(
     able = [trainer for trainer in trainers(engine) if trainer.card == "linereader"]
     held: dict[str, _HeldBase] = {}
     if base is None:
-        able = [one for one in able if trainer in (None, one.name)]
+        able = [candidate for candidate in able if trainer in (None, candidate.name)]
         if not able:
             raise errors.no_trainer("line readers", [trainer.name for trainer in trainers(engine)])
     else:
         if trainer is not None:
-            able = [one for one in able if one.name == trainer]
+            able = [candidate for candidate in able if candidate.name == trainer]
         held = {
-            one.name: found for one in able if (found := _find_base(engine, library, one, base)) is not None
+            candidate.name: held_base
+            for candidate in able
+            if (held_base := _find_base(engine, library, candidate, base)) is not None
         }
-        able = [one for one in able if one.name in held]
+        able = [candidate for candidate in able if candidate.name in held]
         if not able:
             raise errors.no_base(str(base), bases_here(engine))
         read_base_card(engine, library, str(base))
-    chosen = next((one for one in able if is_here(engine, one)), able[0])
+    chosen = next((candidate for candidate in able if is_here(engine, candidate)), able[0])
     require_runtime(engine, chosen)
     if base is None:
         return Base(chosen, None, None)
@@ -107,12 +142,12 @@ def _waiting(
 def far_base_of(engine: Engine, library: Library, base: NameOrMaterialPath | None) -> Base:
     """As `base_of`, for a training elsewhere: what it needs to run is not required on this machine."""
     able = [trainer for trainer in trainers(engine) if trainer.card == "linereader" and trainer.goes_far]
-    for one in able:
-        held = None if base is None else _find_base(engine, library, one, base)
+    for candidate in able:
+        held = None if base is None else _find_base(engine, library, candidate, base)
         if base is None or held is not None:
             if base is not None:
                 read_base_card(engine, library, str(base))
-            return Base(one, None if base is None else str(base), held.path if held else None)
+            return Base(candidate, None if base is None else str(base), held.path if held else None)
     raise errors.no_base(str(base), bases_here(engine))
 
 
@@ -160,9 +195,9 @@ def held_pages(conn: Connection, ids: Sequence[str]) -> list[str]:
     out.
     """
     live = documents.c.deleted_at.is_(None)
-    there = set(conn.execute(select(documents.c.id).where(is_among(documents.c.id, ids), live)).scalars())
-    pages = pages_under(conn, [one for one in ids if one in there])
-    return list(dict.fromkeys([*pages, *(one for one in ids if one not in there)]))
+    live_ids = set(conn.execute(select(documents.c.id).where(is_among(documents.c.id, ids), live)).scalars())
+    pages = pages_under(conn, [identity for identity in ids if identity in live_ids])
+    return list(dict.fromkeys([*pages, *(identity for identity in ids if identity not in live_ids)]))
 
 
 def bases_here(engine: Engine) -> list[str]:

@@ -171,24 +171,26 @@ class FourBitConverter(Converter):
 def converter_of(engine: Engine) -> type[Converter]:
     """Return the first converter whose runtime is installed; Conflict says how to install that of the first one."""
     names = engine.drivers.names(CONVERTERS)
-    there: list[type[Converter]] = [engine.drivers.load(CONVERTERS, name) for name in names]
-    found = next((one for one in there if engine.runtimes.missing(one) is None), there[0])
-    if found.runtime is not None:
-        engine.runtimes.python_of(found.runtime.name)
-    return found
+    converters: list[type[Converter]] = [engine.drivers.load(CONVERTERS, name) for name in names]
+    converter = next(
+        (candidate for candidate in converters if engine.runtimes.missing(candidate) is None), converters[0]
+    )
+    if converter.runtime is not None:
+        engine.runtimes.python_of(converter.runtime.name)
+    return converter
 
 
 def trainers(engine: Engine) -> list[type[Trainer]]:
     """Return every trainer that loads, by name, without those whose reader is not installed."""
-    found = []
+    loaded = []
     for name in engine.drivers.names(GROUP):
         try:
-            one: type[Trainer] = engine.drivers.load(GROUP, name)
-            runtime_of(engine, one)
+            trainer: type[Trainer] = engine.drivers.load(GROUP, name)
+            runtime_of(engine, trainer)
         except ServiceError:
             continue
-        found.append(one)
-    return found
+        loaded.append(trainer)
+    return loaded
 
 
 def runtime_of(engine: Engine, trainer: type[Trainer]) -> Runtime | None:
@@ -215,12 +217,12 @@ def trainer_named(engine: Engine, card: str, name: str | None = None) -> type[Tr
     """Return the trainer of *card* called *name* (None: the first), with or without its runtime; Invalid
     lists the installed ones.
     """
-    there = [trainer for trainer in trainers(engine) if trainer.card == card]
-    found = next((one for one in there if name in (None, one.name)), None)
-    if found is None:
+    candidates = [trainer for trainer in trainers(engine) if trainer.card == card]
+    chosen = next((candidate for candidate in candidates if name in (None, candidate.name)), None)
+    if chosen is None:
         what = card if name is None else f"{card} models called {name!r}"
         raise errors.no_trainer(what, [trainer.name for trainer in trainers(engine)])
-    return found
+    return chosen
 
 
 def trainer_of(engine: Engine, card: str, name: str | None = None) -> type[Trainer]:
@@ -228,8 +230,8 @@ def trainer_of(engine: Engine, card: str, name: str | None = None) -> type[Train
     first one.
     """
     if name is None:
-        there = [trainer for trainer in trainers(engine) if trainer.card == card]
-        name = next((one.name for one in there if is_here(engine, one)), None)
-    found = trainer_named(engine, card, name)
-    require_runtime(engine, found)
-    return found
+        candidates = [trainer for trainer in trainers(engine) if trainer.card == card]
+        name = next((candidate.name for candidate in candidates if is_here(engine, candidate)), None)
+    chosen = trainer_named(engine, card, name)
+    require_runtime(engine, chosen)
+    return chosen

@@ -38,7 +38,7 @@ def convert(call: Call) -> dict[str, Any]:
     beside = target.with_name(f"{target.name}.part")
     for folder in (beside, target):
         shutil.rmtree(folder, ignore_errors=True)
-    stated: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+    options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
     try:
         four = transformers.BitsAndBytesConfig(
             load_in_4bit=True,
@@ -46,9 +46,9 @@ def convert(call: Call) -> dict[str, Any]:
             bnb_4bit_compute_dtype=torch.bfloat16 if torch.cuda.is_available() else torch.float32,
             llm_int8_skip_modules=left_as_they_are(source),
         )
-        processor = transformers.AutoProcessor.from_pretrained(source, **stated)
+        processor = transformers.AutoProcessor.from_pretrained(source, **options)
         network = transformers.AutoModelForImageTextToText.from_pretrained(
-            source, use_safetensors=True, quantization_config=four, **stated
+            source, use_safetensors=True, quantization_config=four, **options
         )
     except Exception as error:
         raise Refused(f"The model cannot be converted to 4 bits: {type(error).__name__}: {error}") from error

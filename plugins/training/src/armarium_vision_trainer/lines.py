@@ -31,16 +31,16 @@ def read_lines(folder: Path) -> list[Line]:
     """Return the lines in *folder*: `lines.json` says how many bytes of `pictures.bin` each one's picture
     takes, in order.
     """
-    stated = json.loads((folder / "lines.json").read_text("utf-8"))["lines"]
-    return list(_lines(stated, (folder / "pictures.bin").read_bytes()))
+    entries = json.loads((folder / "lines.json").read_text("utf-8"))["lines"]
+    return list(_lines(entries, (folder / "pictures.bin").read_bytes()))
 
 
-def _lines(stated: list[dict[str, Any]], pictures: bytes) -> Iterator[Line]:
+def _lines(entries: list[dict[str, Any]], pictures: bytes) -> Iterator[Line]:
     at = 0
-    for one in stated:
-        picture = pictures[at : at + one["bytes"]]
-        at += one["bytes"]
-        yield Line(picture, one["prompt"], one["answer"], one["text"], bool(one["for_validation"]))
+    for entry in entries:
+        picture = pictures[at : at + entry["bytes"]]
+        at += entry["bytes"]
+        yield Line(picture, entry["prompt"], entry["answer"], entry["text"], bool(entry["for_validation"]))
 
 
 def transcription_in(answer: str) -> str:
@@ -50,9 +50,9 @@ def transcription_in(answer: str) -> str:
     text = answer.rpartition("</think>")[2].strip()
     if text.startswith("{"):
         try:
-            found = json.loads(text)
+            fields = json.loads(text)
         except ValueError:
-            found = None
-        if isinstance(found, dict) and isinstance(found.get("transcription"), str):
-            text = found["transcription"]
+            fields = None
+        if isinstance(fields, dict) and isinstance(fields.get("transcription"), str):
+            text = fields["transcription"]
     return " ".join(text.split())

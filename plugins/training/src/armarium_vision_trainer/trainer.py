@@ -98,10 +98,10 @@ class VisionTrainer(EpochTrainer[Ready]):
         if not names:
             raise Refused("The base has no layers that an adapter can be added to; choose another model.")
         rank = int(params.get("rank", 16))
-        stated = LoraConfig(
+        config = LoraConfig(
             r=rank, lora_alpha=2 * rank, lora_dropout=0.05, target_modules=names, task_type="CAUSAL_LM"
         )
-        network = get_peft_model(network, stated)
+        network = get_peft_model(network, config)
         if device == "cuda":
             # Activations are computed twice (gradient checkpointing), so that they fit beside a large base.
             network.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
@@ -115,11 +115,11 @@ class VisionTrainer(EpochTrainer[Ready]):
         ready = Ready(folder, network, processor, change, taught, validation[:MOST_VALIDATED], device)
         checkpoint = folder / CHECKPOINT
         if checkpoint.is_file():
-            kept = torch.load(checkpoint, weights_only=True, map_location=device)
-            set_peft_model_state_dict(network, kept["adapter"])
-            change.load_state_dict(kept["change"])
-            ready.best_state, ready.best, ready.steps = kept["best_state"], kept["best"], kept["steps"]
-            ready.epochs = json.loads(kept["epochs"])
+            state = torch.load(checkpoint, weights_only=True, map_location=device)
+            set_peft_model_state_dict(network, state["adapter"])
+            change.load_state_dict(state["change"])
+            ready.best_state, ready.best, ready.steps = state["best_state"], state["best"], state["steps"]
+            ready.epochs = json.loads(state["epochs"])
         return ready
 
     def one_epoch(self, call: Call, ready: Ready) -> None:
@@ -189,12 +189,12 @@ def load_base(base: Mapping[str, Any], device: str) -> tuple[Any, Any]:
     import transformers
 
     place = str(base["repo"]) if "repo" in base else str(Path(str(base["path"])).parent)
-    stated: dict[str, Any] = {"trust_remote_code": False, "local_files_only": "repo" not in base}
+    options: dict[str, Any] = {"trust_remote_code": False, "local_files_only": "repo" not in base}
     kind = torch.bfloat16 if device == "cuda" else torch.float32
     try:
-        processor = transformers.AutoProcessor.from_pretrained(place, **stated)
+        processor = transformers.AutoProcessor.from_pretrained(place, **options)
         network = transformers.AutoModelForImageTextToText.from_pretrained(
-            place, use_safetensors=True, dtype=kind, **stated
+            place, use_safetensors=True, dtype=kind, **options
         )
     except Exception as error:
         raise Refused(
@@ -280,15 +280,15 @@ def _write(ready: Ready, line: Line) -> str:
     start = int(inputs["input_ids"].shape[-1])
     most = min(MAX_NEW_TOKENS, 2 * len(_answer_ids(ready, line.answer)) + 16)
     with torch.inference_mode():
-        made = ready.network.generate(**inputs, max_new_tokens=most, do_sample=False, num_beams=1)
-    return str(ready.processor.batch_decode(made[:, start:], skip_special_tokens=True)[0])
+        tokens = ready.network.generate(**inputs, max_new_tokens=most, do_sample=False, num_beams=1)
+    return str(ready.processor.batch_decode(tokens[:, start:], skip_special_tokens=True)[0])
 
 
 def _save(ready: Ready) -> None:
     import torch
     from peft import get_peft_model_state_dict
 
-    kept = {
+    state = {
         "adapter": get_peft_model_state_dict(ready.network),
         "change": ready.change.state_dict(),
         "best_state": ready.best_state,
@@ -297,5 +297,5 @@ def _save(ready: Ready) -> None:
         "epochs": json.dumps(ready.epochs),
     }
     file = io.BytesIO()
-    torch.save(kept, file)
+    torch.save(state, file)
     write_whole(ready.folder / CHECKPOINT, file.getbuffer())

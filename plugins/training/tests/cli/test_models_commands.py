@@ -19,9 +19,9 @@ def test_a_published_model_is_shown_and_never_downloaded_without_a_yes(desk: Mac
     for size in ("tiny", "small", "medium"):
         assert f"kraken-ppocrv6-{size}" in listed.out
     assert "no published model" in desk.expect_refusal("models", "get", "unheard-of").lower()
-    shown = desk.run("models", "get", "10.5281/zenodo.21788403")
-    assert shown.code != 0
-    assert "Say --yes" in shown.err
+    result = desk.run("models", "get", "10.5281/zenodo.21788403")
+    assert result.code != 0
+    assert "Say --yes" in result.err
     for told in (
         NAME.removeprefix("kraken-"),
         "Apache-2.0",
@@ -29,8 +29,8 @@ def test_a_published_model_is_shown_and_never_downloaded_without_a_yes(desk: Mac
         "about 3 MB",
         "44 languages",
     ):
-        assert told.replace("ppocrv6-", "") in shown.err
-    assert "pinned at this download" in shown.err
+        assert told.replace("ppocrv6-", "") in result.err
+    assert "pinned at this download" in result.err
     assert not list(desk.home.rglob("*.onnx"))
 
 

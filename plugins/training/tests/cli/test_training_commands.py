@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from training_samples import LoopbackTrainer
 
 from armarium_testing.command_line import Machine, Pictures
 from armarium_training import starting
-from armarium_training.samples import LoopbackTrainer
 
 
 def test_a_reader_is_taught_measured_and_made_global(
@@ -40,9 +40,9 @@ def test_a_reader_is_taught_measured_and_made_global(
     assert "Abbot" in listed
     assert "unmeasured" in listed
     scores = tmp_path / "scores.html"
-    told = desk.succeed("evaluate", "pretend", model["id"], "--alone", "--report", str(scores)).out
-    assert "pretend" in told
-    assert str(scores) in told
+    answer = desk.succeed("evaluate", "pretend", model["id"], "--alone", "--report", str(scores)).out
+    assert "pretend" in answer
+    assert str(scores) in answer
     assert "data:image/png;base64," in scores.read_text("utf-8")
     assert "measured" in desk.succeed("models", model["id"]).out
     assert "misread most often" in scores.read_text("utf-8")
@@ -103,12 +103,12 @@ def test_pages_are_read_at_scale_and_it_is_said_how_that_stands(desk: Machine, p
     pictures(["1.png", "2.png"])
     desk.succeed("create", "Many")
     desk.succeed("import", "pages")
-    told = desk.succeed("read-at-scale", "--card", "pretend", "--shard-size", "1", "--json").json
-    assert told["counts"] == {"pending": 0, "submitted": 0, "landed": 2, "failed": 0}
-    words = desk.succeed("read-at-scale", "--job", told["job_id"]).out
+    answer = desk.succeed("read-at-scale", "--card", "pretend", "--shard-size", "1", "--json").json
+    assert answer["counts"] == {"pending": 0, "submitted": 0, "landed": 2, "failed": 0}
+    words = desk.succeed("read-at-scale", "--job", answer["job_id"]).out
     assert "2 landed, 0 already" in words
     assert "0 failed" in words
-    assert "nothing" in desk.expect_refusal("read-at-scale", "--job", told["job_id"], "--resend").lower()
+    assert "nothing" in desk.expect_refusal("read-at-scale", "--job", answer["job_id"], "--resend").lower()
     assert "with --job" in desk.expect_refusal("read-at-scale", "--cancel")
     assert "pages_may_leave" in desk.expect_refusal(
         "read-at-scale", "--card", "pretend", "--flavor", "t4-small"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from armarium.commandline import (
+from armarium_cli.api import (
     Commands,
     NoBrowser,
     Refused,
@@ -39,8 +39,8 @@ def open_(
 
     if window:
         webview = require_window()
-        with engine_for_window() as found:
-            show_window(webview, _require_link(sign_in_link(found, place)))
+        with engine_for_window() as engine_card:
+            show_window(webview, _require_link(sign_in_link(engine_card, place)))
         return
     card = served_engine()
     if card is None:

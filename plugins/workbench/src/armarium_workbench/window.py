@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from armarium.commandline import Reachable, Refused, has_desktop, served_engine
+from armarium_cli.api import Reachable, Refused, has_desktop, served_engine
 
 STARTS_WITHIN = 60.0
 """Seconds in which an engine that is started for the window answers."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from armarium.api import (
     AfterChildren,
@@ -18,13 +19,13 @@ from armarium.api import (
     NewJob,
     ServiceError,
     find_job,
-    json_text,
     now,
     raw_of,
     read_activity,
 )
 from armarium_workflows import checkpoints
 from armarium_workflows.errors import PathFault, faulty_chain
+from armarium_workflows.models import execution_states
 from armarium_workflows.paths import apply_pipes, parse_path, parse_pipes, read
 from armarium_workflows.queries import EXECUTIONS, find_run, outputs_of_run, shows_a_part, stored_run
 from armarium_workflows.running import note_cancelled, note_failed
@@ -40,7 +41,7 @@ LAST_EVENTS = 100
 def check_chain(chain: ChainFields) -> None:
     """Refuse duplicate or missing steps, jumps that lead back, and invalid paths."""
     ids = [step.id for step in chain.steps]
-    twice = next((one for one in ids if ids.count(one) > 1), None)
+    twice = next((step_id for step_id in ids if ids.count(step_id) > 1), None)
     if twice is not None:
         raise faulty_chain(f"Two steps have the id {twice}; each needs its own.")
     if chain.entry_step is not None and chain.entry_step not in ids:
@@ -89,79 +90,94 @@ def holds(expression: str, roots: Mapping[str, Any]) -> bool:
     """Return whether a condition holds: there is something at its path, or it equals the JSON value it is
     compared with.
     """
-    text, op, wanted = _parts(expression)
+    text, op, operand = _parts(expression)
     value = read(parse_path(text), roots)
     if op is None:
         return bool(value)
     if op in ("==", "!="):
-        return (value == wanted) is (op == "==")
+        return _are_same(value, operand) is (op == "==")
     if op == "contains":
-        return isinstance(value, str | list) and wanted in value
-    numbers = [one for one in (value, wanted) if isinstance(one, int | float) and not isinstance(one, bool)]
+        if isinstance(value, str):
+            return isinstance(operand, str) and operand in value
+        return isinstance(value, list) and any(_are_same(item, operand) for item in value)
+    numbers = [
+        side for side in (value, operand) if isinstance(side, int | float) and not isinstance(side, bool)
+    ]
     if len(numbers) != 2:
         return False
-    return bool({"<": value < wanted, "<=": value <= wanted, ">": value > wanted, ">=": value >= wanted}[op])
+    return bool(
+        {"<": value < operand, "<=": value <= operand, ">": value > operand, ">=": value >= operand}[op]
+    )
+
+
+def _are_same(value: Any, other: Any) -> bool:
+    """Return whether two JSON values are the same: true is not 1."""
+    return isinstance(value, bool) is isinstance(other, bool) and value == other
 
 
 def run_chain(job: JobContext) -> dict[str, Any]:
     """The body of `chain`."""
     with job.library.db.read() as conn:
         execution = EXECUTIONS.require(conn, job.job_id)
-    steps = [ChainStep.model_validate(step) for step in execution["steps"]]
+    steps = [ChainStep.from_stored(step) for step in execution["steps"]]
     ids = [step.id for step in steps]
     threads: dict[str, str] = execution["threads"]
-    kept: dict[str, Any] = job.checkpoint or {
+    progress: dict[str, Any] = job.checkpoint or {
         "at": execution["entry_step"] or ids[0],
         "results": {},
         "errors": {},
     }
     if not job.checkpoint:
-        job.save(kept, along=lambda conn: _set_state(conn, job.job_id, status="running", started_at=now()))
-    while (at := kept["at"]) is not None:
+        job.save(
+            progress, along=lambda conn: _set_state(conn, job.job_id, status="running", started_at=now())
+        )
+    while (at := progress["at"]) is not None:
         job.check()
         step = steps[ids.index(at)]
-        run = job.child(step.id)
-        why = None
+        run = job.ended_child(step.id)
         if run is None:
-            why = _begin_step(job, execution, step, threads[step.id], kept)
+            why = _begin_step(job, execution, step, threads[step.id], progress)
             if why is None:
                 raise AfterChildren
-        elif not run.is_finished:
-            raise AfterChildren
-        elif run.state != "done":
-            why = run.reason or f"It was {run.state}."
+        else:
+            why = run.why_not_done
         status = "done" if why is None else "failed" if run is None or run.state == "failed" else "cancelled"
-        kept = {
-            **kept,
-            "results": {**kept["results"], step.id: status},
-            "errors": {**kept["errors"], **({step.id: why} if why else {})},
+        progress = {
+            **progress,
+            "results": {**progress["results"], step.id: status},
+            "errors": {**progress["errors"], **({step.id: why} if why else {})},
         }
-        kept["at"] = None if why and not step.continue_on_error else _next(job, execution, step, ids, kept)
-        results = _results_of(kept)
+        progress["at"] = (
+            None if why and not step.continue_on_error else _next(job, execution, step, ids, progress)
+        )
+        results = _results_of(progress)
         not_begun = why if run is None else None
 
         def along(
             conn: Connection,
-            given: Any = results,
+            step_results: Any = results,
             thread_id: str = threads[step.id],
             fault: str | None = not_begun,
         ) -> None:
-            _set_state(conn, job.job_id, results=given)
+            _set_state(conn, job.job_id, results=step_results)
             if fault is not None:
                 note_failed(conn, thread_id, fault)
 
-        job.save(kept, along=along)
+        job.save(progress, along=along)
         if why and not step.continue_on_error:
-            _end(job, threads, ids, kept, "failed")
+            _end(job, threads, ids, progress, "failed")
             raise Invalid(f"Step {step.name}: {why}", code="step_failed")
-    _end(job, threads, ids, kept, "done")
-    return {"steps": kept["results"]}
+    _end(job, threads, ids, progress, "done")
+    return {"steps": progress["results"]}
 
 
-def _results_of(kept: Mapping[str, Any], skipped: Iterable[str] = ()) -> dict[str, Any]:
+def _results_of(progress: Mapping[str, Any], skipped: Iterable[str] = ()) -> dict[str, Any]:
     """Return the state of each step that has ended, and why it failed, as an execution stores it."""
-    ended = {**kept["results"], **dict.fromkeys(skipped, "skipped")}
-    return {one: {"status": status, "error": kept["errors"].get(one)} for one, status in ended.items()}
+    ended = {**progress["results"], **dict.fromkeys(skipped, "skipped")}
+    return {
+        step_id: {"status": status, "error": progress["errors"].get(step_id)}
+        for step_id, status in ended.items()
+    }
 
 
 def _roots(conn: Connection, execution: Mapping[str, Any], done: Mapping[str, str]) -> dict[str, Any]:
@@ -169,20 +185,24 @@ def _roots(conn: Connection, execution: Mapping[str, Any], done: Mapping[str, st
     for step_id in done:
         thread_id = execution["threads"][step_id]
         run = find_run(conn, thread_id)
-        told = {key: run[key] for key in ("status", "pages", "pages_done", "pages_failed")} if run else {}
-        nodes[step_id] = {**told, **outputs_of_run(conn, thread_id)}
+        state = {key: run[key] for key in ("status", "pages", "pages_done", "pages_failed")} if run else {}
+        nodes[step_id] = {**state, **outputs_of_run(conn, thread_id)}
     return {"nodes": nodes, "inputs": execution["inputs"], "files": [], "config": {}}
 
 
 def _next(
-    job: JobContext, execution: Mapping[str, Any], step: ChainStep, ids: list[str], kept: Mapping[str, Any]
+    job: JobContext,
+    execution: Mapping[str, Any],
+    step: ChainStep,
+    ids: list[str],
+    progress: Mapping[str, Any],
 ) -> str | None:
     number = ids.index(step.id)
     following = ids[number + 1] if number + 1 < len(ids) else None
     if step.condition is None:
         return following
     with job.library.db.read() as conn:
-        roots = _roots(conn, execution, kept["results"])
+        roots = _roots(conn, execution, progress["results"])
     try:
         met = holds(step.condition.expression, roots)
     except PathFault:
@@ -191,11 +211,15 @@ def _next(
 
 
 def _begin_step(
-    job: JobContext, execution: Mapping[str, Any], step: ChainStep, thread_id: str, kept: Mapping[str, Any]
+    job: JobContext,
+    execution: Mapping[str, Any],
+    step: ChainStep,
+    thread_id: str,
+    progress: Mapping[str, Any],
 ) -> str | None:
     """Enqueue the run of a step; return why it cannot begin, or None."""
     with job.library.db.read() as conn:
-        roots = _roots(conn, execution, kept["results"])
+        roots = _roots(conn, execution, progress["results"])
         try:
             inputs = dict(execution["inputs"])
             for mapping in step.input_mappings:
@@ -205,7 +229,7 @@ def _begin_step(
                 )
             inputs |= step.static_inputs
             scope = inputs.get("scope_ids") or []
-            if not isinstance(scope, list) or not all(isinstance(one, str) for one in scope):
+            if not isinstance(scope, list) or not all(isinstance(identity, str) for identity in scope):
                 return "Its input scope_ids is not a list of ids."
             nodes = stored_run(conn, thread_id)["graph"]["nodes"]
             pages = subjects_under(conn, scope, nodes, job.engine.recipe_jobs)
@@ -232,27 +256,24 @@ def _begin_step(
 
 
 def _end(
-    job: JobContext, threads: Mapping[str, str], ids: list[str], kept: Mapping[str, Any], status: str
+    job: JobContext, threads: Mapping[str, str], ids: list[str], progress: Mapping[str, Any], status: str
 ) -> None:
     """Mark steps that were not reached as skipped, and end their streams."""
     with job.library.db.write() as conn:
-        skipped = [one for one in ids if one not in kept["results"]]
+        skipped = [step_id for step_id in ids if step_id not in progress["results"]]
         for step_id in skipped:
             note_cancelled(conn, threads[step_id], "The chain skipped this step.")
-        last = next((one for one in reversed(ids) if kept["results"].get(one) == "done"), None)
+        last = next(
+            (step_id for step_id in reversed(ids) if progress["results"].get(step_id) == "done"), None
+        )
         outputs = outputs_of_run(conn, threads[last]) if last is not None else {}
-        results = _results_of(kept, skipped)
+        results = _results_of(progress, skipped)
         _set_state(conn, job.job_id, status=status, results=results, final_outputs=outputs, finished_at=now())
 
 
 def _set_state(conn: Connection, execution_id: str, **values: Any) -> None:
-    given = {
-        name: json_text(value) if isinstance(value, Mapping) else value for name, value in values.items()
-    }
-    names = ", ".join(f"{name} = ?" for name in given)
-    raw_of(conn).execute(
-        f"UPDATE workflow_execution_state SET {names} WHERE id = ?", (*given.values(), execution_id)
-    )
+    states = execution_states
+    conn.execute(states.update().where(states.c.id == execution_id).values(**values))
 
 
 def lay_out_execution(conn: Connection, execution_id: str) -> None:
@@ -279,24 +300,16 @@ def on_cancel(engine: Engine, library: Library | None, execution_id: str) -> Non
 
 def execution_answer(conn: Connection, execution: Mapping[str, Any]) -> dict[str, Any]:
     """Return an execution with the state of each of its steps."""
-    row = (
-        raw_of(conn)
-        .execute(
-            "SELECT status, results, final_outputs, started_at, finished_at FROM workflow_execution_state WHERE id = ?",
-            (execution["id"],),
-        )
-        .fetchone()
-    )
-    status, results, outputs, started, finished = row
+    stored = conn.execute(select(execution_states).where(execution_states.c.id == execution["id"])).one()
+    status, started, finished = stored.status, stored.started_at, stored.finished_at
     job = find_job(conn, execution["id"])
     if job is not None:
         started, finished = job.started_at or started, job.finished_at or finished
         status = job.state if not job.is_going else "running" if started else status
-    told = orjson.loads(results)
     steps = []
     for step in execution["steps"]:
         run = find_run(conn, execution["threads"][step["id"]])
-        ended = told.get(step["id"], {})
+        ended = stored.results.get(step["id"], {})
         steps.append(
             {
                 "step_id": step["id"],
@@ -307,14 +320,14 @@ def execution_answer(conn: Connection, execution: Mapping[str, Any]) -> dict[str
                 "duration_ms": _milliseconds_between(run["started_at"], run["finished_at"]) if run else None,
             }
         )
-    final = {} if shows_a_part(conn, execution["threads"].values()) else orjson.loads(outputs)
+    final = {} if shows_a_part(conn, execution["threads"].values()) else stored.final_outputs
     return {
         "execution_id": execution["id"],
         "chain_id": execution["chain_id"],
         "status": status,
         "step_results": steps,
         "final_outputs": final,
-        "final_files": [one for one in final.get("files", ()) if isinstance(one, str)],
+        "final_files": [path for path in final.get("files", ()) if isinstance(path, str)],
         "total_duration_ms": _milliseconds_between(started, finished),
         "events": _events(conn, execution),
     }
@@ -346,8 +359,6 @@ def _events(conn: Connection, execution: Mapping[str, Any]) -> list[dict[str, An
 
 
 def _milliseconds_between(started: str | None, finished: str | None) -> int | None:
-    from datetime import datetime
-
     if started is None or finished is None:
         return None
     return round((datetime.fromisoformat(finished) - datetime.fromisoformat(started)).total_seconds() * 1000)

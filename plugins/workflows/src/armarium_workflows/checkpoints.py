@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import orjson
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from armarium.api import jobs, json_text, now, raw_of, withheld_nodes
+from armarium_workflows.models import run_states
 
 MOST_OUTPUT = 8 * 1024 * 1024
 """The most bytes of JSON that a node may pass on for one page."""
@@ -35,15 +36,15 @@ def size_fault(node: str, output: Any) -> str | None:
     return f"Node {node} returned {size / 1024 / 1024:.1f} MiB for this page; a node passes on at most 8 MiB."
 
 
-def lay_out(conn: Connection, thread_id: str, page_ids: Sequence[str], **given: Any) -> None:
+def lay_out(conn: Connection, thread_id: str, page_ids: Sequence[str], **fields: Any) -> None:
     """Write the pages of a new run, and its state; a run without pages has one item without an id.
 
-    *given*: `scope_ids` and `inputs` of a step of a chain.
+    *fields*: `scope_ids` and `inputs` of a step of a chain.
     """
     raw = raw_of(conn)
     # The step of a chain is laid out twice: as a run without pages, and when the chain has come to it.
     raw.execute("DELETE FROM workflow_page WHERE thread_id = ?", (thread_id,))
-    keep(conn, thread_id, "", (PageRow(one, n, "waiting") for n, one in enumerate(page_ids or [""])))
+    keep(conn, thread_id, "", (PageRow(page_id, n, "waiting") for n, page_id in enumerate(page_ids or [""])))
     raw.execute(
         "INSERT OR REPLACE INTO workflow_run_state "
         "(thread_id, status, pages, pages_done, pages_failed, pages_skipped, outputs, forgotten, scope_ids, inputs) "
@@ -51,7 +52,7 @@ def lay_out(conn: Connection, thread_id: str, page_ids: Sequence[str], **given: 
         (
             thread_id,
             len(page_ids),
-            *(json_text(given[one]) if one in given else None for one in ("scope_ids", "inputs")),
+            *(json_text(fields[name]) if name in fields else None for name in ("scope_ids", "inputs")),
         ),
     )
 
@@ -94,14 +95,14 @@ def node_outputs(
     conn: Connection, thread_id: str, node_ids: Sequence[str], page_ids: Sequence[str]
 ) -> dict[str, dict[str, tuple[str, Any]]]:
     """Return page to node to (state, output)."""
-    found: dict[str, dict[str, tuple[str, Any]]] = {}
+    outputs: dict[str, dict[str, tuple[str, Any]]] = {}
     for page_id, node_id, state, output in raw_of(conn).execute(
         "SELECT p.page_id, p.node_id, p.state, p.output FROM json_each(?) n, json_each(?) g JOIN workflow_page p "
         "ON p.thread_id = ? AND p.node_id = n.value AND p.page_id = g.value",
         (json_text(list(node_ids)), json_text(list(page_ids)), thread_id),
     ):
-        found.setdefault(page_id, {})[node_id] = (state, None if output is None else orjson.loads(output))
-    return found
+        outputs.setdefault(page_id, {})[node_id] = (state, None if output is None else orjson.loads(output))
+    return outputs
 
 
 def positions(conn: Connection, thread_id: str, page_ids: Sequence[str]) -> dict[str, int]:
@@ -159,38 +160,50 @@ def settle(conn: Connection, thread_id: str, steps: int) -> PageCounts:
     return counts
 
 
-def first_reason(conn: Connection, thread_id: str, state: str) -> str | None:
-    """Return why the first page in *state* (failed or skipped) is in it."""
-    row = (
+def count_stopped(conn: Connection, thread_id: str, ends: Sequence[str]) -> int:
+    """Return how many pages count as done though none of the nodes *ends* did anything with them: a branch stopped them."""
+    (count,) = (
         raw_of(conn)
         .execute(
-            "SELECT reason FROM workflow_page WHERE thread_id = ? AND node_id = '' AND state = ? ORDER BY position LIMIT 1",
-            (thread_id, state),
+            "SELECT count(*) FROM workflow_page p WHERE thread_id = ? AND node_id = '' AND page_id <> '' AND state = 'done' "
+            "AND NOT EXISTS (SELECT 1 FROM workflow_page q WHERE q.thread_id = p.thread_id AND q.page_id = p.page_id "
+            "AND q.state = 'done' AND q.node_id IN (SELECT value FROM json_each(?)))",
+            (thread_id, json_text(list(ends))),
         )
         .fetchone()
     )
-    return row[0] if row is not None else None
+    return int(count)
+
+
+def _pages_where(
+    conn: Connection, thread_id: str, condition: str, columns: str = "page_id", limit: str = ""
+) -> list[Any]:
+    """Return the pages of a run that meet *condition*, in order."""
+    return (
+        raw_of(conn)
+        .execute(
+            f"SELECT {columns} FROM workflow_page WHERE thread_id = ? AND node_id = '' AND {condition} "
+            f"ORDER BY position {limit}",
+            (thread_id,),
+        )
+        .fetchall()
+    )
+
+
+def first_reason(conn: Connection, thread_id: str, state: str) -> str | None:
+    """Return why the first page in *state* (failed or skipped) is in it."""
+    rows = _pages_where(conn, thread_id, f"state = '{state}'", "reason", "LIMIT 1")
+    return rows[0][0] if rows else None
 
 
 def not_done(conn: Connection, thread_id: str) -> list[str]:
     """Return the pages that a finished run did not do, in order."""
-    rows = raw_of(conn).execute(
-        "SELECT page_id FROM workflow_page WHERE thread_id = ? AND node_id = '' AND page_id <> '' AND state <> 'done' "
-        "ORDER BY position",
-        (thread_id,),
-    )
-    return [row[0] for row in rows]
+    return [page for (page,) in _pages_where(conn, thread_id, "page_id <> '' AND state <> 'done'")]
 
 
 def set_state(conn: Connection, thread_id: str, **values: Any) -> None:
     """Change the state of a run."""
-    given = {
-        name: json_text(value) if isinstance(value, Mapping) else value for name, value in values.items()
-    }
-    names = ", ".join(f"{name} = ?" for name in given)
-    raw_of(conn).execute(
-        f"UPDATE workflow_run_state SET {names} WHERE thread_id = ?", (*given.values(), thread_id)
-    )
+    conn.execute(run_states.update().where(run_states.c.thread_id == thread_id).values(**values))
 
 
 def set_ended(conn: Connection, thread_id: str, status: str, reason: str | None, **values: Any) -> None:
@@ -206,12 +219,8 @@ def forget(conn: Connection, thread_id: str) -> None:
 
 def is_forgotten(conn: Connection, thread_id: str) -> bool:
     """Return whether the checkpoint of a run was removed."""
-    row = (
-        raw_of(conn)
-        .execute("SELECT forgotten FROM workflow_run_state WHERE thread_id = ?", (thread_id,))
-        .fetchone()
-    )
-    return row is None or bool(row[0])
+    query = select(run_states.c.forgotten).where(run_states.c.thread_id == thread_id)
+    return conn.execute(query).scalar() not in (0, False)
 
 
 def page_counts(conn: Connection, thread_id: str) -> PageCounts | None:
@@ -230,19 +239,10 @@ def page_counts(conn: Connection, thread_id: str) -> PageCounts | None:
 
 def pages_done(conn: Connection, thread_id: str) -> list[str]:
     """Return the pages that a finished run did, in order."""
-    rows = raw_of(conn).execute(
-        "SELECT page_id FROM workflow_page WHERE thread_id = ? AND node_id = '' AND page_id <> '' AND state = 'done' "
-        "ORDER BY position",
-        (thread_id,),
-    )
-    return [row[0] for row in rows]
+    return [page for (page,) in _pages_where(conn, thread_id, "page_id <> '' AND state = 'done'")]
 
 
 def failed_pages(conn: Connection, thread_id: str) -> list[dict[str, Any]]:
     """Return the pages at which a run failed, in order: document_id and reason."""
-    rows = raw_of(conn).execute(
-        "SELECT page_id, reason FROM workflow_page WHERE thread_id = ? AND node_id = '' AND page_id <> '' "
-        "AND state = 'failed' ORDER BY position",
-        (thread_id,),
-    )
+    rows = _pages_where(conn, thread_id, "page_id <> '' AND state = 'failed'", "page_id, reason")
     return [{"document_id": page, "why": reason} for page, reason in rows]

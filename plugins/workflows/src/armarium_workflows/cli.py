@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import (
+from armarium_cli.api import (
     Commands,
     Finder,
     Refused,
@@ -51,16 +51,16 @@ def list_(
     """List the workflows, or their runs."""
     with project_session() as session:
         if not runs:
-            found = session.get("/api/workflows")
-            names = [(one["id"], one["folder_path"], one["name"]) for one in found["items"]]
-            answer(found, lambda: table("Workflows", ("id", "folder", "name"), names))
+            listed = session.get("/api/workflows")
+            names = [(row["id"], row["folder_path"], row["name"]) for row in listed["items"]]
+            answer(listed, lambda: table("Workflows", ("id", "folder", "name"), names))
             return
-        found = session.get("/api/workflow-execution/runs", status=status)
+        listed = session.get("/api/workflow-execution/runs", status=status)
     rows = [
-        (one["thread_id"], one["status"], one["workflow_name"], f"{one['pages_done']} of {one['pages']}")
-        for one in found["items"]
+        (row["thread_id"], row["status"], row["workflow_name"], f"{row['pages_done']} of {row['pages']}")
+        for row in listed["items"]
     ]
-    answer(found, lambda: table("Runs", ("run", "status", "workflow", "pages done"), rows))
+    answer(listed, lambda: table("Runs", ("run", "status", "workflow", "pages done"), rows))
 
 
 @workflow.example("run system-find-and-read 0001.jpg")
@@ -76,7 +76,7 @@ def run(
     no_wait: NoWait = False,
 ) -> None:
     """Run a workflow over pages, and follow its steps."""
-    inputs = dict(_named_value(one) for one in setting or ())
+    inputs = dict(_named_value(assignment) for assignment in setting or ())
     with project_session() as session:
         body = {
             "workflow_id": find_named(
@@ -112,8 +112,8 @@ def watch(thread: Thread) -> None:
     _print_run(ended)
 
 
-def _show_comparison(found: dict[str, Any]) -> None:
-    for pair in found["pairs"]:
+def _show_comparison(comparison: dict[str, Any]) -> None:
+    for pair in comparison["pairs"]:
         rate = "" if pair["rate"] is None else f", {pair['rate']:.1%} of the characters differ"
         typer.echo(f"{pair['document_id']} ({pair['artifact_type']}): {pair['both']} the same{rate}")
         for line in pair["lines"]:
@@ -124,9 +124,11 @@ def _show_comparison(found: dict[str, Any]) -> None:
         for sign, items in (("-", pair["only_left"]), ("+", pair["only_right"])):
             for item in items:
                 typer.echo(f"  {sign} {item}")
-    for one in found["unpaired"]:
-        typer.echo(f"{one['document_id']} ({one['artifact_type']}): only in the {one['side']} run")
-    if not found["pairs"] and not found["unpaired"]:
+    for artifact in comparison["unpaired"]:
+        typer.echo(
+            f"{artifact['document_id']} ({artifact['artifact_type']}): only in the {artifact['side']} run"
+        )
+    if not comparison["pairs"] and not comparison["unpaired"]:
         typer.echo("Neither run made anything that could be compared.")
 
 
@@ -147,21 +149,21 @@ def read_again(thread: Thread, no_wait: NoWait = False) -> None:
 
 
 def _read_run(session: Session, thread_id: str) -> dict[str, Any]:
-    found: dict[str, Any] = session.get(f"/api/workflow-execution/threads/{thread_id}")
-    return found
+    run: dict[str, Any] = session.get(f"/api/workflow-execution/threads/{thread_id}")
+    return run
 
 
 def _follow_run(session: Session, thread_id: str) -> dict[str, Any]:
     """Wait for a run to end and return it; print each step when it changes."""
-    shown: dict[str, tuple[str, int]] = {}
+    printed: dict[str, tuple[str, int]] = {}
     while True:
         run = _read_run(session, thread_id)
         # Someone is watching, so the run takes precedence over other work.
         session.get(f"/api/activity/jobs/{thread_id}")
         for node in run["nodes"]:
             state = (node["status"], node["done"])
-            if node["status"] != "waiting" and shown.get(node["node_id"]) != state:
-                shown[node["node_id"]] = state
+            if node["status"] != "waiting" and printed.get(node["node_id"]) != state:
+                printed[node["node_id"]] = state
                 counts = f", {node['done']} of {plural(node['total'], 'page')}" if node["total"] else ""
                 typer.echo(f"{node['label']}: {node['status']}{counts}", err=True)
         if run["status"] in ENDED or run["status"] == "paused":

@@ -84,6 +84,10 @@ still_going = Conflict.saying(
 nothing_left = Conflict.saying(
     "nothing_left", "The run of “{name}” did all its pages, so there is nothing left to read again."
 )
+left_is_gone = Conflict.saying(
+    "nothing_left",
+    "The pages that the run of “{name}” did not do are in the Trash or gone; restore them to read them again.",
+)
 no_checkpoint = Conflict.saying(
     "no_checkpoint",
     "The checkpoint of the run of “{name}” was removed, so the pages it did not do are no longer known; "

@@ -13,7 +13,7 @@ from typing import Any
 
 from armarium.api import Invalid, RecipeJob
 from armarium_workflows.errors import PathFault
-from armarium_workflows.paths import Path, parse_path, parse_pipes
+from armarium_workflows.paths import parse_path, parse_pipes
 from armarium_workflows.ports import BUILT_IN, PortSpec, fits, inputs_of, outputs_of
 from armarium_workflows.schemas.requests import MOST_NODES, Edge, NodeIn
 
@@ -28,8 +28,8 @@ class Graph:
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> Graph:
         """Return the graph of a stored workflow."""
-        nodes = [NodeIn.model_validate(node) for node in stored["nodes"]]
-        return cls(nodes, [Edge.model_validate(edge) for edge in stored["edges"]])
+        nodes = [NodeIn.from_stored(node) for node in stored["nodes"]]
+        return cls(nodes, [Edge.from_stored(edge) for edge in stored["edges"]])
 
     @cached_property
     def by_id(self) -> dict[str, NodeIn]:
@@ -39,10 +39,10 @@ class Graph:
     @cached_property
     def edges_into(self) -> dict[str, list[Edge]]:
         """Return the edges that end at each node."""
-        found: dict[str, list[Edge]] = defaultdict(list)
+        by_target: dict[str, list[Edge]] = defaultdict(list)
         for edge in self.edges:
-            found[edge.target].append(edge)
-        return found
+            by_target[edge.target].append(edge)
+        return by_target
 
     @cached_property
     def order(self) -> list[NodeIn]:
@@ -51,28 +51,33 @@ class Graph:
         """
         sorter: TopologicalSorter[str] = TopologicalSorter()
         for node in self.nodes:
-            sorter.add(node.id, *(one for one in self.read_by(node) if one in self.by_id))
-        return [self.by_id[one] for one in sorter.static_order()]
+            sorter.add(node.id, *(node_id for node_id in self.read_by(node) if node_id in self.by_id))
+        return [self.by_id[node_id] for node_id in sorter.static_order()]
+
+    @cached_property
+    def ends(self) -> list[str]:
+        """Return the nodes from which no edge leads on."""
+        return [node.id for node in self.nodes if all(edge.source != node.id for edge in self.edges)]
 
     def read_by(self, node: NodeIn) -> list[str]:
         """Return the nodes whose outputs *node* uses, by its edges and by paths."""
-        found = [edge.source for edge in self.edges_into[node.id]]
+        sources = [edge.source for edge in self.edges_into[node.id]]
         for text in paths_of(node):
             try:
                 path = parse_path(text)
             except PathFault:
                 continue
             if path.node is not None:
-                found.append(path.node)
-        return list(dict.fromkeys(found))
+                sources.append(path.node)
+        return list(dict.fromkeys(sources))
 
 
 def paths_of(node: NodeIn) -> list[str]:
     """Return the paths that *node* names."""
-    found = [one.source_path for one in node.input_mappings]
+    paths = [mapping.source_path for mapping in node.input_mappings]
     if node.tool == "branch" and isinstance(node.config.get("path"), str):
-        found.append(node.config["path"])
-    return found
+        paths.append(node.config["path"])
+    return paths
 
 
 def problems_of(graph: Graph, jobs: Mapping[str, RecipeJob]) -> list[str]:
@@ -83,24 +88,24 @@ def problems_of(graph: Graph, jobs: Mapping[str, RecipeJob]) -> list[str]:
         ]
     if not graph.nodes:
         return ["A workflow without nodes does nothing; add one."]
-    found = [*_find_repeated(graph), *_unknown(graph, jobs)]
-    if found:
+    problems = [*_find_repeated(graph), *_unknown(graph, jobs)]
+    if problems:
         # The following checks require valid ids and tools.
-        return found
-    found = [*_edges(graph, jobs), *_mappings(graph, jobs), *_settings(graph, jobs)]
+        return problems
+    problems = [*_edges(graph, jobs), *_mappings(graph, jobs), *_settings(graph, jobs)]
     circle = _circle(graph)
     if circle is not None:
-        return [*found, circle]
-    return [*found, *_missing(graph, jobs)]
+        return [*problems, circle]
+    return [*problems, *_missing(graph, jobs)]
 
 
 def _find_repeated(graph: Graph) -> Iterator[str]:
     for what, ids in (("node", [n.id for n in graph.nodes]), ("edge", [e.id for e in graph.edges])):
-        seen: set[str] = set()
-        for one in ids:
-            if one in seen:
-                yield f"Two {what}s have the id {one}; each needs its own."
-            seen.add(one)
+        earlier: set[str] = set()
+        for identity in ids:
+            if identity in earlier:
+                yield f"Two {what}s have the id {identity}; each needs its own."
+            earlier.add(identity)
 
 
 def _unknown(graph: Graph, jobs: Mapping[str, RecipeJob]) -> Iterator[str]:
@@ -139,6 +144,21 @@ def _edges(graph: Graph, jobs: Mapping[str, RecipeJob]) -> Iterator[str]:
                 )
             if edge.when is not None and graph.by_id[edge.source].tool != "branch":
                 yield f"Edge {edge.id} is for the value {edge.when!r}, but node {edge.source} is not a branch."
+    yield from _never_reached(graph)
+
+
+def _never_reached(graph: Graph) -> Iterator[str]:
+    """Yield the nodes that wait for two ways from one branch: a page takes one of them."""
+    for node in graph.nodes:
+        ways: dict[str, set[str | None]] = defaultdict(set)
+        for edge in graph.edges_into[node.id]:
+            ways[edge.source].add(edge.when)
+        for source, values in ways.items():
+            if node.tool != "merge" and len(values) > 1 and source in graph.by_id:
+                yield (
+                    f"Node {node.id} waits for {len(values)} ways from branch {source}, of which a page takes one; put a "
+                    "merge between them."
+                )
 
 
 def _mappings(graph: Graph, jobs: Mapping[str, RecipeJob]) -> Iterator[str]:
@@ -153,21 +173,18 @@ def _mappings(graph: Graph, jobs: Mapping[str, RecipeJob]) -> Iterator[str]:
         for name in node.inputs:
             if name not in ports:
                 yield f"Node {node.id} has no input {name}; its inputs are: {', '.join(sorted(ports)) or 'none'}."
-        pipes = [one.transform for one in node.input_mappings if one.transform is not None]
+        pipes = [mapping.transform for mapping in node.input_mappings if mapping.transform is not None]
         if node.tool in ("transform", "map") and node.config.get("transform") is not None:
             pipes.append(str(node.config["transform"]))
         try:
             for text in paths_of(node):
-                yield from _path(graph, node, parse_path(text), text, jobs)
+                path = parse_path(text)
+                if path.node is not None and path.node not in graph.by_id:
+                    yield f"Node {node.id} reads {text[:120]}, but there is no node {path.node}."
             for text in pipes:
                 parse_pipes(text)
         except PathFault as fault:
             yield f"Node {node.id}: {fault}"
-
-
-def _path(graph: Graph, node: NodeIn, path: Path, text: str, jobs: Mapping[str, RecipeJob]) -> Iterator[str]:
-    if path.node is not None and path.node not in graph.by_id:
-        yield f"Node {node.id} reads {text[:120]}, but there is no node {path.node}."
 
 
 def _settings(graph: Graph, jobs: Mapping[str, RecipeJob]) -> Iterator[str]:
@@ -178,10 +195,10 @@ def _settings(graph: Graph, jobs: Mapping[str, RecipeJob]) -> Iterator[str]:
         if node.tool in BUILT_IN:
             continue
         job = jobs[node.tool]
-        mapped = {one.port_id for one in node.input_mappings}
-        given = {**node.config, **{k: v for k, v in node.inputs.items() if k not in job.takes}}
+        mapped = {mapping.port_id for mapping in node.input_mappings}
+        settings = {**node.config, **{k: v for k, v in node.inputs.items() if k not in job.takes}}
         try:
-            job.parse({name: value for name, value in given.items() if name not in mapped})
+            job.parse({name: value for name, value in settings.items() if name not in mapped})
         except Invalid as fault:
             yield f"Node {node.id}: {fault.detail}"
 
@@ -201,7 +218,7 @@ def _circle(graph: Graph) -> str | None:
 def _missing(graph: Graph, jobs: Mapping[str, RecipeJob]) -> Iterator[str]:
     for node in graph.nodes:
         fed = {edge.target_port for edge in graph.edges_into[node.id]} | set(node.inputs)
-        fed |= {one.port_id for one in node.input_mappings}
+        fed |= {mapping.port_id for mapping in node.input_mappings}
         ports = inputs_of(node.tool, jobs)
         for port in ports:
             if port.required and port.id not in fed:

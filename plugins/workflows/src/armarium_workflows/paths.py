@@ -85,7 +85,12 @@ def parse_pipes(text: str) -> tuple[Pipe, ...]:
         match = _PIPE.match(text, at)
         if match is None or match.group(1) not in PIPES:
             raise PathFault(f"{text.strip()[:80]!r} is not a pipe; there are {', '.join(PIPES)}.")
-        argument = orjson.loads(match.group(2)) if match.group(2) else None
+        try:
+            argument = orjson.loads(match.group(2)) if match.group(2) else None
+        except orjson.JSONDecodeError:
+            raise PathFault(
+                f"{match.group(2)[:80]} is not a text as JSON writes it; write a backslash as \\\\ and a line break as \\n."
+            ) from None
         pipes.append(Pipe(match.group(1), argument))
         at = match.end()
         if at >= len(text):
@@ -130,7 +135,7 @@ def _apply_pipe(value: Any, pipe: Pipe) -> Any:
     if pipe.name == "join":
         if not isinstance(value, list):
             raise PathFault(f"join takes a list, not {_kind(value)}.")
-        return ("" if pipe.argument is None else pipe.argument).join(_text(one) for one in value)
+        return ("" if pipe.argument is None else pipe.argument).join(_text(item) for item in value)
     if pipe.name == "json_extract":
         return _extract_value(value, pipe.argument)
     if not isinstance(value, str):

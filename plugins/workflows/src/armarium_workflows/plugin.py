@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Column, Integer
 
 from armarium.api import Migration, Plugin, actions_in, hookimpl, queries_in
-from armarium_workflows import comparing, hookspecs, queries, step_outputs
+from armarium_workflows import comparing, hookspecs, queries, step_outputs, workflow_answers
 from armarium_workflows.actions import chains, runs, starts, workflows
 from armarium_workflows.jobs import KINDS
 from armarium_workflows.models import metadata
@@ -36,7 +36,7 @@ def armarium_plugin() -> Plugin:
         migrations=(Migration(2, "Runs count the pages that they passed over.", _count_skipped),),
         actions=actions_in(workflows, chains, starts, runs),
         jobs=KINDS,
-        queries=queries_in(queries, step_outputs, comparing),
+        queries=queries_in(workflow_answers, queries, step_outputs, comparing),
         routers=(router,),
         withheld_along=(WithheldRuns(),),
         hookspecs=hookspecs,

@@ -73,7 +73,10 @@ def inputs_of(tool: str, jobs: Mapping[str, RecipeJob]) -> tuple[PortSpec, ...]:
         PortSpec(name, OF_MATERIAL.get(name, "json"), name, not job.takes_any or len(job.takes) == 1)
         for name in job.takes
     ]
-    settings = [PortSpec(one["key"], OF_SETTING.get(one["type"], "json")) for one in job.entry()["settings"]]
+    settings = [
+        PortSpec(setting["key"], OF_SETTING.get(setting["type"], "json"))
+        for setting in job.entry()["settings"]
+    ]
     return (*materials, *(port_spec for port_spec in settings if port_spec.id not in job.takes))
 
 

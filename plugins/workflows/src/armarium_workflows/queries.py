@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import orjson
 from fastapi import Query
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from armarium.api import (
     FINISHED,
@@ -26,7 +26,7 @@ from armarium_documents.api import Work
 from armarium_reading.api import list_episodes
 from armarium_workflows.checkpoints import page_counts
 from armarium_workflows.errors import unknown_execution, unknown_run
-from armarium_workflows.models import executions, runs
+from armarium_workflows.models import executions, run_states, runs
 from armarium_workflows.ports import BUILT_IN
 from armarium_workflows.records import SavedChain, SavedWorkflow, chains
 from armarium_workflows.schemas.answers import (
@@ -98,7 +98,7 @@ SortBy = Literal[
 
 def _row(conn: Connection, values: Any, hidden: frozenset[str]) -> dict[str, Any]:
     row = dict(zip(_COLUMNS, values, strict=True))
-    row["scope_ids"] = [one for one in orjson.loads(row["scope_ids"]) if one not in hidden]
+    row["scope_ids"] = [identity for identity in orjson.loads(row["scope_ids"]) if identity not in hidden]
     row |= choice_of_run(row, orjson.loads(row.pop("graph")))
     counts = page_counts(conn, row["thread_id"]) if hidden else None
     if counts is not None:
@@ -122,7 +122,8 @@ def choice_of_run(of_run: Mapping[str, Any], graph: Mapping[str, Any]) -> dict[s
             of_run[name]
             or node.get(f"{name}_name")
             or next(
-                (value for one in settings if (value := node.get("config", {}).get(one))), graph.get(name)
+                (value for setting in settings if (value := node.get("config", {}).get(setting))),
+                graph.get(name),
             )
             for node in graph["nodes"]
             if node["tool"] not in BUILT_IN
@@ -133,8 +134,8 @@ def choice_of_run(of_run: Mapping[str, Any], graph: Mapping[str, Any]) -> dict[s
 
 def find_run(conn: Connection, thread_id: str) -> dict[str, Any] | None:
     """Return the run as a list shows it, or None."""
-    found = raw_of(conn).execute(f"SELECT {_SELECT} {_FROM} WHERE r.thread_id = ?", (thread_id,)).fetchone()
-    return _row(conn, found, withheld_nodes(conn)) if found is not None else None
+    values = raw_of(conn).execute(f"SELECT {_SELECT} {_FROM} WHERE r.thread_id = ?", (thread_id,)).fetchone()
+    return _row(conn, values, withheld_nodes(conn)) if values is not None else None
 
 
 def run_row(conn: Connection, thread_id: str) -> dict[str, Any]:
@@ -150,18 +151,10 @@ def stored_run(conn: Connection, thread_id: str) -> dict[str, Any]:
     row = conn.execute(runs.select().where(runs.c.thread_id == thread_id)).first()
     if row is None:
         raise unknown_run(thread_id)
-    later = (
-        raw_of(conn)
-        .execute(
-            "SELECT scope_ids, inputs FROM workflow_run_state WHERE thread_id = ? AND inputs IS NOT NULL",
-            (thread_id,),
-        )
-        .fetchone()
-    )
-    more = (
-        {"scope_ids": orjson.loads(later[0]), "inputs": orjson.loads(later[1])} if later is not None else {}
-    )
-    return {**row._asdict(), **more}
+    state = run_states.c
+    statement = select(state.scope_ids, state.inputs).where(state.thread_id == thread_id)
+    later = conn.execute(statement.where(state.inputs.is_not(None))).first()
+    return {**row._asdict(), **(later._asdict() if later is not None else {})}
 
 
 @query(
@@ -200,7 +193,7 @@ def list_runs(
     wheres, values = ["1"], list[Any]()
     if status:
         wheres.append(f"{_STATUS} IN (SELECT value FROM json_each(?))")
-        values.append(json_text([SAME_STATUS.get(one, one) for one in status]))
+        values.append(json_text([SAME_STATUS.get(name, name) for name in status]))
     if workflow_id is not None:
         wheres.append("r.workflow_id = ?")
         values.append(workflow_id)
@@ -270,10 +263,10 @@ def nodes_of(conn: Connection, thread_id: str) -> list[dict[str, Any]]:
 
     graph = Graph.of(stored_run(conn, thread_id)["graph"])
     steps = {job.key: job for job in list_jobs(conn, parents=thread_id, states=None)}
-    found = []
+    nodes = []
     for node in graph.order:
         job = steps.get(node.id)
-        found.append(
+        nodes.append(
             {
                 "node_id": node.id,
                 "step_id": f"{thread_id}:{node.id}",
@@ -285,7 +278,7 @@ def nodes_of(conn: Connection, thread_id: str) -> list[dict[str, Any]]:
                 "total": job.total if job is not None else 0,
             }
         )
-    return found
+    return nodes
 
 
 def pages_of(conn: Connection, thread_id: str, limit: int, offset: int) -> list[dict[str, Any]]:
@@ -310,18 +303,18 @@ def shows_a_part(conn: Connection, thread_ids: Iterable[str]) -> bool:
     parts = withheld_pages(conn)
     if parts is None:
         return False
-    asked = json_text(list(thread_ids))
+    ids = json_text(list(thread_ids))
     raw = raw_of(conn)
     (gone_over,) = raw.execute(
         "SELECT COALESCE(sum(pages), 0) FROM workflow_run_state WHERE thread_id IN (SELECT value FROM json_each(?))",
-        (asked,),
+        (ids,),
     ).fetchone()
-    seen = raw.execute(
+    rows = raw.execute(
         "SELECT page_id FROM workflow_page WHERE thread_id IN (SELECT value FROM json_each(?)) AND node_id = '' "
         "AND page_id <> ''",
-        (asked,),
+        (ids,),
     ).fetchall()
-    return len(seen) < gone_over or any(page in parts for (page,) in seen)
+    return len(rows) < gone_over or any(page in parts for (page,) in rows)
 
 
 def outputs_of_run(conn: Connection, thread_id: str) -> dict[str, Any]:
@@ -330,13 +323,8 @@ def outputs_of_run(conn: Connection, thread_id: str) -> dict[str, Any]:
     """
     if shows_a_part(conn, [thread_id]):
         return {}
-    row = (
-        raw_of(conn)
-        .execute("SELECT outputs FROM workflow_run_state WHERE thread_id = ?", (thread_id,))
-        .fetchone()
-    )
-    found: dict[str, Any] = orjson.loads(row[0]) if row is not None else {}
-    return found
+    statement = select(run_states.c.outputs).where(run_states.c.thread_id == thread_id)
+    return conn.execute(statement).scalar() or {}
 
 
 @query(

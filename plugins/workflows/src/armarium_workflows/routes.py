@@ -1,41 +1,18 @@
-"""Routes of workflows that are neither actions nor queries of the project alone: the workflows that ship, the
-stream of a run.
-"""
+"""The one handwritten route of workflows: the stream of a run."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Path, Query, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
-from armarium.api import REFUSALS, CurrentEngine, CurrentLibrary, CurrentPrincipal, json_response
+from armarium.api import REFUSALS, CurrentEngine, CurrentLibrary, CurrentPrincipal
 from armarium_workflows.queries import run_row
-from armarium_workflows.schemas.answers import Workflow, Workflows
 from armarium_workflows.stream import RunStream
-from armarium_workflows.workflow_answers import all_workflows, shown_workflow, stored_workflow
 
 router = APIRouter(tags=["workflows"])
-
-
-@router.get("/api/workflows", response_model=Workflows, responses=REFUSALS(404), summary="The workflows")
-def list_workflows(engine: CurrentEngine, library: CurrentLibrary) -> Response:
-    """Those that ship, derived from the recipe jobs of the loaded plugins, then those of the project."""
-    with library.db.read() as conn:
-        items = all_workflows(conn, engine)
-    return json_response({"items": items, "count": len(items)})
-
-
-@router.get(
-    "/api/workflows/{workflow_id}", response_model=Workflow, responses=REFUSALS(404), summary="A workflow"
-)
-def get_workflow(
-    engine: CurrentEngine, library: CurrentLibrary, workflow_id: Annotated[str, Path(max_length=64)]
-) -> Response:
-    """With the ports of each node."""
-    with library.db.read() as conn:
-        return json_response(shown_workflow(engine, stored_workflow(conn, engine, workflow_id)))
 
 
 @router.get(

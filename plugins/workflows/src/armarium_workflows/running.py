@@ -25,6 +25,7 @@ from armarium.api import (
 from armarium_reading.api import cost_of_thread
 from armarium_workflows import checkpoints
 from armarium_workflows.graph import Graph
+from armarium_workflows.models import runs
 from armarium_workflows.ports import BUILT_IN
 from armarium_workflows.queries import NEVER_BEGUN, stored_run
 
@@ -54,14 +55,15 @@ def run_workflow(job: JobContext) -> dict[str, Any]:
     """The body of `workflow`: it begins a step, releases its thread, and continues when the step has ended."""
     with job.library.db.read() as conn:
         run = stored_run(conn, job.job_id)
-    order = Graph.of(run["graph"]).order
+    graph = Graph.of(run["graph"])
+    order = graph.order
     if "at" not in job.checkpoint:
         begun = {"at": 0, "since": time.time()}
         job.save(begun, along=lambda conn: _begin(conn, run))
     while (at := job.checkpoint["at"]) < len(order):
         job.check()
         node = order[at]
-        step = job.child(node.id)
+        step = job.ended_child(node.id)
         if step is None:
             _refuse_late(job, run, len(order))
             args = {"thread_id": job.job_id, "node_id": node.id, "workflow_id": run["workflow_id"]}
@@ -70,13 +72,11 @@ def run_workflow(job: JobContext) -> dict[str, Any]:
                 [NewJob("workflow-step", args, title, key=node.id, job_id=f"{job.job_id}:{node.id}", total=0)]
             )
             raise AfterChildren
-        if not step.is_finished:
-            raise AfterChildren
         if step.state != "done":
             why = f"Step {node.label or node.id} {step.state}: {step.reason or 'no reason was given.'}"
             _fail(job, run, len(order), why)
         job.save({**job.checkpoint, "at": at + 1})
-    return _finish(job, run, [node.id for node in order if node.tool == "output"], len(order))
+    return _finish(job, run, graph)
 
 
 def _begin(conn: Connection, run: Mapping[str, Any]) -> None:
@@ -98,11 +98,13 @@ def _fail(job: JobContext, run: Mapping[str, Any], steps: int, why: str) -> None
     raise Invalid(why, code="run_failed")
 
 
-def _finish(job: JobContext, run: Mapping[str, Any], outputs: list[str], steps: int) -> dict[str, Any]:
+def _finish(job: JobContext, run: Mapping[str, Any], graph: Graph) -> dict[str, Any]:
+    steps, outputs = len(graph.nodes), [node.id for node in graph.order if node.tool == "output"]
     with job.library.db.write() as conn:
         counts = checkpoints.settle(conn, job.job_id, steps)
         failure = checkpoints.first_reason(conn, job.job_id, "failed")
         skipped = checkpoints.first_reason(conn, job.job_id, "skipped")
+        stopped = checkpoints.count_stopped(conn, job.job_id, graph.ends)
     if failure is not None and counts.pages_done == 0:
         _fail(
             job,
@@ -115,14 +117,19 @@ def _finish(job: JobContext, run: Mapping[str, Any], outputs: list[str], steps: 
         job.remark = (
             f"{counts.pages_skipped} of {counts.pages} pages {were} passed over. The first: {skipped}"
         )
+    elif stopped:
+        were = "was" if stopped == 1 else "were"
+        job.remark = (
+            f"{stopped} of {counts.pages} pages {were} stopped by a branch without an edge for its value."
+        )
     elif not counts.pages and any(node["tool"] not in BUILT_IN for node in run["graph"]["nodes"]):
         job.remark = "The run was started without pages, so its steps that work on pages did nothing."
     result = counts._asdict()
 
     def along(conn: Connection) -> None:
-        given = _final(conn, job.job_id, outputs)
+        values = _final(conn, job.job_id, outputs)
         cost = cost_of_thread(conn, job.job_id)
-        checkpoints.set_ended(conn, job.job_id, "done", job.remark, outputs=given, cost_usd=cost)
+        checkpoints.set_ended(conn, job.job_id, "done", job.remark, outputs=values, cost_usd=cost)
         tell(conn, run, "workflow_completed", "done.", metadata=result)
 
     if not job.checkpoint.get("told"):
@@ -134,36 +141,26 @@ def _final(conn: Connection, thread_id: str, nodes: list[str]) -> dict[str, Any]
     """Return the value of each output node, or for a run of several pages the list of values of those that
     were done.
     """
-    (pages,) = (
-        raw_of(conn)
-        .execute("SELECT pages FROM workflow_run_state WHERE thread_id = ?", (thread_id,))
-        .fetchone()
-    )
-    found: dict[str, Any] = {}
-    left = MOST_FINAL
+    raw = raw_of(conn)
+    (pages,) = raw.execute(
+        "SELECT pages FROM workflow_run_state WHERE thread_id = ?", (thread_id,)
+    ).fetchone()
+    done = "FROM workflow_page WHERE thread_id = ? AND node_id = ? AND state = 'done'"
+    by_node: dict[str, Any] = {}
+    room = MOST_FINAL
     for node_id in nodes:
         values: list[Any] = []
-        for (output,) in raw_of(conn).execute(
-            "SELECT output FROM workflow_page WHERE thread_id = ? AND node_id = ? AND state = 'done' ORDER BY position",
-            (thread_id, node_id),
-        ):
-            left -= len(output or "")
-            if left < 0:
+        for (output,) in raw.execute(f"SELECT output {done} ORDER BY position", (thread_id, node_id)):
+            room -= len(output or "")
+            if room < 0:
                 break
             values.append((orjson.loads(output) if output else {}).get("value"))
-        if left < 0:
-            (count,) = (
-                raw_of(conn)
-                .execute(
-                    "SELECT count(*) FROM workflow_page WHERE thread_id = ? AND node_id = ? AND state = 'done'",
-                    (thread_id, node_id),
-                )
-                .fetchone()
-            )
-            found[node_id] = {"count": count, "too_large": True}
+        if room < 0:
+            (count,) = raw.execute(f"SELECT count(*) {done}", (thread_id, node_id)).fetchone()
+            by_node[node_id] = {"count": count, "too_large": True}
         else:
-            found[node_id] = values[0] if len(values) == 1 and pages < 2 else values
-    return found
+            by_node[node_id] = values[0] if len(values) == 1 and pages < 2 else values
+    return by_node
 
 
 def on_pause(engine: Engine, library: Library | None, thread_id: str, paused: bool) -> None:
@@ -202,8 +199,6 @@ def note_cancelled(conn: Connection, thread_id: str, why: str) -> None:
 
 
 def _run_if_there(conn: Connection, thread_id: str) -> dict[str, Any] | None:
-    from armarium_workflows.models import runs
-
     row = conn.execute(runs.select().where(runs.c.thread_id == thread_id)).first()
     return row._asdict() if row is not None else None
 
@@ -213,11 +208,11 @@ def reconcile(engine: Engine, library: Library) -> None:
     days, and of those that a chain which has ended never began.
     """
     with library.db.write() as conn:
-        left = raw_of(conn).execute(
+        never_begun = raw_of(conn).execute(
             "SELECT thread_id FROM workflow_run r JOIN workflow_run_state s USING (thread_id) "
             f"WHERE s.finished_at IS NULL AND {NEVER_BEGUN}"
         )
-        for (thread_id,) in left.fetchall():
+        for (thread_id,) in never_begun.fetchall():
             note_cancelled(conn, thread_id, "The chain ended before this step.")
         open_runs = raw_of(conn).execute("SELECT thread_id FROM workflow_run_state WHERE finished_at IS NULL")
         for job in list_jobs(conn, ids=[row[0] for row in open_runs.fetchall()], states=FINISHED):

@@ -21,8 +21,8 @@ def subjects_under(
     """
     if not ids:
         return []
-    found = pages_under(conn, ids, for_processing=True)
+    subjects = pages_under(conn, ids, for_processing=True)
     tools = {node["tool"] for node in nodes}
     if any("recording" in jobs[tool].takes for tool in tools if tool in jobs):
-        found += recordings_under(conn, ids, for_processing=True)
-    return found
+        subjects += recordings_under(conn, ids, for_processing=True)
+    return subjects

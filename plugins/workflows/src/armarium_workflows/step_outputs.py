@@ -35,25 +35,25 @@ def step_pages(
     """
     if node_id not in {node.id for node in Graph.of(stored_run(conn, thread_id)["graph"]).order}:
         raise unknown_step(node_id)
-    told = not shows_a_part(conn, [thread_id])
+    sees_all = not shows_a_part(conn, [thread_id])
     raw = raw_of(conn)
     mine = "FROM workflow_page WHERE thread_id = ? AND node_id = ?"
     (total,) = raw.execute(f"SELECT count(*) {mine}", (thread_id, node_id)).fetchone()
-    left = MOST_TOLD
+    room = MOST_TOLD
     items = []
     for page, state, reason, output in raw.execute(
         f"SELECT page_id, state, reason, output {mine} ORDER BY position LIMIT ? OFFSET ?",
         (thread_id, node_id, limit, offset),
     ):
         size = len(output or "")
-        left -= size
+        room -= size
         items.append(
             {
                 "document_id": page or None,
                 "status": state,
                 "reason": reason,
-                "output": orjson.loads(output) if output and told and left >= 0 else None,
-                "too_large": told and left < 0,
+                "output": orjson.loads(output) if output and sees_all and room >= 0 else None,
+                "too_large": sees_all and room < 0,
             }
         )
     return {"items": items, "count": len(items), "total": total, "limit": limit, "offset": offset}

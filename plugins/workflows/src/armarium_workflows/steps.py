@@ -12,6 +12,7 @@ from armarium.api import (
     AfterChildren,
     Invalid,
     JobContext,
+    JobRow,
     NewJob,
     Params,
     RecipeJob,
@@ -51,8 +52,8 @@ class Step:
 
     def do(self) -> dict[str, Any]:
         """Do all of it, beginning at the checkpoint."""
-        kept = self.job.checkpoint
-        if not kept:
+        progress = self.job.checkpoint
+        if not progress:
             self.job.save(
                 {"phase": "begin", "next": 0}, along=lambda conn: self._tell(conn, "node_started", "Begun.")
             )
@@ -101,24 +102,24 @@ class Step:
         """Yield the pages that are still to be examined, with the outputs of the earlier nodes for them."""
         while True:
             self.job.check()
-            kept = self.job.checkpoint
-            start = kept["next"] if kept.get("phase") in ("begin", phase) else None
+            progress = self.job.checkpoint
+            start = progress["next"] if progress.get("phase") in ("begin", phase) else None
             if start is None:
                 return
             with self.job.library.db.read() as conn:
-                found = checkpoints.pages(conn, self.thread_id, start, AT_ONCE)
+                pages = checkpoints.pages(conn, self.thread_id, start, AT_ONCE)
                 before = checkpoints.node_outputs(
-                    conn, self.thread_id, self.sources, [page for page, _ in found]
+                    conn, self.thread_id, self.sources, [page for page, _ in pages]
                 )
-            if not found:
+            if not pages:
                 return
-            yield found, before
+            yield pages, before
 
     def _compute(self) -> None:
         """Execute a built-in node: each page's value is computed here."""
-        for found, before in self._chunks("compute"):
-            rows = [self._compute_row(page, position, before.get(page, {})) for page, position in found]
-            at = found[-1][1] + 1
+        for pages, before in self._chunks("compute"):
+            rows = [self._compute_row(page, position, before.get(page, {})) for page, position in pages]
+            at = pages[-1][1] + 1
             # Passing pages on is not counted as work on them.
             counts = {} if self.node.tool in ("input", "output") else {"done": at}
             self._keep(rows, {"phase": "compute", "next": at}, **counts)
@@ -150,25 +151,17 @@ class Step:
         return [
             edge
             for edge in self.into
-            if (given := before.get(edge.source)) is not None
-            and given[0] == "done"
-            and (edge.when is None or edge.when == (given[1] or {}).get("branch"))
-            and not (
-                edge.when is None and self._is_otherwise(edge) and self._has_own_branch(edge, given[1] or {})
-            )
+            if (outcome := before.get(edge.source)) is not None
+            and outcome[0] == "done"
+            and (edge.when is None or edge.when == (outcome[1] or {}).get("branch"))
+            and not (edge.when is None and self._has_own_branch(edge.source, outcome[1] or {}))
         ]
 
-    def _is_otherwise(self, edge: Edge) -> bool:
-        return self.graph.by_id[edge.source].tool == "branch"
-
-    def _has_own_branch(self, edge: Edge, output: Mapping[str, Any]) -> bool:
+    def _has_own_branch(self, node_id: str, output: Mapping[str, Any]) -> bool:
         """Return whether a page's value at a branch has its own edge, so that edges without a value do not apply."""
-        value = output.get("branch")
-        return any(
-            one.source == edge.source and one.when == value
-            for one in self.graph.edges
-            if one.when is not None
-        )
+        if self.graph.by_id[node_id].tool != "branch" or (value := output.get("branch")) is None:
+            return False
+        return any(edge.source == node_id and edge.when == value for edge in self.graph.edges)
 
     def _does_not_reach(self, before: Mapping[str, tuple[str, Any]]) -> str | None:
         """Return why a page does not reach this node; None if it does."""
@@ -204,8 +197,8 @@ class Step:
         """Return the value by which the edges are chosen."""
         value = self.value("value", page, before)
         text = self.node.config.get("path")
-        asked = read(parse_path(text), self._roots(page, before)) if text else value
-        word = asked if isinstance(asked, str) else orjson.dumps(asked).decode()
+        choice = read(parse_path(text), self._roots(page, before)) if text else value
+        word = choice if isinstance(choice, str) else orjson.dumps(choice).decode()
         return {"value": value, "branch": word}
 
     def transform(self, page: str, before: Mapping[str, tuple[str, Any]]) -> dict[str, Any]:
@@ -219,39 +212,41 @@ class Step:
         if not isinstance(items, list):
             raise PathFault("map takes a list, and this is not one.")
         parsed = parse_pipes(str(pipes)) if pipes else ()
-        return {"items": [apply_pipes(one, parsed) for one in items]}
+        return {"items": [apply_pipes(item, parsed) for item in items]}
 
     def _hand_in(self, recipe: RecipeJob) -> None:
         """Enqueue a job for each page that reaches the node, or one for all of them."""
         whole: list[str] = list(self.job.checkpoint.get("whole", ()))
-        for found, before in self._chunks("hand-in"):
+        for pages, before in self._chunks("hand-in"):
             skipped, reaching = list[PageRow](), list[tuple[str, int]]()
-            for page, position in found:
+            for page, position in pages:
                 why = self._does_not_reach(before.get(page, {})) or ("" if page else "The run has no pages.")
                 if why:
                     skipped.append(PageRow(page, position, "skipped", why))
                 else:
                     reaching.append((page, position))
-            kept = {"phase": "hand-in", "next": found[-1][1] + 1}
+            progress = {"phase": "hand-in", "next": pages[-1][1] + 1}
             if recipe.each == "scope":
                 whole += [page for page, _ in reaching]
-                self._keep(skipped, {**kept, "whole": whole})
+                self._keep(skipped, {**progress, "whole": whole})
             else:
-                self._spawn(recipe, reaching, before, skipped, kept)
+                self._spawn(recipe, reaching, before, skipped, progress)
         if self.job.checkpoint["phase"] not in ("hand-in", "begin"):
             return
-        kept = {"phase": "collect", "after": 0}
+        progress = {"phase": "collect", "after": 0}
         if recipe.each == "scope" and whole:
             settings = self._settings(recipe, whole[0], {})
-            self.job.spawn_many([self._new_job(recipe, settings, whole, "scope", self.name)], checkpoint=kept)
+            self.job.spawn_many(
+                [self._new_job(recipe, settings, whole, "scope", self.name)], checkpoint=progress
+            )
         else:
-            self.job.save(kept)
+            self.job.save(progress)
 
     def _settings(self, recipe: RecipeJob, page: str, before: Mapping[str, tuple[str, Any]]) -> Params:
         mapped = {
-            one.port_id: self.value(one.port_id, page, before)
-            for one in self.node.input_mappings
-            if one.port_id not in recipe.takes
+            mapping.port_id: self.value(mapping.port_id, page, before)
+            for mapping in self.node.input_mappings
+            if mapping.port_id not in recipe.takes
         }
         return settings_of(self.job.engine, self.node, recipe, self.run, mapped)
 
@@ -277,38 +272,40 @@ class Step:
         reaching: Sequence[tuple[str, int]],
         before: Mapping[str, dict[str, tuple[str, Any]]],
         rows: list[PageRow],
-        kept: dict[str, Any],
+        progress: dict[str, Any],
     ) -> None:
         jobs, queued = list[NewJob](), list[tuple[str, int]]()
-        made: dict[str, NewJob] = {}
+        job_by_settings: dict[str, NewJob] = {}
         for page, position in reaching:
             try:
                 settings = self._settings(recipe, page, before.get(page, {}))
                 known = settings.model_dump_json()
-                if known not in made:
-                    made[known] = self._new_job(recipe, settings, [page], page, "page")
+                if known not in job_by_settings:
+                    job_by_settings[known] = self._new_job(recipe, settings, [page], page, "page")
             except (PathFault, Invalid) as fault:
-                told = fault.detail if isinstance(fault, Invalid) else str(fault)
-                rows.append(PageRow(page, position, "failed", f"{self.name}: {told}"))
+                reason = fault.detail if isinstance(fault, Invalid) else str(fault)
+                rows.append(PageRow(page, position, "failed", f"{self.name}: {reason}"))
                 continue
-            job = made[known]
+            job = job_by_settings[known]
             jobs.append(job_for_page(job, recipe, settings, page, position))
             queued.append((page, position))
 
         def along(conn: Connection, ids: list[str]) -> None:
-            handed = [PageRow(p, n, "queued", job_id=one) for (p, n), one in zip(queued, ids, strict=True)]
+            handed = [
+                PageRow(p, n, "queued", job_id=job_id) for (p, n), job_id in zip(queued, ids, strict=True)
+            ]
             checkpoints.keep(conn, self.thread_id, self.node.id, [*rows, *handed])
 
-        self.job.spawn_many(jobs, checkpoint=kept, along=along)
+        self.job.spawn_many(jobs, checkpoint=progress, along=along)
 
     def _collect(self, recipe: RecipeJob) -> None:
         """When all pages have ended, record the output of each."""
-        kept = self.job.checkpoint
-        if kept["phase"] != "collect":
+        progress = self.job.checkpoint
+        if progress["phase"] != "collect":
             return
-        while children := self.job.children(kept["after"], AT_ONCE):
+        while children := self.job.children(progress["after"], AT_ONCE):
             self.job.check()
-            if not all(child.is_finished for child in children):
+            if any(child.is_going for child in children):
                 raise AfterChildren
             if recipe.each == "scope":
                 self._take_whole(children[0])
@@ -317,18 +314,19 @@ class Step:
                     self._take_reading(child)
             else:
                 self._keep(self._rows(children), {"phase": "collect", "after": children[-1].seq})
-            kept = self.job.checkpoint
+            progress = self.job.checkpoint
 
-    def _rows(self, children: Sequence[Any]) -> list[PageRow]:
+    def _rows(self, children: Sequence[JobRow]) -> list[PageRow]:
+        of_page = {str(child.key): child for child in children}
         with self.job.library.db.read() as conn:
-            at = checkpoints.positions(conn, self.thread_id, [child.key for child in children])
-        return [self._outcome(child, child.key, at[child.key]) for child in children]
+            at = checkpoints.positions(conn, self.thread_id, list(of_page))
+        return [self._outcome(child, page, at[page]) for page, child in of_page.items()]
 
     def _outcome(
-        self, child: Any, page: str, position: int, more: Mapping[str, Any] | None = None
+        self, child: JobRow, page: str, position: int, more: Mapping[str, Any] | None = None
     ) -> PageRow:
-        if child.state != "done":
-            why = child.reason or f"It was {child.state}."
+        why = child.why_not_done
+        if why is not None:
             return PageRow(page, position, "failed", why, job_id=child.id)
         withheld = (child.result or {}).get("withheld")
         if withheld and child.key == page:
@@ -339,7 +337,7 @@ class Step:
             return PageRow(page, position, "failed", fault, job_id=child.id)
         return PageRow(page, position, "done", output=output, job_id=child.id)
 
-    def _take_whole(self, child: Any) -> None:
+    def _take_whole(self, child: JobRow) -> None:
         """Record the outcome of one job for all its pages; a large output is stored only with the first."""
         with self.job.library.db.read() as conn:
             (job,) = list_jobs(conn, "args", ids=child.id, states=None)
@@ -353,13 +351,13 @@ class Step:
         ]
         self._keep([first, *rest], {"phase": "collect", "after": child.seq})
 
-    def _take_reading(self, child: Any) -> None:
+    def _take_reading(self, child: JobRow) -> None:
         """Write a transcription artifact that names the pass of a reading; runs are compared by it."""
-        kept = {"phase": "collect", "after": child.seq}
+        progress = {"phase": "collect", "after": child.seq}
         (row,) = self._rows([child])
         pass_id = (row.output or {}).get("pass_id") if row.state == "done" else None
         if pass_id is None:
-            self._keep([row], kept)
+            self._keep([row], progress)
             return
         try:
             with self.job.library.db.read() as conn:
@@ -378,9 +376,11 @@ class Step:
                     checkpoint={**self.job.checkpoint, "made": child.id},
                 )
         except ServiceError as refusal:
-            self._keep([PageRow(row.page_id, row.position, "failed", refusal.detail, job_id=child.id)], kept)
+            self._keep(
+                [PageRow(row.page_id, row.position, "failed", refusal.detail, job_id=child.id)], progress
+            )
             return
-        self._keep([self._outcome(child, row.page_id, row.position, {"text": text})], kept)
+        self._keep([self._outcome(child, row.page_id, row.position, {"text": text})], progress)
 
 
 COMPUTE: dict[str, Callable[[Step, str, Mapping[str, tuple[str, Any]]], dict[str, Any]]] = {

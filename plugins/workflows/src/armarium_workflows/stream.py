@@ -67,8 +67,8 @@ class RunStream:
     async def _events(self) -> AsyncIterator[bytes]:
         delta_at = self.engine.events.seq
         seq, ended, frames = await asyncio.to_thread(self._first)
-        for one in frames:
-            yield one
+        for piece in frames:
+            yield piece
         sent = checked = time.monotonic()
         while not ended:
             await asyncio.sleep(EVERY)
@@ -80,12 +80,12 @@ class RunStream:
                 if not self.engine.auth.still_valid(self.principal):
                     return
             if self.deltas:
-                delta_at, found = await asyncio.to_thread(self._new_deltas, delta_at)
-                for body in found:
+                delta_at, deltas = await asyncio.to_thread(self._new_deltas, delta_at)
+                for body in deltas:
                     yield self._event(seq, MODEL_DELTA, data=body)
             seq, ended, frames = await asyncio.to_thread(self._more, seq)
-            for one in frames:
-                yield one
+            for piece in frames:
+                yield piece
                 sent = at
             if at - sent >= QUIET:
                 yield ALIVE
@@ -136,30 +136,30 @@ class RunStream:
 
     def _lane(self, conn: Connection) -> str | None:
         """Return the lane that pages of the run are waiting for while none is being worked on."""
-        asked = (
+        sql = (
             f"SELECT kind, lane FROM {jobs} WHERE thread_id = ?1 AND state = 'waiting' AND handed_in_by IS NOT NULL "
             f"AND NOT EXISTS (SELECT 1 FROM {jobs} j WHERE j.thread_id = ?1 AND j.state = 'running' AND j.body_done = 0) LIMIT 1"
         )
-        row = raw_of(conn).execute(asked, (self.thread_id,)).fetchone()
+        row = raw_of(conn).execute(sql, (self.thread_id,)).fetchone()
         return self.engine.kinds.lane_of(row[0], row[1]) if row is not None else None
 
     def _line(self, seq: int, at: str, row_id: str, level: str, message: str, text: str) -> bytes:
         data = orjson.loads(text)
         kind = data.pop("type", "log")
         _, _, node_id = row_id.partition(":")
-        told = {
+        fields = {
             "node_id": node_id or None,
             "document_id": data.pop("document_id", None),
             "error": data.pop("error", None),
         }
-        return self._event(seq, kind, at=at, message=message, data={**data, "level": level}, **told)
+        return self._event(seq, kind, at=at, message=message, data={**data, "level": level}, **fields)
 
-    def _event(self, seq: int, kind: str, **given: Any) -> bytes:
-        given = {name: value for name, value in given.items() if value is not None}
+    def _event(self, seq: int, kind: str, **fields: Any) -> bytes:
+        fields = {name: value for name, value in fields.items() if value is not None}
         return frame(
             seq,
             kind,
-            {"seq": seq, "at": now(), "thread_id": self.thread_id, "kind": kind, "data": {}, **given},
+            {"seq": seq, "at": now(), "thread_id": self.thread_id, "kind": kind, "data": {}, **fields},
         )
 
     def _new_deltas(self, after: int) -> tuple[int, list[dict[str, Any]]]:
@@ -172,9 +172,11 @@ class RunStream:
             if event.kind == MODEL_DELTA and event.data.get("thread_id") == self.thread_id
         ]
         if mine:
-            ids = [one[name] for one in mine for name in ("document_id", "segment_id") if one.get(name)]
+            ids = [delta[name] for delta in mine for name in ("document_id", "segment_id") if delta.get(name)]
             hidden = find_withheld(self.library, self.principal, ids, "show")
             mine = [
-                one for one in mine if not {one.get("document_id"), one.get("segment_id")} & hidden.keys()
+                delta
+                for delta in mine
+                if not {delta.get("document_id"), delta.get("segment_id")} & hidden.keys()
             ]
         return events[-1].seq if events else after, mine

@@ -44,10 +44,10 @@ PREFIX = "system-"
 
 def system_workflows(jobs: Mapping[str, RecipeJob]) -> dict[str, dict[str, Any]]:
     """Return the workflows that ship, by id: one per recipe job, and one that finds lines and reads them."""
-    found = [_one_job(job, order) for order, job in enumerate(jobs.values())]
+    workflows = [_one_job(job, order) for order, job in enumerate(jobs.values())]
     if {"find-lines", "read-a-line"} <= jobs.keys():
-        found.append(_find_and_read(jobs, len(found)))
-    return {one["id"]: one for one in found}
+        workflows.append(_find_and_read(jobs, len(workflows)))
+    return {workflow["id"]: workflow for workflow in workflows}
 
 
 def _one_job(job: RecipeJob, order: int) -> dict[str, Any]:
@@ -71,8 +71,8 @@ def _find_and_read(jobs: Mapping[str, RecipeJob], order: int) -> dict[str, Any]:
         _last("read", read),
     ]
     nodes = [_node("find", "find-lines"), _node("read", "read-a-line")]
-    told = "Finds the lines of each page and reads them."
-    return _workflow("find-and-read", "Find and read lines", told, "/read", order, nodes, edges)
+    summary = "Finds the lines of each page and reads them."
+    return _workflow("find-and-read", "Find and read lines", summary, "/read", order, nodes, edges)
 
 
 def _folder(job: RecipeJob) -> str:

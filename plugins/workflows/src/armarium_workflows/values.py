@@ -23,19 +23,19 @@ def settings_of(
     """
     of_run = {name: value for name, value in run["inputs"].items() if name in job.settings.model_fields}
     of_node = {name: value for name, value in node.inputs.items() if name not in job.takes}
-    given = {**of_run, **node.config, **of_node}
+    settings = {**of_run, **node.config, **of_node}
     provider, model = _choice(node, job, run)
     if provider is not None:
         chosen = provider_settings(engine, job, provider)
-        if any(given.get(key) not in (None, value) for key, value in chosen.items()):
+        if any(settings.get(key) not in (None, value) for key, value in chosen.items()):
             # A model of another provider cannot be used with this one.
-            given.pop(job.model_setting or "", None)
-        given |= chosen
+            settings.pop(job.model_setting or "", None)
+        settings |= chosen
     if model is not None and job.model_setting is not None:
-        given[job.model_setting] = model
+        settings[job.model_setting] = model
     if "pages_may_leave" in job.settings.model_fields:
-        given["pages_may_leave"] = run["pages_may_leave"]
-    return job.parse({**given, **mapped})
+        settings["pages_may_leave"] = run["pages_may_leave"]
+    return job.parse({**settings, **mapped})
 
 
 def _choice(node: NodeIn, job: RecipeJob, run: Mapping[str, Any]) -> tuple[str | None, str | None]:
@@ -66,10 +66,10 @@ def at_port(output: Any, port: str) -> Any:
     return output.get("text", output) if port in READING_PORTS else output
 
 
-def job_for_page(one: NewJob, recipe: RecipeJob, settings: Params, page: str, position: int) -> NewJob:
-    """Return *one*, prepared for another page with the same settings, for *page*."""
+def job_for_page(job: NewJob, recipe: RecipeJob, settings: Params, page: str, position: int) -> NewJob:
+    """Return *job*, prepared for another page with the same settings, for *page*."""
     return replace(
-        one,
+        job,
         args=recipe.arguments([page], settings),
         key=page,
         title=f"{recipe.name}: page {position + 1}",

@@ -30,6 +30,6 @@ class WithheldRuns(WithheldAlong):
     def find_withheld(self, conn: Connection, documents: str, parts: str) -> list[str]:
         """Return the runs all of whose pages are withheld, and the executions all of whose runs are."""
         raw = raw_of(conn)
-        found = [row[0] for row in raw.execute(_RUNS.format(documents=documents))]
-        chained = raw.execute(_EXECUTIONS, {"runs": json_text(found)}) if found else ()
-        return [*found, *(row[0] for row in chained)]
+        run_ids = [row[0] for row in raw.execute(_RUNS.format(documents=documents))]
+        chained = raw.execute(_EXECUTIONS, {"runs": json_text(run_ids)}) if run_ids else ()
+        return [*run_ids, *(row[0] for row in chained)]

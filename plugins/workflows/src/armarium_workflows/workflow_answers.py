@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
+from fastapi import Path
 from sqlalchemy import Connection
 
-from armarium.api import Engine
+from armarium.api import Engine, query
 from armarium_workflows.errors import unknown_workflow
 from armarium_workflows.ports import BUILT_IN, inputs_of, outputs_of
 from armarium_workflows.queries import WORKFLOWS
 from armarium_workflows.records import workflows
+from armarium_workflows.schemas.answers import Workflow, Workflows
 from armarium_workflows.schemas.requests import NodeIn
 from armarium_workflows.system import system_workflows
 
@@ -20,17 +22,30 @@ def stored_workflow(conn: Connection, engine: Engine, workflow_id: str) -> dict[
     shipped = system_workflows(engine.recipe_jobs).get(workflow_id)
     if shipped is not None:
         return shipped
-    found = WORKFLOWS.get(conn, workflow_id)
-    if found is None:
+    workflow = WORKFLOWS.get(conn, workflow_id)
+    if workflow is None:
         raise unknown_workflow(workflow_id)
-    return {**found, "is_system": False}
+    return {**workflow, "is_system": False}
 
 
-def all_workflows(conn: Connection, engine: Engine) -> list[dict[str, Any]]:
-    """Return those that ship, then those of the project by folder and order."""
+@query("/api/workflows", summary="The workflows", answer=Workflows)
+def list_workflows(conn: Connection, engine: Engine) -> dict[str, Any]:
+    """Those that ship, derived from the recipe jobs of the loaded plugins, then those of the project."""
     order = (workflows.c.folder_path, workflows.c.sort_order, workflows.c.name, workflows.c.id)
     own = [{**row, "is_system": False} for row in WORKFLOWS.all(conn, order=order)]
-    return [shown_workflow(engine, one) for one in [*system_workflows(engine.recipe_jobs).values(), *own]]
+    items = [
+        shown_workflow(engine, workflow)
+        for workflow in [*system_workflows(engine.recipe_jobs).values(), *own]
+    ]
+    return {"items": items, "count": len(items)}
+
+
+@query("/api/workflows/{workflow_id}", summary="A workflow", answer=Workflow)
+def get_workflow(
+    conn: Connection, engine: Engine, workflow_id: Annotated[str, Path(max_length=64)]
+) -> dict[str, Any]:
+    """With the ports of each node."""
+    return shown_workflow(engine, stored_workflow(conn, engine, workflow_id))
 
 
 def shown_workflow(engine: Engine, stored: dict[str, Any]) -> dict[str, Any]:
@@ -39,7 +54,7 @@ def shown_workflow(engine: Engine, stored: dict[str, Any]) -> dict[str, Any]:
 
 
 def _node(engine: Engine, stored: dict[str, Any]) -> dict[str, Any]:
-    node = NodeIn.model_validate(stored).model_dump(mode="json")
+    node = NodeIn.from_stored(stored).model_dump(mode="json")
     jobs = engine.recipe_jobs
     known = node["tool"] in BUILT_IN or node["tool"] in jobs
     return {

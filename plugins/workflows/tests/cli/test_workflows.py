@@ -10,7 +10,7 @@ def test_a_workflow_is_run_watched_compared_and_read_again(desk: Machine, pictur
     desk.succeed("create", "Letters")
     desk.succeed("import", "pages")
     listed = desk.succeed("workflow", "list", "--json").json["items"]
-    assert "system-find-and-read" in [one["id"] for one in listed]
+    assert "system-find-and-read" in [item["id"] for item in listed]
     assert "system-find-and-read" in desk.succeed("workflow", "list").out
 
     words = ("workflow", "run", "Find and read lines", "--provider", "pretend")
@@ -21,14 +21,14 @@ def test_a_workflow_is_run_watched_compared_and_read_again(desk: Machine, pictur
     assert (second["status"], second["pages_done"]) == ("done", 2)
 
     runs = desk.succeed("workflow", "list", "--runs", "--json").json["items"]
-    assert [one["status"] for one in runs] == ["done", "done"]
+    assert [run["status"] for run in runs] == ["done", "done"]
     one, other = (run["thread_id"] for run in runs)
     assert one in desk.succeed("workflow", "list", "--runs", "--status", "done").out
-    said = desk.succeed("workflow", "compare", one, other).out
-    assert said.count("2 the same, 0.0% of the characters differ") == 2
+    answer = desk.succeed("workflow", "compare", one, other).out
+    assert answer.count("2 the same, 0.0% of the characters differ") == 2
     assert desk.succeed("workflow", "watch", one, "--json").json["thread_id"] == one
     assert "there is nothing left to read again" in desk.expect_refusal("workflow", "read-again", one)
-    assert "Neither" not in said
+    assert "Neither" not in answer
 
 
 def test_missing_workflows_and_runs_are_reported(desk: Machine, pictures: Pictures) -> None:
@@ -43,10 +43,10 @@ def test_pages_that_failed_are_named_with_what_to_do(desk: Machine, pictures: Pi
     pictures(["1.png", "faint.png"])
     desk.succeed("create", "Faint")
     desk.succeed("import", "pages")
-    said = desk.succeed("workflow", "run", "system-find-lines", "--provider", "pretend").out
-    assert "done, 1 of 2 pages done." in said
-    assert "too faint to find lines on" in said
-    assert "continues with the rest" in said
+    answer = desk.succeed("workflow", "run", "system-find-lines", "--provider", "pretend").out
+    assert "done, 1 of 2 pages done." in answer
+    assert "too faint to find lines on" in answer
+    assert "continues with the rest" in answer
     (run,) = desk.succeed("workflow", "list", "--runs", "--json").json["items"]
     again = desk.succeed("workflow", "read-again", run["thread_id"], "--no-wait", "--json").json
     assert again["read_again_of"] == run["thread_id"]

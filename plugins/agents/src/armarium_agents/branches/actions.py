@@ -33,7 +33,14 @@ from armarium_agents.branches.making import (
     seen_by,
     whose,
 )
-from armarium_agents.branches.queries import BRANCHES, project_of, refuse_partial, require_open, show_branch
+from armarium_agents.branches.queries import (
+    BRANCHES,
+    project_of,
+    refuse_partial,
+    refuse_untold,
+    require_open,
+    show_branch,
+)
 from armarium_agents.branches.records import (
     Branch,
     BranchCreate,
@@ -73,14 +80,13 @@ def _make(conductor: Conductor, p: BranchCreate) -> Outcome:
 def _folders(project: Library, p: BranchCreate) -> list[str]:
     """Return the folders that a branch is of; raises NotFound for one that is not there."""
     with project.db.read() as conn:
-        for one in p.scope or ():
-            require_document(conn, one)
+        for folder_id in p.scope or ():
+            require_document(conn, folder_id)
     return list(p.scope or ())
 
 
 @action(
     "branches.create",
-    params=BranchCreate,
     result=Branch,
     summary="Make a branch: a copy of the project in which to propose changes; its undo leaves the package.",
     route=Route("POST", "/api/branches"),
@@ -111,11 +117,11 @@ def _keep(ctx: ActionContext, p: BranchCreate, branch_id: str, temporary: Path) 
     place = packages.place_of_branch(ctx.project.path, p.name, branch_id)
     packages.keep(temporary, place)
     ctx.target(branch_id)
-    stated = str(place.relative_to(ctx.project.path.parent))
+    relative = str(place.relative_to(ctx.project.path.parent))
     return {
         **BRANCHES.insert(
             ctx.conn,
-            row_of(ctx, card, p.name, p.made_for, stated, whose(ctx.principal, p.for_token), p.scope),
+            row_of(ctx, card, p.name, p.made_for, relative, whose(ctx.principal, p.for_token), p.scope),
         ),
         "library_path": str(place),
     }
@@ -133,7 +139,6 @@ def _propose_in_project(conductor: Conductor, p: Propose) -> Outcome:
 
 @action(
     "branches.propose",
-    params=Propose,
     result=BranchDetails,
     summary="Propose a finished branch: say what it brings, for whoever reviews it.",
     route=Route("POST", "/api/branches/{branch_id}/propose"),
@@ -145,7 +150,7 @@ def propose(ctx: ActionContext, p: Propose) -> dict[str, Any]:
     """In a branch, `branch_id` may be left out. Raises NotFound, Invalid for a project where no branch is named."""
     if p.branch_id is None:
         raise errors.not_a_branch(ctx.project.name)
-    BRANCHES.require(ctx.conn, p.branch_id)
+    refuse_untold(ctx.conn, ctx.project, p.branch_id)
     ctx.conn.execute(
         branches.update().where(branches.c.id == p.branch_id).values(summary=p.summary, proposed_at=ctx.now)
     )
@@ -155,7 +160,6 @@ def propose(ctx: ActionContext, p: Propose) -> dict[str, Any]:
 
 @action(
     "branches.reject",
-    params=Reject,
     result=RejectedGroups,
     summary="Turn down changes of a branch, with the reason; they are not offered again.",
     route=Route("POST", "/api/branches/{branch_id}/reject"),
@@ -168,9 +172,9 @@ def reject(ctx: ActionContext, p: Reject) -> dict[str, Any]:
     """What the branch changes there later is offered again. Raises NotFound, Invalid for an unknown group."""
     branch, card = require_open(ctx.conn, ctx.engine, ctx.project, p.branch_id)
     refuse_partial(ctx.principal, ctx.project, branch)
-    with branch.db.read_all() as there:
-        comparison = compare(raw_of(ctx.conn), raw_of(there), ctx.project, card, "project")
-        head = merging.head(raw_of(there))
+    with branch.db.read_all() as branch_conn:
+        comparison = compare(raw_of(ctx.conn), raw_of(branch_conn), ctx.project, card, "project")
+        head = merging.head(raw_of(branch_conn))
     groups = chosen_groups(comparison, p.groups)
     for group in groups:
         ctx.conn.execute(
@@ -193,14 +197,13 @@ def _reject_example(ex: Example) -> dict[str, Any]:
     assert ex.library is not None
     with ex.library.db.read() as conn:
         branch, card = require_open(conn, ex.engine, ex.library, branch_id)
-        with branch.db.read() as there:
-            found = compare(raw_of(conn), raw_of(there), ex.library, card, "project")
-    return {"branch_id": branch_id, "groups": list(found.groups), "reason": "It was there already"}
+        with branch.db.read() as branch_conn:
+            comparison = compare(raw_of(conn), raw_of(branch_conn), ex.library, card, "project")
+    return {"branch_id": branch_id, "groups": list(comparison.groups), "reason": "It was there already"}
 
 
 @action(
     "branches.delete",
-    params=BranchId,
     result=BranchDeleted,
     summary="Delete a branch with its package; what was merged of it stays. This cannot be undone.",
     route=Route("DELETE", "/api/branches/{branch_id}"),

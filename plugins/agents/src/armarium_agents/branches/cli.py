@@ -1,10 +1,10 @@
-"""The commands of branches: create, take, list, changes, propose, merge, update, reject, delete."""
+"""The commands of branches: create, pack, take, list, changes, merge, update, reject, delete."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from armarium.commandline import (
+from armarium_cli.api import (
     Commands,
     Finder,
     Refused,
@@ -28,11 +28,11 @@ SHOWN = 50
 def _branch_id(session: Session, named: str) -> str:
     """Return the id of the branch that is meant."""
     listed: list[dict[str, Any]] = session.get("/api/branches")["items"]
-    found = [one for one in listed if named in (one["id"], one["name"], one["library_path"])]
-    if len(found) != 1:
-        names = ", ".join(one["name"] for one in listed) or "none"
-        raise Refused(f"{named} is {'several branches' if found else 'no branch'}. Branches: {names}.")
-    return str(found[0]["id"])
+    matches = [row for row in listed if named in (row["id"], row["name"], row["library_path"])]
+    if len(matches) != 1:
+        names = ", ".join(row["name"] for row in listed) or "none"
+        raise Refused(f"{named} is {'several branches' if matches else 'no branch'}. Branches: {names}.")
+    return str(matches[0]["id"])
 
 
 Which = Annotated[str, "A branch: its name or its id.", Finder(_branch_id)]
@@ -40,6 +40,11 @@ Groups = Annotated[list[str] | None, "--group, -g: A group that `branch changes`
 Decision = Annotated[
     Literal["refuse", "keep_ours", "take_theirs", "keep_both"],
     "--conflicts: What to do where both sides changed the same.",
+]
+
+Pictures = Annotated[
+    Literal["no", "reduced", "all"],
+    "Whether the project's pictures go into that file, or small ones of them.",
 ]
 
 
@@ -51,22 +56,32 @@ def create(
         list[str] | None, "--folder: A folder; only what lies beneath it is in the branch. May be repeated."
     ] = None,
     to: Annotated[str | None, "A file ending in .zip, for a colleague without a network."] = None,
-    pictures: Annotated[
-        Literal["no", "reduced", "all"],
-        "Whether the project's pictures go into that file, or small ones of them.",
-    ] = "no",
+    pictures: Pictures = "no",
 ) -> None:
     """Make a branch: a copy of the project in which to propose changes."""
     with project_session() as session:
-        scope = [document_id(session, one) for one in folder or ()] or None
-        made = session.post("/api/branches", {"name": name, "made_for": made_for, "scope": scope})
-        said = f"Made the branch {name}: {made['library_path']}."
+        scope = [document_id(session, text) for text in folder or ()] or None
+        created = session.post("/api/branches", {"name": name, "made_for": made_for, "scope": scope})
+        words = f"Made the branch {name}: {created['library_path']}."
         if to is not None:
-            body = {"branch_id": made["id"], "path": full_path(to), "pictures": pictures}
+            body = {"branch_id": created["id"], "path": full_path(to), "pictures": pictures}
             packed = session.post("/api/branches/pack", body)
-            said += f" It is written to {packed['path']}."
-            made["packed"] = packed
-    answer(made, said)
+            words += f" It is written to {packed['path']}."
+            created["packed"] = packed
+    answer(created, words)
+
+
+@branch.asks("pack back.zip", "POST /api/branches/pack", says="The branch is written to {path}.")
+def pack(
+    path: Annotated[
+        str, "A file ending in .zip that does not exist yet.", Finder(lambda _, path: full_path(path))
+    ],
+    branch_id: Annotated[
+        str | None, "--branch, -b: A branch of the project; left out in a branch.", Finder(_branch_id)
+    ] = None,
+    pictures: Pictures = "no",
+) -> None:
+    """Write a branch to a file: in the branch itself, to send it back to whoever made it."""
 
 
 @branch.asks("take corrections.zip", "POST /api/branches/take", says="Took the branch {name}.")
@@ -95,17 +110,17 @@ def changes(
 ) -> None:
     """Show what a branch changed, page by page, beside what the project has now."""
     with project_session() as session:
-        found = session.get(
+        result = session.get(
             f"/api/branches/{_branch_id(session, branch)}/changes",
             status=status,
             incoming=incoming or None,
             limit=SHOWN,
         )
     lines = [
-        f"{plural(found['pages'], 'page')}, {plural(found['lines'], 'line')} changed: {found['clean']} clean, "
-        f"{found['same']} the same on both sides, {found['conflict']} in conflict."
+        f"{plural(result['pages'], 'page')}, {plural(result['lines'], 'line')} changed: {result['clean']} clean, "
+        f"{result['same']} the same on both sides, {result['conflict']} in conflict."
     ]
-    for group in found["items"]:
+    for group in result["items"]:
         lines.append(
             f"{group['id']}  {group['document_name'] or group['kind']}: {group['kind']}, {group['status']}"
         )
@@ -113,9 +128,9 @@ def changes(
             lines.append(f"  {_in_words(row)}")
             if row["status"] == "conflict":
                 lines.append(f"    {_of_this_side(row)}")
-    if found["total"] > found["count"]:
-        lines.append(f"… and {plural(found['total'] - found['count'], 'more group')}.")
-    answer(found, "\n".join(lines))
+    if result["total"] > result["count"]:
+        lines.append(f"… and {plural(result['total'] - result['count'], 'more group')}.")
+    answer(result, "\n".join(lines))
 
 
 _MARKS = {"same": "{}", "removed": "[-{}-]", "added": "[+{}+]"}
@@ -136,16 +151,16 @@ def _in_words(row: dict[str, Any]) -> str:
 def _of_this_side(row: dict[str, Any]) -> str:
     """Return what stands on this side of a conflict, and who wrote it."""
     makers = ", ".join(dict.fromkeys(maker["name"] for maker in row["ours_by"]))
-    shown = [
+    values = [
         value
         for value in row["values"]
         if value["conflict"] or (value["column"] == "content" and row["words"])
     ]
-    told = "; ".join(
+    text = "; ".join(
         str(value["ours"]) if value["column"] == "content" else f"{value['column']}: {value['ours']}"
-        for value in shown
+        for value in values
     )
-    return f"here: {told or 'it is gone'}{f' ({makers})' if makers else ''}"
+    return f"here: {text or 'it is gone'}{f' ({makers})' if makers else ''}"
 
 
 @branch.example("merge Corrections --conflicts keep_both")
@@ -176,8 +191,8 @@ def _merge(session: Session, route: str, body: dict[str, Any]) -> dict[str, Any]
 
 def _say_merged(merged: dict[str, Any]) -> str:
     rows = merged["inserted"] + merged["updated"] + merged["deleted"]
-    left = f"; {merged['left_out']} left as they are here" if merged["left_out"] else ""
-    return f"Merged {plural(merged['groups'], 'group')}, {plural(rows, 'row')}{left}."
+    rest = f"; {merged['left_out']} left as they are here" if merged["left_out"] else ""
+    return f"Merged {plural(merged['groups'], 'group')}, {plural(rows, 'row')}{rest}."
 
 
 @branch.example("reject Corrections 'It says deer' -g readings:0190")

@@ -19,6 +19,19 @@ conflicting = Conflict.saying(
     "also keep_both. Nothing was merged.",
     groups="groups",
 )
+remade = Conflict.saying(
+    "merge_conflict",
+    "In {first} a line was split or joined here since and not there, or there and not taken over, which the branch changed too; "
+    "groups concerned: {count:,}. Theirs would stand beside the lines as they are here: keep_ours, or undo the split or join first. "
+    "Nothing was merged.",
+    groups="groups",
+)
+removed_here = Conflict.saying(
+    "merge_conflict",
+    "{first} was removed for good here, with its lines and files; a merge would bring back its bare entry. keep_ours, or send the "
+    "page from the branch with an export or transfer. Nothing was merged.",
+    groups="groups",
+)
 needs_groups = Conflict.saying(
     "needs_groups",
     "What was chosen rests on changes of the branch that were not chosen ({first}). Choose those too. Nothing was merged.",

@@ -27,7 +27,7 @@ from armarium_agents.branches.making import (
     release_package,
     row_of,
 )
-from armarium_agents.branches.queries import BRANCHES, refuse_partial, require_open
+from armarium_agents.branches.queries import BRANCHES, refuse_partial, refuse_untold, require_open
 from armarium_agents.branches.records import (
     Branch,
     Pack,
@@ -42,6 +42,7 @@ def _branch_meant(
 ) -> tuple[Library, packages.BranchCard]:
     """Return the branch that a project names, or that *library* is."""
     if branch_id is not None:
+        refuse_untold(conn, library, branch_id)
         return require_open(conn, engine, library, branch_id)
     card = packages.card_of(library)
     if card is None:
@@ -51,7 +52,6 @@ def _branch_meant(
 
 @action(
     "branches.pack",
-    params=Pack,
     result=Packed,
     summary="Write a branch as one file, for a colleague without a network.",
     route=Route("POST", "/api/branches/pack", refusals=(403, 404, 409, 422)),
@@ -66,17 +66,21 @@ def pack(ctx: ActionContext, p: Pack) -> dict[str, Any]:
     if p.path.real.suffix != ".zip":
         raise errors.not_a_zip(p.path.real.name)
     ctx.target(card.id)
-    return {"path": str(p.path.real), "bytes": branch_files.pack(branch, card, p.path.real, p.pictures)}
+    made_for = branch.owner_name
+    if p.branch_id is not None:
+        made_for = BRANCHES.require(ctx.conn, card.id)["made_for"]
+    size = branch_files.pack(branch, card, p.path.real, p.pictures, made_for)
+    return {"path": str(p.path.real), "bytes": size}
 
 
 def _unpack(conductor: Conductor, p: Take) -> Outcome:
     assert conductor.library is not None
     refuse_making(conductor.library)
     refuse_partial(conductor.principal, conductor.library)
-    with branch_files.unpack_branch(conductor.engine, conductor.library, p.path.real) as found:
-        given = p.model_copy()
-        given._taken = found
-        return conductor.step(given)
+    with branch_files.unpack_branch(conductor.engine, conductor.library, p.path.real) as unpacked:
+        params = p.model_copy()
+        params._taken = unpacked
+        return conductor.step(params)
 
 
 def _take_example(ex: Example) -> dict[str, Any]:
@@ -87,7 +91,6 @@ def _take_example(ex: Example) -> dict[str, Any]:
 
 @action(
     "branches.take",
-    params=Take,
     result=Branch,
     summary="Take back a branch from the file in which a colleague worked on it.",
     route=Route("POST", "/api/branches/take", refusals=(403, 404, 409, 422)),
@@ -101,8 +104,8 @@ def take(ctx: ActionContext, p: Take) -> dict[str, Any]:
     another project's, one changed by hand, and one that was worked on here too.
     """
     if p._taken is None:
-        with branch_files.unpack_branch(ctx.engine, ctx.project, p.path.real) as found:
-            return _put(ctx, *found)
+        with branch_files.unpack_branch(ctx.engine, ctx.project, p.path.real) as unpacked:
+            return _put(ctx, *unpacked)
     return _put(ctx, *p._taken)
 
 
@@ -110,25 +113,26 @@ def _put(ctx: ActionContext, temporary: Path, card: packages.BranchCard) -> dict
     row = ctx.conn.execute(branches.select().where(branches.c.id == card.id)).first()
     name = row.name if row is not None else f"Branch {card.id[-8:]}"
     place = packages.place_of_branch(ctx.project.path, name, card.id)
-    stated = row.place if row is not None else str(place.relative_to(ctx.project.path.parent))
-    there = packages.find_package(ctx.project.path, stated, card.id)
-    if there is None:
+    relative = row.place if row is not None else str(place.relative_to(ctx.project.path.parent))
+    package = packages.find_package(ctx.project.path, relative, card.id)
+    if package is None:
         packages.keep(temporary, place)
     else:
-        here = ctx.engine.libraries.open_only(there)
+        here = ctx.engine.libraries.open_only(package)
         if busy := ctx.engine.jobs.holding(here):
             raise errors.busy_branch(here.name, "; ".join(busy))
         branch_files.refuse_diverged(here, temporary)
-        release_package(ctx.engine, there)
+        release_package(ctx.engine, package)
+        # In a project that was renamed it comes to lie in the folder of that name, with those made since.
+        place = package if package.parent == place.parent else place
         # What lay there is removed with the temporary folder; at no moment is there none, where the disk can do that.
-        if not exchange(temporary, there):
-            there.rename(temporary.with_suffix(".old"))
-            packages.keep(temporary, there)
+        if place != package or not exchange(temporary, package):
+            package.rename(temporary.with_suffix(".old"))
+            packages.keep(temporary, place)
             temporary.with_suffix(".old").rename(temporary)
-        place = there
-    stated = str(place.relative_to(ctx.project.path.parent))
+    relative = str(place.relative_to(ctx.project.path.parent))
     ctx.target(card.id)
     if row is not None:
-        ctx.conn.execute(branches.update().where(branches.c.id == card.id).values(place=stated))
+        ctx.conn.execute(branches.update().where(branches.c.id == card.id).values(place=relative))
         return {**BRANCHES.require(ctx.conn, card.id), "library_path": str(place)}
-    return {**BRANCHES.insert(ctx.conn, row_of(ctx, card, name, None, stated)), "library_path": str(place)}
+    return {**BRANCHES.insert(ctx.conn, row_of(ctx, card, name, None, relative)), "library_path": str(place)}

@@ -8,11 +8,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Literal
 
 from sqlalchemy import Table
 
-from armarium.api import Belonging, Library, merging, raw_of, rules_of
+from armarium.api import Belonging, Library, merging, offer_again, raw_of, rules_of
 from armarium.api import branches as packages
 from armarium_agents.branches.records import Kind, RejectedPart, SettledPart, Status
 
@@ -73,7 +74,6 @@ class Group:
     id: str
     about: Kind | Literal["page"]
     document_id: str | None
-    mark: Mark
     changes: list[merging.Change] = field(default_factory=list)
 
     @property
@@ -90,8 +90,8 @@ class Group:
     @property
     def status(self) -> Status:
         """Conflict where any change is one; same where both sides made all of them."""
-        found = {change.status for change in self.changes}
-        return "conflict" if "conflict" in found else "clean" if "clean" in found else "same"
+        statuses = {change.status for change in self.changes}
+        return "conflict" if "conflict" in statuses else "clean" if "clean" in statuses else "same"
 
 
 @dataclass
@@ -100,6 +100,8 @@ class Comparison:
 
     groups: dict[str, Group]
     changes: list[merging.Change]
+    target_since: int
+    """The step of the side merged into at which both parted."""
 
 
 def compare(
@@ -116,24 +118,29 @@ def compare(
     turned_down = _turned_down(project, card.id) if into_project else {}
     belonging = Belonging(library.schema, (source, target))
     groups: dict[str, Group] = {}
+
+    def put(change: merging.Change, mark: Mark | None = None) -> None:
+        about, document_id = _group_of(belonging, change)
+        group_id = f"{about}:{document_id}" if document_id else about
+        if mark is None or (
+            marks.get(group_id, default) == mark
+            and (not turned_down or max(change.steps, default=0) > turned_down.get(group_id, -1))
+        ):
+            groups.setdefault(group_id, Group(group_id, about, document_id)).changes.append(change)
+
     for mark in {default, *marks.values()}:
         sides = (merging.Side(source, mark.source_since), merging.Side(target, mark.target_since))
         for change in merging.find_changes(library.schema, *sides, base_in_source=mark.base_in_source):
-            about, document_id = _group_of(belonging, change)
-            group_id = f"{about}:{document_id}" if document_id else about
-            if marks.get(group_id, default) != mark:
-                continue
-            if max(change.steps, default=0) <= turned_down.get(group_id, -1):
-                continue
-            groups.setdefault(group_id, Group(group_id, about, document_id, mark)).changes.append(change)
-    ordered = dict(sorted(groups.items(), key=lambda one: (one[1].document_id or "~", one[0])))
+            put(change, mark)
+    parted = (merging.Side(source, default.source_since), merging.Side(target, default.target_since))
+    if marks or turned_down:
+        offered = [change for group in groups.values() for change in group.changes]
+        for change in offer_again(library.schema, offered, *parted):
+            put(change)
+    ordered = dict(sorted(groups.items(), key=lambda item: (item[1].document_id or "~", item[0])))
     changes = [change for group in ordered.values() for change in group.changes]
-    by_place = {change.place: change for change in changes}
-    for mark in {group.mark for group in ordered.values()}:
-        own = [change for group in ordered.values() if group.mark == mark for change in group.changes]
-        sides = (merging.Side(source, mark.source_since), merging.Side(target, mark.target_since))
-        merging.judge(library.schema, own, *sides, by_place)
-    return Comparison(ordered, changes)
+    merging.judge(library.schema, changes, *parted)
+    return Comparison(ordered, changes, default.target_since)
 
 
 def _marks(
@@ -145,11 +152,11 @@ def _marks(
         + _settled_parts(branch, project, card.id, "branch")
     )
     newest: dict[str, tuple[int, int, str]] = {}
-    given: dict[str, int] = {}
+    source_seqs: dict[str, int] = {}
     for project_seq, branch_seq, group_id, merged_into in settled:
         newest[group_id] = (project_seq, branch_seq, merged_into)
         if merged_into == toward:
-            given[group_id] = branch_seq if toward == "project" else project_seq
+            source_seqs[group_id] = branch_seq if toward == "project" else project_seq
     begun = (card.begun_seq, card.base_seq) if toward == "project" else (card.base_seq, card.begun_seq)
     marks: dict[str, Mark] = {}
     for group_id, (project_seq, branch_seq, merged_into) in newest.items():
@@ -157,7 +164,7 @@ def _marks(
         if merged_into == toward:
             marks[group_id] = Mark(*since)
         else:
-            marks[group_id] = Mark(given.get(group_id, begun[0]), since[1], base_in_source=False)
+            marks[group_id] = Mark(source_seqs.get(group_id, begun[0]), since[1], base_in_source=False)
     return marks, Mark(*begun)
 
 
@@ -165,7 +172,7 @@ def _settled_parts(
     own: sqlite3.Connection, other: sqlite3.Connection, branch_id: str, into: Toward
 ) -> list[tuple[int, int, str, str]]:
     """Return what was merged into the side *own*; what its *other* side no longer knows of does not count."""
-    found = []
+    parts = []
     column = "branch_seq" if into == "project" else "project_seq"
     for project_seq, branch_seq, group_id, merged_into, seq, digest in own.execute(
         f"SELECT project_seq, branch_seq, group_id, merged_into, {column}, other_digest FROM {SettledPart.table}"
@@ -173,8 +180,8 @@ def _settled_parts(
         (branch_id,),
     ).fetchall():
         if merging.digest_at(other, seq) == digest:
-            found.append((project_seq, branch_seq, group_id, merged_into))
-    return found
+            parts.append((project_seq, branch_seq, group_id, merged_into))
+    return parts
 
 
 def _turned_down(project: sqlite3.Connection, branch_id: str) -> dict[str, int]:
@@ -191,38 +198,55 @@ def _group_of(belonging: Belonging, change: merging.Change) -> tuple[Kind | Lite
     """Return in which group a change is, by its row alone: a row is never in another one because of when it was changed."""
     row = change.theirs or change.ours or change.base
     assert row is not None
-    rules, at = rules_of(change.table), merging.places(change.table)
-    own = None if rules.document is None else row[at[rules.document]]
-    document_id = (
-        str(own) if own is not None else belonging.document_of(change.table, dict(zip(at, row, strict=True)))
-    )
-    if rules.tree is not None:
-        return PAGE, document_id
-    return KINDS.get(rules.label or "", "metadata" if document_id else "other"), document_id
+    about, at = _about(change.table)
+    if at is not None and row[at] is not None:
+        document_id: str | None = str(row[at])
+    else:
+        document_id = belonging.document_of(
+            change.table, dict(zip(merging.places(change.table), row, strict=True))
+        )
+    return about or ("metadata" if document_id else "other"), document_id
+
+
+@cache
+def _about(table: Table) -> tuple[Kind | Literal["page"] | None, int | None]:
+    """Return what changes of rows of *table* are about, and the position of the column that names their page."""
+    rules = rules_of(table)
+    at = None if rules.document is None else merging.places(table)[rules.document]
+    return PAGE if rules.tree is not None else KINDS.get(rules.label or ""), at
 
 
 def comparison_of(project: Library, branch: Library, card: packages.BranchCard, toward: Toward) -> Comparison:
-    """Return the comparison, worked out once for the steps that either side ends with."""
-    key = f"agents_branch:{card.id}:{toward}"
-    target = project if toward == "project" else branch
-    kept = target.held.get(key)
+    """Return the comparison as of now."""
+    library = project if toward == "project" else branch
     with project.db.read_all() as here, branch.db.read_all() as there:
-        sides = (raw_of(here), raw_of(there))
-        state = tuple(map(merging.head, sides))
-        if kept is None or kept[0] != state:
-            kept = target.held[key] = (state, compare(*sides, target, card, toward))
-    return kept[1]
+        return held_comparison(raw_of(here), raw_of(there), library, card, toward)
+
+
+def held_comparison(
+    project: sqlite3.Connection,
+    branch: sqlite3.Connection,
+    library: Library,
+    card: packages.BranchCard,
+    toward: Toward,
+) -> Comparison:
+    """Return what `compare` does, worked out once for the steps that either side ends with."""
+    key, state = f"agents_branch:{card.id}:{toward}", (merging.head(project), merging.head(branch))
+    cached = library.held.get(key)
+    if cached is None or cached[0] != state:
+        cached = library.held[key] = (state, compare(project, branch, library, card, toward))
+    return cached[1]
 
 
 def lines_in(changes: Iterable[merging.Change]) -> set[object]:
     """Return the lines that *changes* are about."""
-    found: set[object] = set()
+    lines: set[object] = set()
     by_table: dict[Table, list[merging.Change]] = {}
     for change in changes:
         by_table.setdefault(change.table, []).append(change)
     for table, its in by_table.items():
         if (at := merging.places(table).get("segment_id")) is not None:
-            found |= {row[at] for one in its if (row := one.theirs or one.base) is not None}
+            lines |= {row[at] for change in its if (row := change.theirs or change.base) is not None}
         elif rules_of(table).label == "segment":
-            found |= {one.key[0] for one in its}
-    return found - {None}
+            lines |= {change.key[0] for change in its}
+    return lines - {None}

@@ -71,10 +71,10 @@ def made_branch(ex: Example) -> str:
 def changed_branch(ex: Example) -> str:
     """Return a branch with a change in it."""
     assert ex.library is not None
-    made = ex.run("branches.create", {"name": "Corrections"})
-    branch = ex.engine.libraries.open_only(made["library_path"])
+    created = ex.run("branches.create", {"name": "Corrections"})
+    branch = ex.engine.libraries.open_only(created["library_path"])
     ex.engine.run(branch, "document.create", {"name": "Found", "doc_type": "page"}, ex.principal)
-    return str(made["id"])
+    return str(created["id"])
 
 
 def look_at_branch(engine: Engine, library: Library | None, p: BranchId) -> None:
@@ -85,13 +85,13 @@ def look_at_branch(engine: Engine, library: Library | None, p: BranchId) -> None
     packages.refuse_tampered(branch, card)
 
 
-def chosen_groups(comparison: Comparison, wanted: list[str] | None) -> list[Group]:
-    if wanted is None:
+def chosen_groups(comparison: Comparison, group_ids: list[str] | None) -> list[Group]:
+    if group_ids is None:
         return list(comparison.groups.values())
-    unknown = [one for one in dict.fromkeys(wanted) if one not in comparison.groups]
+    unknown = [group_id for group_id in dict.fromkeys(group_ids) if group_id not in comparison.groups]
     if unknown:
         raise errors.unknown_groups(unknown[:20])
-    return [comparison.groups[one] for one in dict.fromkeys(wanted)]
+    return [comparison.groups[group_id] for group_id in dict.fromkeys(group_ids)]
 
 
 def pages_of(groups: list[Group]) -> list[str]:

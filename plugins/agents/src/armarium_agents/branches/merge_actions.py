@@ -6,6 +6,8 @@ import sqlite3
 from contextlib import suppress
 from typing import Any
 
+from sqlalchemy import select
+
 from armarium.api import (
     ActionContext,
     Conductor,
@@ -28,14 +30,23 @@ from armarium.api import (
 )
 from armarium.api import branches as packages
 from armarium_agents.branches import errors
-from armarium_agents.branches.groups import Comparison, Group, Toward, compare, comparison_of, lines_in
+from armarium_agents.branches.groups import (
+    PAGE,
+    Comparison,
+    Group,
+    Toward,
+    compare,
+    comparison_of,
+    held_comparison,
+    lines_in,
+)
 from armarium_agents.branches.making import (
     changed_branch,
     chosen_groups,
     look_at_branch,
     pages_of,
 )
-from armarium_agents.branches.queries import project_of, refuse_partial, require_open
+from armarium_agents.branches.queries import CORRECTS, project_of, refuse_partial, require_open
 from armarium_agents.branches.records import (
     BranchId,
     BringIn,
@@ -44,6 +55,7 @@ from armarium_agents.branches.records import (
     SettledPart,
     Update,
 )
+from armarium_source_model.api import forward_undo, retire_choices
 
 _PERSON_MERGES: RowRule[Any] = RowRule(
     SettledPart.table.name,
@@ -90,7 +102,6 @@ def comparison_meant(engine: Engine, library: Library, branch_id: str | None) ->
 
 @action(
     "branches.merge",
-    params=Merge,
     result=Merged,
     summary="Take changes of a branch into the project, in one step that is undone as one.",
     route=Route("POST", "/api/branches/{branch_id}/merge"),
@@ -99,6 +110,7 @@ def comparison_meant(engine: Engine, library: Library, branch_id: str | None) ->
     rules=(_PERSON_MERGES,),
     prepare=look_at_branch,
     conduct=_merge_or_queue,
+    after_undo=forward_undo,
     example=lambda ex: {"branch_id": changed_branch(ex)},
 )
 def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
@@ -106,8 +118,8 @@ def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
     chosen is needed; what a direct write would raise; NotFound, and Conflict for a branch that was changed by hand.
     """
     branch, card = require_open(ctx.conn, ctx.engine, ctx.project, p.branch_id)
-    with branch.db.read_all() as there:
-        return _bring_in(ctx, p, card, raw_of(there), branch, "project")
+    with branch.db.read_all() as branch_conn:
+        return _bring_in(ctx, p, card, raw_of(branch_conn), branch, "project")
 
 
 def _look_at_other_side(engine: Engine, library: Library | None, p: Update) -> None:
@@ -120,7 +132,6 @@ def _look_at_other_side(engine: Engine, library: Library | None, p: Update) -> N
 
 @action(
     "branches.update",
-    params=Update,
     result=Merged,
     summary="Bring the project's later work into this branch, in one step that is undone as one.",
     route=Route("POST", "/api/branches/update"),
@@ -128,6 +139,7 @@ def _look_at_other_side(engine: Engine, library: Library | None, p: Update) -> N
     rules=(_PERSON_MERGES,),
     prepare=_look_at_other_side,
     conduct=_merge_or_queue,
+    after_undo=forward_undo,
     example=lambda ex: {"branch_id": changed_branch(ex)},
 )
 def update(ctx: ActionContext, p: Update) -> dict[str, Any]:
@@ -137,13 +149,12 @@ def update(ctx: ActionContext, p: Update) -> dict[str, Any]:
     if p.branch_id is not None:
         return merge.perform(ctx, Merge(branch_id=p.branch_id, **p.model_dump(exclude={"branch_id"})))  # type: ignore[no-any-return]
     project, card = project_of(ctx.engine, ctx.project)
-    with project.db.read_all() as there:
-        return _bring_in(ctx, p, card, raw_of(there), project, "branch")
+    with project.db.read_all() as project_conn:
+        return _bring_in(ctx, p, card, raw_of(project_conn), project, "branch")
 
 
 @action(
     "branches.start_merge",
-    params=Update,
     result=Merged,
     summary="Merge in the background, as a merge of many rows does by itself; undo it while it waits, and nothing was merged.",
     route=Route("POST", "/api/branches/merge-jobs"),
@@ -180,7 +191,9 @@ def _bring_in(
         raise errors.partial_branch(ctx.project.name)
     own = raw_of(ctx.conn)
     sides = (own, source) if toward == "project" else (source, own)
-    comparison = compare(*sides, ctx.project, card, toward)
+    # Within a step that did something else before, the rows are no longer those that its log ends with.
+    compared = held_comparison if len(ctx.ran) == 1 else compare
+    comparison = compared(*sides, ctx.project, card, toward)
     groups = chosen_groups(comparison, p.groups)
     if not groups:
         raise errors.nothing_to_merge(from_.name)
@@ -188,10 +201,13 @@ def _bring_in(
     places = {change.place for change in changes}
     plan = plan_merge(ctx.schema, comparison.changes, places, p.on_conflict, own)
     _refuse_unfinished(comparison, plan)
+    _refuse_removed(groups, p.on_conflict)
     files = packages.take_files(from_.objects, ctx.project.objects, plan.files)
-    write_merge(ctx, plan, source, {step for change in changes for step in change.steps})
+    write_merge(ctx, plan, source, changes, pages_of(groups))
+    _retire_choices(ctx, card, plan)
     _note_settled(ctx, card, groups, source, toward)
-    for change in plan.preferred:
+    # Of several of one line, the newest counts.
+    for change in sorted(plan.preferred, key=lambda change: change.steps):
         _prefer(ctx, change)
     _tell(ctx, card, groups, changes)
     return {
@@ -206,19 +222,31 @@ def _bring_in(
 
 
 def _refuse_unfinished(comparison: Comparison, plan: MergePlan) -> None:
-    for left, refuse in ((plan.undecided, _conflicting), (plan.needs, errors.needs_groups)):
-        if left:
-            places = {change.place for change in left}
+    remade = all(change.why == "remade" for change in plan.undecided)
+    conflicting = errors.remade if remade else errors.conflicting
+    for changes, refuse in ((plan.undecided, conflicting), (plan.needs, errors.needs_groups)):
+        if changes:
+            places = {change.place for change in changes}
             ids = [
                 group.id
                 for group in comparison.groups.values()
                 if any(change.place in places for change in group.changes)
             ]
-            raise refuse(ids[0], ids[:1000])
+            counted = () if refuse is errors.needs_groups else (len(ids),)
+            raise refuse(ids[0], *counted, ids[:1000])
 
 
-def _conflicting(first: str, ids: list[str]) -> Exception:
-    return errors.conflicting(first, len(ids), ids)
+def _refuse_removed(groups: list[Group], on_conflict: str) -> None:
+    """Refuse to take what the branch says of a document that is gone here: what stood on it is no change of the branch."""
+    if on_conflict != "take_theirs":
+        return
+    removed = [
+        group.id
+        for group in groups
+        if group.about == PAGE and any(change.why == "deleted_here" for change in group.changes)
+    ]
+    if removed:
+        raise errors.removed_here(removed[0], removed[:1000])
 
 
 def _note_settled(
@@ -250,6 +278,20 @@ def _note_settled(
             for group in groups
         ],
     )
+
+
+def _retire_choices(ctx: ActionContext, card: packages.BranchCard, plan: MergePlan) -> None:
+    """Let the corrections that people made of what a former merge of this branch preferred count in its place."""
+    corrected = set()
+    for table, values in plan.inserts.values():
+        at = merging.places(table)
+        if CORRECTS in at and values[at["provenance_kind"]] == "human":
+            corrected.add(values[at[CORRECTS]])
+    settled = SettledPart.table
+    merged_at = ctx.conn.execute(
+        select(settled.c.created_at).where(settled.c.branch_id == card.id).distinct()
+    ).scalars()
+    retire_choices(ctx, corrected - {None}, list(merged_at))
 
 
 def _prefer(ctx: ActionContext, change: merging.Change) -> None:

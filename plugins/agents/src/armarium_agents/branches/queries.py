@@ -56,7 +56,9 @@ def project_of(engine: Engine, branch: Library) -> tuple[Library, packages.Branc
     if card is None:
         raise errors.not_a_branch(branch.name)
     known = [
-        one["path"] for one in engine.libraries.list_registered() if one["library_uuid"] == card.project_uuid
+        entry["path"]
+        for entry in engine.libraries.list_registered()
+        if entry["library_uuid"] == card.project_uuid
     ]
     for place in (packages.project_beside(branch.path), *known):
         if Path(place).is_dir():
@@ -73,8 +75,8 @@ def _project(conn: Connection, engine: Engine, library: Library) -> Iterator[tup
         yield conn, library
         return
     project, _ = project_of(engine, library)
-    with project.db.read() as there:
-        yield there, project
+    with project.db.read() as project_conn:
+        yield project_conn, project
 
 
 @query("/api/branches", summary="The branches of a project", answer=Branches, refusals=())
@@ -85,20 +87,20 @@ def list_branches(conn: Connection, engine: Engine, library: Library) -> dict[st
 
 
 def _list(conn: Connection, library: Library) -> dict[str, Any]:
-    found = BRANCHES.list_all(conn, order=(branches.c.created_at, branches.c.id))
+    page = BRANCHES.list_all(conn, order=(branches.c.created_at, branches.c.id))
     places = {row.id: row.place for row in conn.execute(select(branches.c.id, branches.c.place))}
     reviewed = _find_reviewed(conn)
-    for item in found["items"]:
+    for item in page["items"]:
         item["library_path"] = _path_of(library, places[item["id"]], item["id"])
         item["reviewed"] = item["id"] in reviewed
-    items = [told for item in found["items"] if (told := _tell_of(conn, library, item)) is not None]
-    return {**found, "items": items, "count": len(items)}
+    items = [branch for item in page["items"] if (branch := _tell_of(conn, library, item)) is not None]
+    return {**page, "items": items, "count": len(items)}
 
 
 def _tell_of(conn: Connection, library: Library, branch: dict[str, Any]) -> dict[str, Any] | None:
     """Return what whoever is asking is told of *branch*. What people call it and say of it may tell of what is withheld:
-    where something is, it is not shown to anybody but the token that it is for. A person who sees everything may look through
-    it; an agent is told of the branches of others that they are there.
+    where something is, it is not shown to anybody but the token that it is for. Nor is it to viewers, who are shown what was
+    accepted. An editor who sees everything may look through it; an agent is told of the branches of others that they are there.
     """
     asks = caller()
     if asks is None or asks.principal.may("owner"):
@@ -106,13 +108,17 @@ def _tell_of(conn: Connection, library: Library, branch: dict[str, Any]) -> dict
     who, visibility = asks.principal, library.db.visibility
     limited = visibility is not None and visibility.limits(who)
     if branch["for_token"] in who.reader_ids:
-        seen = set(
+        visible_ids = set(
             conn.execute(
                 select(documents.c.id).where(is_among(documents.c.id, branch["scope"] or ()))
             ).scalars()
         )
-        return {**branch, "scope": branch["scope"] and [one for one in branch["scope"] if one in seen]}
-    if limited:
+        return {
+            **branch,
+            "scope": branch["scope"]
+            and [document_id for document_id in branch["scope"] if document_id in visible_ids],
+        }
+    if limited or not who.may("editor"):
         return None
     if who.kind == "person":
         return branch
@@ -130,8 +136,8 @@ def _find_reviewed(conn: Connection) -> set[str]:
 
 
 def _path_of(library: Library, place: str, branch_id: str) -> str | None:
-    found = packages.find_package(library.path, place, branch_id)
-    return None if found is None else str(found)
+    package = packages.find_package(library.path, place, branch_id)
+    return None if package is None else str(package)
 
 
 @query("/api/branches/{branch_id}", summary="A branch, and what of it was turned down", answer=BranchDetails)
@@ -149,16 +155,16 @@ def show_branch(conn: Connection, library: Library, branch_id: str) -> dict[str,
         RejectedPart.table.c.branch_id == branch_id,
         order=(RejectedPart.table.c.created_at, RejectedPart.table.c.id),
     )
-    shown = {
+    branch = {
         **BRANCHES.require(conn, branch_id),
         "library_path": _path_of(library, row.place, branch_id),
         "reviewed": branch_id in _find_reviewed(conn),
         "rejected": turned_down,
     }
-    told = _tell_of(conn, library, shown)
-    if told is None:
+    view = _tell_of(conn, library, branch)
+    if view is None:
         raise errors.unknown_branch(branch_id)
-    return told
+    return view
 
 
 @query(
@@ -202,6 +208,7 @@ def _changes(
     limit: int,
     offset: int,
 ) -> dict[str, Any]:
+    refuse_untold(conn, library, branch_id)
     branch, card = require_open(conn, engine, library, branch_id)
     refuse_partial(principal, library, branch)
     toward: Toward = "branch" if incoming else "project"
@@ -213,14 +220,15 @@ def _changes(
         for group in comparison.groups.values()
         if (status is None or group.status == status) and (kind is None or group.kind == kind)
     ]
-    shown = chosen[offset : offset + limit]
-    with branch.db.read_all() as there:
-        sides = (raw_of(conn), raw_of(there)) if incoming else (raw_of(there), raw_of(conn))
-        names = _names(shown, conn, there)
+    groups = chosen[offset : offset + limit]
+    with branch.db.read_all() as branch_conn:
+        sides = (raw_of(conn), raw_of(branch_conn)) if incoming else (raw_of(branch_conn), raw_of(conn))
+        names = _names(groups, conn, branch_conn)
         # Many rows were made by the same steps: each is looked up once.
         makers = cache(partial(_makers, sides[0]))
-        corrected = _corrected_texts(shown, sides[0])
-        items = [_group(group, names, corrected, makers, sides[1]) for group in shown]
+        corrected = _corrected_texts(groups, sides[0])
+        target = merging.Side(sides[1], comparison.target_since)
+        items = [_group(group, names, corrected, makers, target) for group in groups]
     of_all = [group.status for group in comparison.groups.values()]
     return {
         "items": items,
@@ -231,7 +239,7 @@ def _changes(
         "pages": len({group.document_id for group in comparison.groups.values()} - {None}),
         "lines": len(lines_in(comparison.changes)),
         "kinds": dict(Counter(group.kind for group in comparison.groups.values())),
-        **{one: of_all.count(one) for one in ("clean", "same", "conflict")},
+        **{name: of_all.count(name) for name in ("clean", "same", "conflict")},
     }
 
 
@@ -240,6 +248,14 @@ def require_open(
 ) -> tuple[Library, packages.BranchCard]:
     """Return the branch, opened, with its card; raises NotFound, and Conflict where it is another project's."""
     return packages.open_branch(engine, library, BRANCHES.row(conn, branch_id).place, branch_id)
+
+
+def refuse_untold(conn: Connection, library: Library, branch_id: str) -> None:
+    """Raise NotFound where whoever is asking is not told what the branch brings."""
+    about = BRANCHES.require(conn, branch_id)
+    view = _tell_of(conn, library, dict(about))
+    if view is None or view["name"] != about["name"]:
+        raise errors.unknown_branch(branch_id)
 
 
 def refuse_partial(principal: Principal, *sides: Library) -> None:
@@ -251,19 +267,15 @@ def refuse_partial(principal: Principal, *sides: Library) -> None:
 
 def _names(groups: list[Group], *sides: Connection) -> dict[str, str]:
     ids = [group.document_id for group in groups if group.document_id is not None]
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for side in reversed(sides):
-        asked = select(documents.c.id, documents.c.name).where(is_among(documents.c.id, ids))
-        found |= {row.id: row.name for row in side.execute(asked)}
-    return found
+        statement = select(documents.c.id, documents.c.name).where(is_among(documents.c.id, ids))
+        names |= {row.id: row.name for row in side.execute(statement)}
+    return names
 
 
 def _group(
-    group: Group,
-    names: dict[str, str],
-    corrected: dict[Any, Any],
-    makers: Makers,
-    target: sqlite3.Connection,
+    group: Group, names: dict[str, str], corrected: dict[Any, Any], makers: Makers, target: merging.Side
 ) -> dict[str, Any]:
     return {
         "id": group.id,
@@ -281,28 +293,29 @@ def _row(
     group: Group,
     corrected: dict[Any, Any],
     makers: Makers,
-    target: sqlite3.Connection,
+    target: merging.Side,
 ) -> dict[str, Any]:
     base, theirs, ours = (_named_row(change, row) for row in (change.base, change.theirs, change.ours))
     any_of = theirs or base or {}
     beside = ours
     if change.rivals and ours is None:
-        beside = _named_row(change, next(iter(_live(target, change, change.rivals[:1])), None))
+        beside = _named_row(change, next(iter(_live(target.raw, change, change.rivals[:1])), None))
     places = list(change.changed_columns) or list(any_of)
     segment_id = any_of.get("segment_id")
+    before, there, here = base or {}, theirs or {}, beside or {}
     values = [
         {
             "column": name,
-            "base": (base or {}).get(name),
-            "theirs": (theirs or {}).get(name),
-            "ours": (beside or {}).get(name),
+            "base": before.get(name),
+            "theirs": there.get(name),
+            "ours": here.get(name),
             "conflict": name in change.conflicting,
         }
         for name in places
     ]
     ours_by: list[dict[str, Any]] = []
     for key in (change.rivals or [change.key]) if change.status != "clean" else ():
-        ours_by += _makers(target, steps_of(target, change.table, key, group.mark.target_since))
+        ours_by += _makers(target.raw, steps_of(target.raw, change.table, key, target.since))
     return {
         "table": change.table.name,
         "label": rules_of(change.table).label or change.table.name,
@@ -339,12 +352,12 @@ def _corrected_texts(groups: list[Group], source: sqlite3.Connection) -> dict[An
             if CORRECTS in change.table.columns and change.theirs is not None:
                 at = change.table.columns.keys().index(CORRECTS)
                 corrected.setdefault(change.table, set()).add(change.theirs[at])
-    found: dict[Any, Any] = {}
+    texts: dict[Any, Any] = {}
     for table, ids in corrected.items():
         at = table.columns.keys().index("content")
-        rows = merging.live_rows(source, table, [(one,) for one in ids - {None}])
-        found |= {key[0]: row[at] for key, row in rows.items()}
-    return found
+        rows = merging.live_rows(source, table, [(identity,) for identity in ids - {None}])
+        texts |= {key[0]: row[at] for key, row in rows.items()}
+    return texts
 
 
 def _words(
@@ -361,13 +374,13 @@ def _words(
 def compare_words(old: str, new: str) -> list[dict[str, str]]:
     """Return what stayed, went and came, from *old* to *new*, in runs of words."""
     left, right = old.split(), new.split()
-    found: list[dict[str, str]] = []
+    runs: list[dict[str, str]] = []
     for tag, i1, i2, j1, j2 in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
         if tag == "equal":
-            found.append({"change": "same", "text": " ".join(left[i1:i2])})
+            runs.append({"change": "same", "text": " ".join(left[i1:i2])})
             continue
         if i2 > i1:
-            found.append({"change": "removed", "text": " ".join(left[i1:i2])})
+            runs.append({"change": "removed", "text": " ".join(left[i1:i2])})
         if j2 > j1:
-            found.append({"change": "added", "text": " ".join(right[j1:j2])})
-    return found
+            runs.append({"change": "added", "text": " ".join(right[j1:j2])})
+    return runs

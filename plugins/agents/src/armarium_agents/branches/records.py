@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PrivateAttr
+from pydantic import AfterValidator, Field, PrivateAttr
 from sqlalchemy import Column, Index, Integer, Text
 
 from armarium.api import (
@@ -18,6 +18,7 @@ from armarium.api import (
     Record,
     SourceText,
     listed,
+    proper_name,
     provenance_columns,
     record,
     tracked,
@@ -37,7 +38,7 @@ Status = Literal["clean", "same", "conflict"]
 class BranchCreate(Params):
     """A branch to make: a copy of the project as it is now, to be worked on freely."""
 
-    name: Annotated[SourceText, Field(min_length=1, max_length=200)]
+    name: Annotated[SourceText, Field(min_length=1, max_length=200), AfterValidator(proper_name)]
     made_for: (
         Annotated[SourceText, Field(max_length=200, description="The person or token it is for")] | None
     ) = None
@@ -71,7 +72,7 @@ class Propose(Params):
 class BringIn(Params):
     """Which changes to take; null takes all. Of what both sides changed, *on_conflict* decides."""
 
-    groups: GroupIds | None = None
+    groups: Annotated[GroupIds, Field(min_length=1)] | None = None
     on_conflict: OnConflict = "refuse"
 
 

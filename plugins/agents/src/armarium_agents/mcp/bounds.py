@@ -78,8 +78,8 @@ class Whole:
 
     def of(self, answer: bytes, arguments: Mapping[str, Any]) -> Any:
         """Return the fields that are there."""
-        found = json.loads(answer)
-        return fit(pick_fields(found, self.fields) if self.fields else found)
+        result = json.loads(answer)
+        return fit(pick_fields(result, self.fields) if self.fields else result)
 
 
 @dataclass(frozen=True)
@@ -96,14 +96,14 @@ class Text:
 
     def of(self, answer: bytes, arguments: Mapping[str, Any]) -> Any:
         """Return the piece at the cursor, ended at a line's end where there is one."""
-        found = json.loads(answer)
-        text, start = found.get(self.field) or "", start_of(arguments)
+        result = json.loads(answer)
+        text, start = result.get(self.field) or "", start_of(arguments)
         end = start + TEXT_CHARACTERS
         if end < len(text):
             end = max(text.rfind("\n", start + 1, end) + 1, 0) or end
-        shown = {} if start else fit(pick_fields(found, self.beside))
-        shown |= {self.field: text[start:end], "characters": len(text)}
-        return {**shown, "next_cursor": str(end)} if end < len(text) else shown
+        piece = {} if start else fit(pick_fields(result, self.beside))
+        piece |= {self.field: text[start:end], "characters": len(text)}
+        return {**piece, "next_cursor": str(end)} if end < len(text) else piece
 
 
 @dataclass(frozen=True)
@@ -130,23 +130,23 @@ class Rows:
 
     def of(self, answer: bytes, arguments: Mapping[str, Any]) -> Any:
         """Return the rows at the cursor, how many there are, and where to go on."""
-        found = json.loads(answer)
+        result = json.loads(answer)
         start, limit = start_of(arguments), self._limit(arguments)
-        every = found.get(self.items) or []
+        every = result.get(self.items) or []
         rows = every if self.paged else every[start : start + limit]
-        shown = [fit(pick_fields(row, self.fields or tuple(row)), MOST_CHARACTERS // 4) for row in rows]
-        while len(shown) > 1 and len(json.dumps(shown, ensure_ascii=False)) > MOST_CHARACTERS:
-            shown = shown[: len(shown) // 2]
-        after = start + len(shown)
-        known = found.get("total", found.get("total_results"))
+        items = [fit(pick_fields(row, self.fields or tuple(row)), MOST_CHARACTERS // 4) for row in rows]
+        while len(items) > 1 and len(json.dumps(items, ensure_ascii=False)) > MOST_CHARACTERS:
+            items = items[: len(items) // 2]
+        after = start + len(items)
+        known = result.get("total", result.get("total_results"))
         total = (
             known if self.paged and known is not None else start + len(every) if self.paged else len(every)
         )
-        answered: dict[str, Any] = {**fit(pick_fields(found, self.beside)), "items": shown, "total": total}
-        if after < total and shown:
+        answered: dict[str, Any] = {**fit(pick_fields(result, self.beside)), "items": items, "total": total}
+        if after < total and items:
             answered["next_cursor"] = str(after)
-        if found.get("withheld"):
-            answered["withheld"] = found["withheld"]
+        if result.get("withheld"):
+            answered["withheld"] = result["withheld"]
         return answered
 
 
@@ -165,9 +165,9 @@ class Picture:
         return Image(answer)
 
 
-def pick_fields(found: Mapping[str, Any], fields: tuple[str, ...]) -> dict[str, Any]:
+def pick_fields(source: Mapping[str, Any], fields: tuple[str, ...]) -> dict[str, Any]:
     """Return those of the fields of an object that say something."""
-    return {name: found[name] for name in fields if found.get(name) not in (None, [], {}, "")}
+    return {name: source[name] for name in fields if source.get(name) not in (None, [], {}, "")}
 
 
 def fit(value: Any, most: int = MOST_CHARACTERS) -> Any:
@@ -185,10 +185,10 @@ def _cut(value: Any, text: int, items: int) -> Any:
     if isinstance(value, str):
         return value if len(value) <= text else f"{value[:text]}… ({len(value) - text:,} more characters)"
     if isinstance(value, list):
-        kept = [_cut(one, text, items) for one in value[:items]]
-        return [*kept, f"… ({len(value) - items:,} more)"] if len(value) > items else kept
+        members = [_cut(member, text, items) for member in value[:items]]
+        return [*members, f"… ({len(value) - items:,} more)"] if len(value) > items else members
     if isinstance(value, dict):
-        kept_fields = {name: _cut(one, text, items) for name, one in list(value.items())[: items * 4]}
+        kept_fields = {name: _cut(member, text, items) for name, member in list(value.items())[: items * 4]}
         if len(value) > items * 4:
             kept_fields["…"] = f"{len(value) - items * 4:,} more fields"
         return kept_fields

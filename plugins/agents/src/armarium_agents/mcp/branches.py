@@ -20,11 +20,15 @@ PROPOSE = "branches.propose"
 
 
 async def open_branch(
-    door: Door, session: AgentSession, client: str, actions: Mapping[str, Any], taken: Collection[str | None]
+    door: Door,
+    session: AgentSession,
+    client: str,
+    actions: Mapping[str, Any],
+    occupied: Collection[str | None],
 ) -> None:
     """See that the writes of *session* have a branch to go to; called before each write, it does something once.
 
-    *client* is what its client calls itself, *actions* are those of the engine, by name, and *taken* the branches of other
+    *client* is what its client calls itself, *actions* are those of the engine, by name, and *occupied* the branches of other
     sessions. ToolRefused where a branch is refused: nothing is written to the project
     instead.
     """
@@ -32,7 +36,7 @@ async def open_branch(
         if session.branch is not None or session.works_in_project or CREATE not in actions:
             return
         begins = f"{session.agent[:80]}, {client[:80]}, "
-        session.branch = await _find_former(door, session, begins, taken)
+        session.branch = await _find_former(door, session, begins, occupied)
         if session.branch is not None:
             return
         params = {"name": begins + session.id[:8], "made_for": session.agent[:200]}
@@ -44,15 +48,26 @@ async def open_branch(
         session.branch = opened.json()["result"]["library_path"]
 
 
+def refuse_outside(session: AgentSession, actions: Mapping[str, Any], action: str) -> None:
+    """Raise ToolRefused for what is done to the engine, or to projects as a whole, where the session writes to a branch."""
+    if not session.works_in_project and CREATE in actions and actions[action]["scope"] == "engine":
+        raise ToolRefused(
+            f"{action} works on the whole engine or on a project from outside, and your session writes to its branch alone. "
+            "Ask the owner to do it, or for a token that writes to the project."
+        )
+
+
 async def _find_former(
-    door: Door, session: AgentSession, begins: str, taken: Collection[str | None]
+    door: Door, session: AgentSession, begins: str, occupied: Collection[str | None]
 ) -> str | None:
     """Return the branch that an agent with this token and client left open."""
     listed = await door.ask("GET", "/api/branches")
-    for one in reversed(listed.json()["items"] if listed.status < 400 else []):
-        own = one["for_token"] == session.standing.get("token_id") and str(one["name"]).startswith(begins)
-        place = one["library_path"]
-        if own and not one["proposed_at"] and not one["reviewed"] and place not in {None, *taken}:
+    for branch in reversed(listed.json()["items"] if listed.status < 400 else []):
+        own = branch["for_token"] == session.standing.get("token_id") and str(branch["name"]).startswith(
+            begins
+        )
+        place = branch["library_path"]
+        if own and not branch["proposed_at"] and not branch["reviewed"] and place not in {None, *occupied}:
             return str(place)
     return None
 

@@ -29,7 +29,9 @@ def check_arguments(schema: Schema, arguments: Mapping[str, Any], tool: str) -> 
     if fault is not None:
         where = ".".join(str(part) for part in fault.absolute_path) or "the arguments"
         raise ToolRefused(f"{tool}: {where}: {_fault(fault)}.")
-    defaults = {name: one["default"] for name, one in schema["properties"].items() if "default" in one}
+    defaults = {
+        name: declared["default"] for name, declared in schema["properties"].items() if "default" in declared
+    }
     return {**defaults, **arguments}
 
 
@@ -54,18 +56,18 @@ def _fault(fault: Any) -> str:
 
 async def call_tool(tool: Tool, arguments: Mapping[str, Any], door: Door) -> Any:
     """Return what the tool shows: JSON or an Image. ToolRefused with the engine's own sentence."""
-    given = check_arguments(tool.schema, arguments, tool.name)
-    asked = tool.shown.for_route(dict(given))
-    asked = {**tool.does.fixed, **{tool.does.names.get(name, name): value for name, value in asked.items()}}
+    checked = check_arguments(tool.schema, arguments, tool.name)
+    params = tool.shown.for_route(dict(checked))
+    params = {**tool.does.fixed, **{tool.does.names.get(name, name): value for name, value in params.items()}}
     if tool.settle is not None:
-        asked = await tool.settle(door, asked)
+        params = await tool.settle(door, params)
     if isinstance(tool.does, Act):
-        answer = await run_action(door, tool.does.name, asked)
+        answer = await run_action(door, tool.does.name, params)
     else:
-        answer = await _read(door, tool.does, asked)
+        answer = await _read(door, tool.does, params)
     if answer.status >= 400:
         raise ToolRefused(answer.sentence)
-    return tool.shown.of(answer.content, given)
+    return tool.shown.of(answer.content, checked)
 
 
 async def run_action(door: Door, name: str, params: Mapping[str, Any]) -> Answer:
@@ -73,16 +75,16 @@ async def run_action(door: Door, name: str, params: Mapping[str, Any]) -> Answer
     answer = await door.ask("POST", INVOKE, body={"name": name, "params": nest_names(params)})
     if answer.status >= 400:
         return answer
-    told = answer.json()
+    result = answer.json()
     return Answer(
-        answer.status, json.dumps({**(told["result"] or {}), "audit_id": told["audit_id"]}).encode()
+        answer.status, json.dumps({**(result["result"] or {}), "audit_id": result["audit_id"]}).encode()
     )
 
 
-async def _read(door: Door, read: Read, asked: Mapping[str, Any]) -> Answer:
+async def _read(door: Door, read: Read, params: Mapping[str, Any]) -> Answer:
     places = {name: read.names.get(name, name) for name in _PLACE.findall(read.path)}
-    path = _PLACE.sub(lambda found: quote(str(asked[places[found[1]]]), safe=""), read.path)
-    rest = {name: value for name, value in asked.items() if name not in places.values()}
+    path = _PLACE.sub(lambda match: quote(str(params[places[match[1]]]), safe=""), read.path)
+    rest = {name: value for name, value in params.items() if name not in places.values()}
     if read.method == "POST":
         return await door.ask("POST", path, body=nest_names(rest))
     return await door.ask("GET", path, query=rest)
@@ -90,11 +92,11 @@ async def _read(door: Door, read: Read, asked: Mapping[str, Any]) -> Answer:
 
 def nest_names(params: Mapping[str, Any]) -> dict[str, Any]:
     """Return parameters whose names have a dot as objects: `filters.parent_id` in `filters`."""
-    made: dict[str, Any] = {}
+    nested: dict[str, Any] = {}
     for name, value in params.items():
         outer, dot, inner = name.partition(".")
         if dot:
-            made.setdefault(outer, {})[inner] = value
+            nested.setdefault(outer, {})[inner] = value
         else:
-            made[name] = value
-    return made
+            nested[name] = value
+    return nested

@@ -23,8 +23,8 @@ def identity(about: str) -> Schema:
 
 def identities(about: str, most: int = 500) -> Schema:
     """Return the schema of a list of ids."""
-    one = {"type": "string", "pattern": r"^[\w.:@-]{1,128}$"}
-    return {"type": "array", "description": about, "items": one, "minItems": 1, "maxItems": most}
+    item = {"type": "string", "pattern": r"^[\w.:@-]{1,128}$"}
+    return {"type": "array", "description": about, "items": item, "minItems": 1, "maxItems": most}
 
 
 def words(about: str, most: int = 2000) -> Schema:
@@ -34,8 +34,8 @@ def words(about: str, most: int = 2000) -> Schema:
 
 def whole(about: str, least: int, most: int, default: int | None = None) -> Schema:
     """Return the schema of a whole number."""
-    made: Schema = {"type": "integer", "description": about, "minimum": least, "maximum": most}
-    return made if default is None else {**made, "default": default}
+    schema: Schema = {"type": "integer", "description": about, "minimum": least, "maximum": most}
+    return schema if default is None else {**schema, "default": default}
 
 
 def flag(about: str, default: bool = False) -> Schema:
@@ -50,13 +50,13 @@ def choice(about: str, *values: str) -> Schema:
 
 def rows(about: str, most: int, required: tuple[str, ...], **columns: Schema) -> Schema:
     """Return the schema of a list of objects with these fields."""
-    one = {
+    item = {
         "type": "object",
         "properties": columns,
         "required": list(required),
         "additionalProperties": False,
     }
-    return {"type": "array", "description": about, "items": one, "minItems": 1, "maxItems": most}
+    return {"type": "array", "description": about, "items": item, "minItems": 1, "maxItems": most}
 
 
 CURSOR: Schema = words("Where to go on: the next_cursor of the answer before", 200)

@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote, urlencode
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from armarium.commandline import Session
+    from armarium_cli.api import Session
 
 LIBRARY = "X-Service-Library-Path"
 CLIENT = "X-Service-Client"
@@ -35,8 +35,8 @@ class Answer:
     @property
     def sentence(self) -> str:
         """Return the sentence of a refusal."""
-        said = self.json()
-        detail = said.get("detail") if isinstance(said, dict) else None
+        body = self.json()
+        detail = body.get("detail") if isinstance(body, dict) else None
         return str(detail or f"The engine answered {self.status} without a reason.")
 
 
@@ -89,7 +89,7 @@ class CommandDoor:
             return await anyio.to_thread.run_sync(self._ask, method, target_of(path, query), body)
 
     def _ask(self, method: str, target: str, body: Any) -> Answer:
-        from armarium.commandline import Refused
+        from armarium_cli.api import Refused
 
         named = {LIBRARY: quote(self.library, safe="/")} if self.library else {}
         try:
@@ -161,8 +161,5 @@ class EngineDoor:
             named[LIBRARY] = quote(self.library, safe="/")
         ours += [(name.lower().encode(), value.encode()) for name, value in named.items()]
         if content:
-            ours += [
-                (b"content-type", b"application/json"),
-                (b"content-length", str(len(content)).encode()),
-            ]
+            ours += [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode())]
         return ours

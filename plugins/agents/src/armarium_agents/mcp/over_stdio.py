@@ -8,9 +8,9 @@ from collections.abc import Mapping
 import anyio
 from mcp.server.stdio import stdio_server
 
-from armarium.commandline import Session
 from armarium_agents.mcp.doors import CommandDoor, Door
 from armarium_agents.mcp.server import AgentServer, Context
+from armarium_cli.api import Session
 
 
 class StdioTransport:

@@ -23,11 +23,11 @@ class Prompt:
     arguments: Mapping[str, str]
     text: str
 
-    def fill(self, given: Mapping[str, str] | None) -> str:
+    def fill(self, arguments: Mapping[str, str] | None) -> str:
         """Return the text. ToolRefused where an argument is missing or no id."""
         values = {}
         for name in self.arguments:
-            value = str((given or {}).get(name, "")).strip()
+            value = str((arguments or {}).get(name, "")).strip()
             if (
                 not value
                 or len(value) > 128

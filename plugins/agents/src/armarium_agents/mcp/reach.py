@@ -43,12 +43,7 @@ ABOUT: Mapping[str, tuple[str, str, Schema]] = {
     DESCRIBE: (
         "Describe an action or query",
         "What an action or query takes and who may use it.",
-        {
-            "type": "object",
-            "properties": {"name": NAME},
-            "required": ["name"],
-            "additionalProperties": False,
-        },
+        {"type": "object", "properties": {"name": NAME}, "required": ["name"], "additionalProperties": False},
     ),
     CALL: (
         "Call an action or query",
@@ -92,19 +87,19 @@ class Operations:
 
     async def find(self, door: Door, arguments: Arguments) -> Any:
         """Return what fits the words best, by name and summary."""
-        wanted = re.findall(r"\w{2,}", arguments["words"].lower())
-        found = []
+        sought = re.findall(r"\w{2,}", arguments["words"].lower())
+        operations = []
         if arguments.get("kind") != "query":
-            found += [("action", name, entry["summary"]) for name, entry in self.actions.items()]
+            operations += [("action", name, entry["summary"]) for name, entry in self.actions.items()]
         if arguments.get("kind") != "action":
             queries = await self.queries(door)
-            found += [("query", name, one.get("summary", "")) for name, one in queries.items()]
+            operations += [("query", name, query.get("summary", "")) for name, query in queries.items()]
         ranked = [
             (score, kind, name, summary)
-            for kind, name, summary in found
-            if (score := sum(_weight(word, name, summary) for word in wanted))
+            for kind, name, summary in operations
+            if (score := sum(_weight(word, name, summary) for word in sought))
         ]
-        ranked.sort(key=lambda one: (-one[0], one[2]))
+        ranked.sort(key=lambda entry: (-entry[0], entry[2]))
         items = [
             {"kind": kind, "name": name, "summary": summary}
             for _, kind, name, summary in ranked[: arguments.get("limit", _SHOWN)]
@@ -122,47 +117,49 @@ class Operations:
             del entry["result"]
             return fit(entry)
         operation = await self._query(door, name)
-        taken = [
+        parameters = [
             {
-                "name": one["name"],
-                "required": one.get("required", False),
-                "schema": one["schema"],
-                "description": one.get("description", ""),
+                "name": parameter["name"],
+                "required": parameter.get("required", False),
+                "schema": parameter["schema"],
+                "description": parameter.get("description", ""),
             }
-            for one in operation.get("parameters", ())
-            if one["in"] in ("path", "query") and one["name"] != "library"
+            for parameter in operation.get("parameters", ())
+            if parameter["in"] in ("path", "query") and parameter["name"] != "library"
         ]
         body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
         described = {
             "name": name,
             "summary": operation.get("summary"),
             "description": operation.get("description"),
-            "arguments": taken,
+            "arguments": parameters,
         }
         return fit({**described, "body": self._resolve(body, 0)} if body else described)
 
     async def call(self, door: Door, arguments: Arguments) -> Any:
         """Run the action or ask the query. ToolRefused with the engine's own sentence."""
-        name, given = arguments["name"], arguments.get("arguments", {})
+        name, values = arguments["name"], arguments.get("arguments", {})
         if name in self.actions:
-            answer = await run_action(door, name, given)
+            answer = await run_action(door, name, values)
         else:
-            answer = await self._ask(door, name, await self._query(door, name), given)
+            answer = await self._ask(door, name, await self._query(door, name), values)
         if answer.status >= 400:
             raise ToolRefused(answer.sentence)
         return fit(answer.json())
 
     async def _ask(
-        self, door: Door, name: str, operation: Mapping[str, Any], given: Mapping[str, Any]
+        self, door: Door, name: str, operation: Mapping[str, Any], values: Mapping[str, Any]
     ) -> Answer:
         method, _, path = name.partition(" ")
-        places = [one["name"] for one in operation.get("parameters", ()) if one["in"] == "path"]
+        places = [
+            parameter["name"] for parameter in operation.get("parameters", ()) if parameter["in"] == "path"
+        ]
         for place in places:
-            value = given.get(place)
+            value = values.get(place)
             if not isinstance(value, str) or not value or "/" in value or value in (".", ".."):
                 raise ToolRefused(f"{name} needs {place}: one word of the path, without a slash.")
             path = path.replace(f"{{{place}}}", quote(value, safe=""))
-        rest = {key: value for key, value in given.items() if key not in places}
+        rest = {key: value for key, value in values.items() if key not in places}
         if method == "POST":
             return await door.ask("POST", path, body=rest)
         if "library" in rest:
@@ -170,17 +167,17 @@ class Operations:
         return await door.ask("GET", path, query=rest)
 
     async def _query(self, door: Door, name: str) -> dict[str, Any]:
-        found = (await self.queries(door)).get(name)
-        if found is None:
+        operation = (await self.queries(door)).get(name)
+        if operation is None:
             raise ToolRefused(
                 f"There is no action or query {name[:80]!r}; find_operation searches those there are."
             )
-        return found
+        return operation
 
     def _resolve(self, schema: Any, depth: int) -> Any:
         """Return a schema with what it refers to in place."""
         if isinstance(schema, list):
-            return [self._resolve(one, depth) for one in schema]
+            return [self._resolve(part, depth) for part in schema]
         if not isinstance(schema, dict):
             return schema
         if "$ref" in schema and depth < _DEPTH:
@@ -190,8 +187,8 @@ class Operations:
 
 def action_of(name: str, arguments: Mapping[str, Any], actions: Mapping[str, Any]) -> str | None:
     """Return the action that this call of one of the three runs; None where it only asks."""
-    asked = arguments.get("name") if name == CALL else None
-    return asked if asked in actions else None
+    action = arguments.get("name") if name == CALL else None
+    return action if action in actions else None
 
 
 def _weight(word: str, name: str, summary: str) -> int:

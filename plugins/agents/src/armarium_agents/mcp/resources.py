@@ -36,8 +36,8 @@ class Resource:
     def match(self, uri: str) -> str | None:
         """Return the id in *uri*; None where it is another kind of address."""
         pattern = re.escape(self.template).replace(r"\{id\}", r"([\w.:@-]{1,128})")
-        found = re.fullmatch(pattern, uri)
-        return None if found is None else found[1] if self.argument else ""
+        address = re.fullmatch(pattern, uri)
+        return None if address is None else address[1] if self.argument else ""
 
 
 RESOURCES = (
@@ -57,13 +57,7 @@ RESOURCES = (
         BY_NAME["read_lines"],
         "page_id",
     ),
-    Resource(
-        "armarium://line/{id}",
-        "line",
-        f"Every reading of a line. {DATA}",
-        READINGS,
-        "line_id",
-    ),
+    Resource("armarium://line/{id}", "line", f"Every reading of a line. {DATA}", READINGS, "line_id"),
     Resource(
         "armarium://line/{id}/picture",
         "line picture",
@@ -79,9 +73,9 @@ RESOURCES = (
 async def read_resource(uri: str, door: Door) -> tuple[Any, str]:
     """Return (JSON or Image, media type). ToolRefused for an address of no kind."""
     for resource in RESOURCES:
-        found = resource.match(uri)
-        if found is not None:
-            arguments: Mapping[str, Any] = {resource.argument: found} if resource.argument else {}
+        identity = resource.match(uri)
+        if identity is not None:
+            arguments: Mapping[str, Any] = {resource.argument: identity} if resource.argument else {}
             return await call_tool(resource.tool, arguments, door), resource.media_type
     kinds = ", ".join(resource.template for resource in RESOURCES)
     raise ToolRefused(f"There is nothing at this address. Addresses are {kinds}.")

@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 
 from armarium_agents.mcp import reach
 from armarium_agents.mcp.bounds import Image
-from armarium_agents.mcp.branches import PROPOSE, open_branch, place_of
+from armarium_agents.mcp.branches import PROPOSE, open_branch, place_of, refuse_outside
 from armarium_agents.mcp.calls import call_tool, check_arguments
 from armarium_agents.mcp.declarations import Act, Tool
 from armarium_agents.mcp.doors import CLIENT, WINDOW, Door
@@ -83,6 +83,7 @@ class AgentServer:
         self, ctx: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
         """List the tools whose action is there and that the token's role may use, and the three that reach everything."""
+        _refuse_cursor(params)
         session, _, operations = await self._enter(ctx)
         role = str(session.standing.get("role", "viewer"))
         offered = [
@@ -99,12 +100,15 @@ class AgentServer:
     async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         """Call one; a refusal is an answer that the agent can read, not a failure of the protocol."""
         try:
-            shown = await self._call(ctx, params.name, params.arguments or {})
+            result = await self._call(ctx, params.name, params.arguments or {})
         except ToolRefused as refused:
             return types.CallToolResult(
                 content=[types.TextContent(type="text", text=str(refused))], is_error=True
             )
-        return types.CallToolResult(content=[_content(shown)])
+        if isinstance(result, dict) and isinstance(result.get("done"), int):
+            # Work that is followed; whoever did not ask for progress is sent none.
+            await ctx.session.report_progress(result["done"], result.get("total"), result.get("title"))
+        return types.CallToolResult(content=[_content(result)])
 
     async def _call(self, ctx: Context, name: str, arguments: dict[str, Any]) -> Any:
         tool = BY_NAME.get(name)
@@ -115,6 +119,7 @@ class AgentServer:
             arguments = check_arguments(reach.ABOUT[name][2], arguments, name)
         action = tool.action if tool is not None else reach.action_of(name, arguments, operations.actions)
         if action is not None and action != PROPOSE:
+            refuse_outside(session, operations.actions, action)
             client = _client_of(ctx, version=False)
             await open_branch(door, session, client, operations.actions, self._sessions.branches)
         door = place_of(door, session)
@@ -140,17 +145,23 @@ class AgentServer:
             answer = await door.ask("GET", "/api/actions/names")
             if answer.status >= 400:
                 raise ToolRefused(answer.sentence)
-            self._operations = reach.Operations({one["name"]: one for one in answer.json()["items"]})
+            self._operations = reach.Operations({action["name"]: action for action in answer.json()["items"]})
         return session, door, self._operations
 
     async def list_resources(
         self, ctx: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         """List the addresses without an id; pages are found with tools, a project may have a million."""
+        _refuse_cursor(params)
         listed = [
-            types.Resource(uri=one.template, name=one.name, description=one.about, mime_type=one.media_type)
-            for one in RESOURCES
-            if one.argument is None
+            types.Resource(
+                uri=resource.template,
+                name=resource.name,
+                description=resource.about,
+                mime_type=resource.media_type,
+            )
+            for resource in RESOURCES
+            if resource.argument is None
         ]
         return types.ListResourcesResult(resources=listed)
 
@@ -158,12 +169,16 @@ class AgentServer:
         self, ctx: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
         """List the kinds of addresses."""
+        _refuse_cursor(params)
         listed = [
             types.ResourceTemplate(
-                uri_template=one.template, name=one.name, description=one.about, mime_type=one.media_type
+                uri_template=resource.template,
+                name=resource.name,
+                description=resource.about,
+                mime_type=resource.media_type,
             )
-            for one in RESOURCES
-            if one.argument is not None
+            for resource in RESOURCES
+            if resource.argument is not None
         ]
         return types.ListResourceTemplatesResult(resource_templates=listed)
 
@@ -173,34 +188,35 @@ class AgentServer:
         """Read one, as its tool would answer."""
         try:
             session, door, _ = await self._enter(ctx)
-            shown, media_type = await read_resource(str(params.uri), place_of(door, session))
+            content, media_type = await read_resource(str(params.uri), place_of(door, session))
         except ToolRefused as refused:
             raise MCPError(code=types.INVALID_PARAMS, message=str(refused)) from refused
         uri = str(params.uri)
-        if isinstance(shown, Image):
-            blob = base64.b64encode(shown.data).decode()
+        if isinstance(content, Image):
+            blob = base64.b64encode(content.data).decode()
             return types.ReadResourceResult(
-                contents=[types.BlobResourceContents(uri=uri, mime_type=shown.media_type, blob=blob)]
+                contents=[types.BlobResourceContents(uri=uri, mime_type=content.media_type, blob=blob)]
             )
         return types.ReadResourceResult(
-            contents=[types.TextResourceContents(uri=uri, mime_type=media_type, text=_json(shown))]
+            contents=[types.TextResourceContents(uri=uri, mime_type=media_type, text=_json(content))]
         )
 
     async def list_prompts(
         self, ctx: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListPromptsResult:
         """List the prompts."""
+        _refuse_cursor(params)
         listed = [
             types.Prompt(
-                name=one.name,
-                title=one.title,
-                description=one.about,
+                name=prompt.name,
+                title=prompt.title,
+                description=prompt.about,
                 arguments=[
                     types.PromptArgument(name=name, description=about, required=True)
-                    for name, about in one.arguments.items()
+                    for name, about in prompt.arguments.items()
                 ],
             )
-            for one in PROMPTS
+            for prompt in PROMPTS
         ]
         return types.ListPromptsResult(prompts=listed)
 
@@ -215,8 +231,15 @@ class AgentServer:
             text = prompt.fill(params.arguments)
         except ToolRefused as refused:
             raise MCPError(code=types.INVALID_PARAMS, message=str(refused)) from refused
-        said = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
-        return types.GetPromptResult(description=prompt.about, messages=[said])
+        message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
+        return types.GetPromptResult(description=prompt.about, messages=[message])
+
+
+def _refuse_cursor(params: types.PaginatedRequestParams | None) -> None:
+    """Raise MCPError for a cursor: every list is one page, so that none was given out."""
+    if params is not None and params.cursor is not None:
+        message = "This list is one page and gives out no cursor. Ask for it without one."
+        raise MCPError(code=types.INVALID_PARAMS, message=message)
 
 
 def _may_use(tool: Tool, role: str, actions: Mapping[str, Mapping[str, Any]]) -> bool:
@@ -242,15 +265,15 @@ def _client_of(ctx: Context, *, version: bool = True) -> str:
     params = ctx.session.client_params
     if params is None:
         return "mcp"
-    said = f"{params.client_info.name} {params.client_info.version if version else ''}".strip()
-    return "".join(sign for sign in said if sign.isascii() and sign.isprintable())[:80] or "mcp"
+    name = f"{params.client_info.name} {params.client_info.version if version else ''}".strip()
+    return "".join(sign for sign in name if sign.isascii() and sign.isprintable())[:80] or "mcp"
 
 
-def _content(shown: Any) -> types.TextContent | types.ImageContent:
-    if isinstance(shown, Image):
-        data = base64.b64encode(shown.data).decode()
-        return types.ImageContent(type="image", data=data, mime_type=shown.media_type)
-    return types.TextContent(type="text", text=_json(shown))
+def _content(content: Any) -> types.TextContent | types.ImageContent:
+    if isinstance(content, Image):
+        data = base64.b64encode(content.data).decode()
+        return types.ImageContent(type="image", data=data, mime_type=content.media_type)
+    return types.TextContent(type="text", text=_json(content))
 
 
 def _json(value: Any) -> str:

@@ -42,12 +42,12 @@ class Sessions:
     @property
     def branches(self) -> set[str | None]:
         """The branches that sessions work in."""
-        return {one.branch for one in self._known.values()}
+        return {session.branch for session in self._known.values()}
 
     def find(self, holder: str, identity: str) -> AgentSession:
         """Return the session with this id of this token, a new one where there is none."""
-        found = self._known.setdefault((holder, identity), AgentSession(identity))
+        session = self._known.setdefault((holder, identity), AgentSession(identity))
         self._known.move_to_end((holder, identity))
         while len(self._known) > KEPT:
             self._known.popitem(last=False)
-        return found
+        return session

@@ -5,37 +5,19 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from armarium.api import ActionContext, Example, Route, action, new_id
+from armarium.api import ActionContext, Route, action, new_id
 from armarium_checking import errors
 from armarium_checking.records.proposals import Decide, Decided, ProposalItem, Rejection
-from armarium_source_model.api import counting_of_segments, get_segment, sample_page
-
-
-def _decide_example(ex: Example) -> dict[str, Any]:
-    page = sample_page(ex, ["Deer Sir", "Deer Madam"], reader="sample")
-    items = [
-        {
-            "segment_id": line,
-            "reading_id": reading,
-            "char_start": 0,
-            "char_end": 4,
-            "read": "Deer",
-            "proposed": "Dear",
-        }
-        for line, reading in zip(page.segment_ids, page.reading_ids, strict=True)
-    ]
-    return {"accepted": items[:1], "rejected": items[1:]}
+from armarium_source_model.api import counting_of_segments, get_segment
 
 
 @action(
     "proposal.decide",
-    params=Decide,
     result=Decided,
     summary="Say which of the proposed errors are errors.",
     route=Route("POST", "/api/check/proposals", name="decide_proposals", refusals=(404, 409)),
     words="Decided about proposed errors",
     person_only=True,
-    example=_decide_example,
 )
 def decide(ctx: ActionContext, p: Decide) -> dict[str, Any]:
     """Lines are corrected as by representation.create_many, all or none; what is rejected is not offered again. Refused
@@ -46,10 +28,10 @@ def decide(ctx: ActionContext, p: Decide) -> dict[str, Any]:
     counting = counting_of_segments(ctx.conn, {item.segment_id for item in (*p.accepted, *p.rejected)})
     by_line: dict[str, list[ProposalItem]] = defaultdict(list)
     for item in (*p.accepted, *p.rejected):
-        shown = counting.get(item.segment_id)
-        if shown is None or shown.representation_id != item.reading_id:
+        reading = counting.get(item.segment_id)
+        if reading is None or reading.representation_id != item.reading_id:
             raise errors.other_text(item.segment_id)
-        if shown.text[item.char_start : item.char_end] != item.read:
+        if reading.text[item.char_start : item.char_end] != item.read:
             raise errors.other_text(item.segment_id)
     for item in p.accepted:
         by_line[item.segment_id].append(item)
@@ -57,7 +39,7 @@ def decide(ctx: ActionContext, p: Decide) -> dict[str, Any]:
     for segment_id, items in by_line.items():
         text = counting[segment_id].text
         last = len(text) + 1
-        for item in sorted(items, key=lambda one: -one.char_start):
+        for item in sorted(items, key=lambda item: -item.char_start):
             if item.char_end > last:
                 raise errors.overlapping(segment_id)
             text = text[: item.char_start] + item.proposed + text[item.char_end :]
@@ -65,12 +47,14 @@ def decide(ctx: ActionContext, p: Decide) -> dict[str, Any]:
         corrections.append(
             {"segment_id": segment_id, "text": text, "expected_counting_id": items[0].reading_id}
         )
-    made = ctx.run("representation.create_many", {"corrections": corrections})["items"] if corrections else []
+    readings = (
+        ctx.run("representation.create_many", {"corrections": corrections})["items"] if corrections else []
+    )
     for item in p.rejected:
         segment = get_segment(ctx.conn, item.segment_id)
-        said = {"id": new_id(), "document_id": segment.document_id, **ctx.provenance()}
-        said |= item.model_dump(include={"segment_id", "read", "proposed"})
-        Rejection.rows.insert(ctx.conn, said)
+        decision = {"id": new_id(), "document_id": segment.document_id, **ctx.provenance()}
+        decision |= item.model_dump(include={"segment_id", "read", "proposed"})
+        Rejection.rows.insert(ctx.conn, decision)
         ctx.target(item.segment_id)
         ctx.note_changes(document_ids=[segment.document_id])
-    return {"representation_ids": [one["id"] for one in made], "rejected": len(p.rejected)}
+    return {"representation_ids": [written["id"] for written in readings], "rejected": len(p.rejected)}

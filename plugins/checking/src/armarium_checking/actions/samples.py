@@ -9,11 +9,11 @@ from typing import Any
 
 from sqlalchemy import select
 
-from armarium.api import ActionContext, Example, Route, action, find_withheld, json_text, new_id
+from armarium.api import ActionContext, Route, action, find_withheld, json_text, new_id
 from armarium_checking import errors
 from armarium_checking.hookspecs import armarium_checking_selected, armarium_checking_taught
 from armarium_checking.queries.population import PageOfLines, TextLine, population, without_taught
-from armarium_checking.queries.samples import STANDS, error_rate, is_live, next_line
+from armarium_checking.queries.samples import STANDS, error_rate, is_live
 from armarium_checking.rates import lines_for
 from armarium_checking.records.samples import (
     MOST_LINES,
@@ -29,45 +29,37 @@ from armarium_checking.records.samples import (
 )
 from armarium_checking.strata import BANDS, CHECKED, Bands, allocate, bands_of, parts_of
 from armarium_documents.api import documents, pages_under
-from armarium_source_model.api import sample_page
 
 Strata = dict[tuple[str, str], list[tuple[str, TextLine]]]
 """By run of pages and band: the page and the line of each line."""
 
 
-def _create_example(ex: Example) -> dict[str, Any]:
-    page = sample_page(ex, [f"Dear Sir {number}" for number in range(11)], reader="sample")
-    return {"scope_ids": [page.document_id], "lines": 10, "seed": 7}
-
-
 @action(
     "quality.sample",
-    params=SampleCreate,
     result=ErrorRate,
     summary="Draw lines at random from a selection, to state its error rate.",
     route=Route("POST", "/api/quality/samples", name="draw_sample", refusals=(404,)),
     words="Drew a sample of lines",
-    example=_create_example,
 )
 def draw(ctx: ActionContext, p: SampleCreate) -> dict[str, Any]:
     """Strata are runs of pages by bands of confidence; within each, lines are drawn without replacement. A line whose text
     taught the reader that read it is never drawn. What is withheld from the caller does not belong to the selection.
     """
-    found, taught = _selection(ctx, p)
-    if not found:
+    pages, taught = _selection(ctx, p)
+    if not pages:
         why = f"{taught} lines taught the reader that read them. " if taught else ""
         raise errors.nothing_to_sample(why)
     sure = [
         line.confidence
-        for page in found
+        for page in pages
         for line in page.lines
         if line.confidence is not None and not line.by_person
     ]
     bands = bands_of(sure)
-    whole = sum(len(page.lines) for page in found)
+    whole = sum(len(page.lines) for page in pages)
     size = min(whole, p.lines or min(MOST_LINES, lines_for(p.half_width)))
-    kinds = {band_of(bands, line) for page in found for line in page.lines}
-    parts = parts_of({page.document_id: len(page.lines) for page in found}, size, len(kinds))
+    kinds = {band_of(bands, line) for page in pages for line in page.lines}
+    parts = parts_of({page.document_id: len(page.lines) for page in pages}, size, len(kinds))
     sent = p.model_dump(mode="json", exclude={"lines"})
     row = Sample.rows.insert(
         ctx.conn, {**sent, "lines": size, "taught": taught, "bands": list(bands), **ctx.provenance()}
@@ -84,10 +76,10 @@ def draw(ctx: ActionContext, p: SampleCreate) -> dict[str, Any]:
                 json_text(_by_band(bands, page.lines)),
                 page.fingerprint,
             )
-            for page in found
+            for page in pages
         ],
     )
-    strata = _strata(found, bands, {page: str(part) for page, part in parts.items()})
+    strata = _strata(pages, bands, {page: str(part) for page, part in parts.items()})
     drawn = _draw(ctx, row["id"], strata, size, p.seed, start=0)
     Sample.rows.change(ctx.conn, row["id"], {"lines": drawn})
     ctx.target(row["id"], *p.scope_ids)
@@ -96,12 +88,10 @@ def draw(ctx: ActionContext, p: SampleCreate) -> dict[str, Any]:
 
 @action(
     "quality.extend",
-    params=SampleExtend,
     result=ErrorRate,
     summary="Draw more lines for a sample.",
     route=Route("POST", "/api/quality/samples/{sample_id}/more", name="extend_sample", refusals=(404, 409)),
     words="Drew more lines for a sample",
-    example=lambda ex: {"sample_id": ex.run("quality.sample", _create_example(ex))["id"], "lines": 1},
 )
 def extend(ctx: ActionContext, p: SampleExtend) -> dict[str, Any]:
     """From the pages it was drawn from, as far as their text is the one of that time; what the lines drawn before stand
@@ -117,17 +107,17 @@ def extend(ctx: ActionContext, p: SampleExtend) -> dict[str, Any]:
         )
     }
     before = {
-        one["segment_id"] for one in SampleLine.rows.all(ctx.conn, sample_lines.c.sample_id == p.sample_id)
+        line["segment_id"] for line in SampleLine.rows.all(ctx.conn, sample_lines.c.sample_id == p.sample_id)
     }
     sent = SampleCreate(
         **{name: getattr(sample, name) for name in SampleCreate.model_fields if name != "lines"}
     )
-    found = [
+    more_pages = [
         page._replace(lines=[line for line in page.lines if line.segment_id not in before])
         for page in _visible(ctx, _untaught(ctx, list(population(ctx.conn, list(pages), sent.reader)))[0])
         if page.fingerprint == pages[page.document_id].fingerprint
     ]
-    strata = _strata(found, Bands(*sample.bands), {page: row.part for page, row in pages.items()})
+    strata = _strata(more_pages, Bands(*sample.bands), {page: row.part for page, row in pages.items()})
     if not strata:
         raise errors.all_drawn()
     drawn = _draw(ctx, p.sample_id, strata, p.lines, sent.seed + len(before), start=len(before))
@@ -136,23 +126,13 @@ def extend(ctx: ActionContext, p: SampleExtend) -> dict[str, Any]:
     return error_rate(ctx.conn, p.sample_id)
 
 
-def _answer_example(ex: Example) -> dict[str, Any]:
-    sample = ex.run("quality.sample", _create_example(ex))["id"]
-    assert ex.library is not None
-    with ex.library.db.read() as conn:
-        line = next_line(conn, sample)["line"]
-    return {"line_id": line["line_id"], "text": "Dear Sir"}
-
-
 @action(
     "quality.answer",
-    params=LineAnswer,
     result=SampleLine,
     summary="Say what stands in a line of a sample.",
     route=Route("POST", "/api/quality/lines/{line_id}", name="answer_line", refusals=(404, 409)),
-    words="AnsweredLine a line of a sample",
+    words="Said what stands in a line of a sample",
     person_only=True,
-    example=_answer_example,
 )
 def answer(ctx: ActionContext, p: LineAnswer) -> dict[str, Any]:
     """The text of the page stays as it is: what is measured must not change by being measured. Refused for a line that is
@@ -168,25 +148,23 @@ def answer(ctx: ActionContext, p: LineAnswer) -> dict[str, Any]:
     if not ctx.conn.execute(select(sample_lines.c.id).where(sample_lines.c.id == p.line_id, STANDS)).first():
         raise errors.line_gone()
     truth = None if p.illegible else line.read_text if p.confirmed else p.text
-    said = {
+    answered = {
         "truth": truth,
         "illegible": p.illegible,
         "answered_by": ctx.principal.name,
         "answered_at": ctx.now,
     }
-    SampleLine.rows.change(ctx.conn, p.line_id, said)
+    SampleLine.rows.change(ctx.conn, p.line_id, answered)
     ctx.target(p.line_id, line.document_id)
     return SampleLine.rows.require(ctx.conn, p.line_id)
 
 
 @action(
     "quality.remove",
-    params=SampleId,
     result=Sample,
     summary="Remove a sample with its answers.",
     route=Route("DELETE", "/api/quality/samples/{sample_id}", name="remove_sample"),
     words="Removed a sample",
-    example=lambda ex: {"sample_id": ex.run("quality.sample", _create_example(ex))["id"]},
 )
 def remove(ctx: ActionContext, p: SampleId) -> dict[str, Any]:
     """Undo brings it back."""
@@ -209,8 +187,8 @@ def _selection(ctx: ActionContext, p: SampleCreate) -> tuple[list[PageOfLines], 
     tops = select(d.id).where(d.parent_id.is_(None), d.deleted_at.is_(None)).order_by(d.sort_order, d.name)
     pages = pages_under(ctx.conn, p.scope_ids or list(ctx.conn.execute(tops).scalars()))
     if p.query is not None:
-        found = _select(ctx, "query", p.query)
-        pages = [page for page in pages if page in found]
+        chosen_pages = _select(ctx, "query", p.query)
+        pages = [page for page in pages if page in chosen_pages]
     listed, taught = _untaught(ctx, list(population(ctx.conn, pages, p.reader)))
     if p.hand_id is not None:
         written = _select(ctx, "hand", p.hand_id)
@@ -219,47 +197,47 @@ def _selection(ctx: ActionContext, p: SampleCreate) -> tuple[list[PageOfLines], 
 
 
 def _select(ctx: ActionContext, by: Any, value: str) -> Collection[str]:
-    found = ctx.engine.points.ask_first(
+    pages = ctx.engine.points.ask_first(
         armarium_checking_selected, ctx.engine, ctx.project, ctx.conn, by, value
     )
-    if found is None:
+    if pages is None:
         raise errors.unknown_selection({"query": "a search", "hand": "a hand"}[by])
-    return set(found)
+    return set(pages)
 
 
-def _untaught(ctx: ActionContext, found: list[PageOfLines]) -> tuple[list[PageOfLines], int]:
-    models = {name for page in found for line in page.lines if not line.by_person for name in line.models}
+def _untaught(ctx: ActionContext, pages: list[PageOfLines]) -> tuple[list[PageOfLines], int]:
+    models = {name for page in pages for line in page.lines if not line.by_person for name in line.models}
     taught: dict[str, set[str]] = defaultdict(set)
     for answer in ctx.engine.points.ask(armarium_checking_taught, ctx.project, ctx.conn, models):
         for model, ids in answer.items():
             taught[model].update(ids)
-    return without_taught(ctx.conn, found, taught)
+    return without_taught(ctx.conn, pages, taught)
 
 
-def _visible(ctx: ActionContext, found: list[PageOfLines]) -> list[PageOfLines]:
+def _visible(ctx: ActionContext, pages: list[PageOfLines]) -> list[PageOfLines]:
     """Leave out what the caller may not see: it belongs to no selection, and no number tells of it."""
-    ids = [page.document_id for page in found]
-    ids += [line.segment_id for page in found for line in page.lines]
+    ids = [page.document_id for page in pages]
+    ids += [line.segment_id for page in pages for line in page.lines]
     hidden = find_withheld(ctx.project, ctx.principal, ids, "show").keys()
-    seen = [page for page in found if page.document_id not in hidden]
-    return _lines_only(seen, lambda line: line not in hidden) if hidden else seen
+    visible = [page for page in pages if page.document_id not in hidden]
+    return _lines_only(visible, lambda line: line not in hidden) if hidden else visible
 
 
-def _lines_only(found: list[PageOfLines], which: Any) -> list[PageOfLines]:
-    kept = [page._replace(lines=[line for line in page.lines if which(line.segment_id)]) for page in found]
-    return [page for page in kept if page.lines]
+def _lines_only(pages: list[PageOfLines], which: Any) -> list[PageOfLines]:
+    chosen = [page._replace(lines=[line for line in page.lines if which(line.segment_id)]) for page in pages]
+    return [page for page in chosen if page.lines]
 
 
 def _by_band(bands: Bands, lines: Sequence[TextLine]) -> dict[str, int]:
-    found: dict[str, int] = defaultdict(int)
+    lines_by_band: dict[str, int] = defaultdict(int)
     for line in lines:
-        found[band_of(bands, line)] += 1
-    return dict(found)
+        lines_by_band[band_of(bands, line)] += 1
+    return dict(lines_by_band)
 
 
-def _strata(found: Sequence[PageOfLines], bands: Bands, parts: dict[str, str]) -> Strata:
+def _strata(pages: Sequence[PageOfLines], bands: Bands, parts: dict[str, str]) -> Strata:
     strata: Strata = defaultdict(list)
-    for page in found:
+    for page in pages:
         for line in page.lines:
             strata[parts[page.document_id], band_of(bands, line)].append((page.document_id, line))
     return strata
@@ -269,10 +247,10 @@ def _draw(ctx: ActionContext, sample_id: str, strata: Strata, size: int, seed: i
     """Draw and write the lines, in an order that is random too: whoever answers only the first has a sample as well."""
     chance = random.Random(seed)
     keys = sorted(strata, key=lambda key: (int(key[0]), BANDS.index(key[1])))
-    wanted = allocate([len(strata[key]) for key in keys], size)
+    sizes = allocate([len(strata[key]) for key in keys], size)
     drawn = [
         (key, page, line)
-        for key, many in zip(keys, wanted, strict=True)
+        for key, many in zip(keys, sizes, strict=True)
         for page, line in chance.sample(strata[key], many)
     ]
     chance.shuffle(drawn)

@@ -41,8 +41,8 @@ def list_verdicts(
     offset: Annotated[int, Query(ge=0, le=10**12)] = 0,
 ) -> dict[str, Any]:
     """Those on one proposal, or of one run or layer; without a filter, all."""
-    given = {"target_id": target_id, "run_id": run_id, "layer": layer}
-    where = [verdicts.c[name] == value for name, value in given.items() if value is not None]
+    filters = {"target_id": target_id, "run_id": run_id, "layer": layer}
+    where = [verdicts.c[name] == value for name, value in filters.items() if value is not None]
     newest = (verdicts.c.created_at.desc(), verdicts.c.id.desc())
     return Verdict.rows.page(conn, *where, order=newest, limit=limit, offset=offset)
 

@@ -12,11 +12,11 @@ from sqlalchemy import Connection
 from armarium.api import Engine, json_text, query, raw_of
 from armarium_checking.misreadings import Experience, mendings_of, words_in
 from armarium_checking.queries.checks import confirmed_by_persons
-from armarium_checking.queries.proposals import UNDECIDED, PagesOfWords, newest_corrections
+from armarium_checking.queries.proposals import SURE, UNDECIDED, PagesOfWords, newest_corrections
 from armarium_checking.records.checks import verdicts
 from armarium_checking.records.proposals import DisputedLines
 from armarium_documents.api import documents, pages_under, representations
-from armarium_source_model.api import counting_of_segments, fold_letters, segments
+from armarium_source_model.api import counting_of_segments, fold_letters, normalise, segments, stored_places
 
 CONSIDERED = 2_000
 """How many lines are weighed in full: those of which the reader was least sure for their length."""
@@ -35,7 +35,7 @@ AND s.deleted_at IS NULL {{within}} GROUP BY r.segment_id
 ORDER BY max((1 - coalesce(r.confidence, {UNKNOWN})) * length(r.content)) DESC, r.segment_id LIMIT {CONSIDERED}
 """
 _OTHERS = f"""
-SELECT r.segment_id, r.id, r.content, r.confidence, coalesce(r.producer_model, r.producer_tool, r.created_by)
+SELECT r.segment_id, r.id, r.content, coalesce(r.producer_model, r.producer_tool, r.created_by)
 FROM json_each(?) j JOIN {representations} r ON r.segment_id = j.value
 WHERE r.kind = 'transcription' AND NOT r.retracted ORDER BY r.created_at, r.id
 """
@@ -59,19 +59,19 @@ def list_disputed(
     Lines that a person wrote, chose or confirmed are left out.
     """
     raw = raw_of(conn)
-    within, given = "", []
+    within, unread_by = "", []
     if scope_id is not None:
-        within, given = (
+        within, unread_by = (
             "AND r.document_id IN (SELECT value FROM json_each(?))",
             [json_text(pages_under(conn, [scope_id]))],
         )
-    rows = raw.execute(_LEAST_SURE.format(within=within), given).fetchall()
+    rows = raw.execute(_LEAST_SURE.format(within=within), unread_by).fetchall()
     counting = {
-        line: one
-        for line, one in counting_of_segments(conn, [line for line, _ in rows]).items()
-        if one.basis == UNDECIDED
+        line: counted
+        for line, counted in counting_of_segments(conn, [line for line, _ in rows]).items()
+        if counted.basis == UNDECIDED
     }
-    confirmed = confirmed_by_persons(conn, [one.representation_id for one in counting.values()])
+    confirmed = confirmed_by_persons(conn, [counted.representation_id for counted in counting.values()])
     lines = [
         {
             "document_id": page,
@@ -82,12 +82,13 @@ def list_disputed(
         for line, page in rows
         if line in counting and counting[line].representation_id not in confirmed
     ]
+    _add_expected(conn, lines)
     _add_disagreement(raw, lines)
     _add_rare_words(engine, conn, lines)
-    ranked = sorted(lines, key=lambda one: (-_help(one), one["segment_id"]))
+    ranked = sorted(lines, key=lambda line: (-_help(line), line["segment_id"]))
     part = [
-        {**one, "picture": f"/api/segments/{one['segment_id']}/picture"}
-        for one in ranked[offset : offset + limit]
+        {**line, "picture": f"/api/segments/{line['segment_id']}/picture"}
+        for line in ranked[offset : offset + limit]
     ]
     return {"items": part, "count": len(part), "limit": limit, "offset": offset}
 
@@ -99,32 +100,46 @@ def _help(line: dict[str, Any]) -> float:
     )
 
 
+def _add_expected(conn: Connection, lines: Sequence[dict[str, Any]]) -> None:
+    """Say of how many characters the reader expects to be wrong: by its confidence in the line, and where it said how probable
+    each letter is, the mean of that and their sum, which is nearer the truth than either (`benchmarks.error_finding`).
+    """
+    ids = [line["reading_id"] for line in lines]
+    sure: dict[str, float | None] = dict(raw_of(conn).execute(SURE, (json_text(ids),)).fetchall())
+    placed = stored_places(conn, ids)
+    for line in lines:
+        line["confidence"] = confidence = sure.get(line["reading_id"])
+        line["expected"] = (1 - (UNKNOWN if confidence is None else confidence)) * len(line["text"])
+        letters = placed[line["reading_id"]].places.letters if line["reading_id"] in placed else ()
+        doubts = [1 - letter.probability for letter in letters if letter.probability is not None]
+        if doubts:
+            line["expected"] = (line["expected"] + sum(doubts)) / 2
+
+
 def _add_disagreement(raw: Any, lines: Sequence[dict[str, Any]]) -> None:
     from rapidfuzz.distance import Levenshtein
 
-    read: dict[str, dict[str, tuple[str, str, float | None]]] = defaultdict(dict)
-    for segment_id, identity, content, confidence, maker in raw.execute(
-        _OTHERS, (json_text([one["segment_id"] for one in lines]),)
+    read: dict[str, dict[str, tuple[str, str]]] = defaultdict(dict)
+    for segment_id, identity, content, maker in raw.execute(
+        _OTHERS, (json_text([line["segment_id"] for line in lines]),)
     ):
-        read[segment_id][maker] = (identity, content, confidence)
-    said = {
+        read[segment_id][maker] = (identity, content)
+    verdict_by_reading = {
         target: (verdict, correction)
         for target, verdict, correction in raw.execute(
-            _DISPUTED, (json_text([one["reading_id"] for one in lines]),)
+            _DISPUTED, (json_text([line["reading_id"] for line in lines]),)
         )
     }
     for line in lines:
-        others = read[line["segment_id"]].values()
-        own = next((one for one in others if one[0] == line["reading_id"]), None)
-        line["confidence"] = None if own is None else own[2]
-        sure = UNKNOWN if line["confidence"] is None else line["confidence"]
-        line["expected"] = (1 - sure) * len(line["text"])
+        others, text = read[line["segment_id"]].values(), normalise(line["text"])
         distances = [
-            Levenshtein.distance(line["text"], one[1]) for one in others if one[0] != line["reading_id"]
+            Levenshtein.distance(text, normalise(other[1]))
+            for other in others
+            if other[0] != line["reading_id"]
         ]
-        verdict, correction = said.get(line["reading_id"], ("", None))
+        verdict, correction = verdict_by_reading.get(line["reading_id"], ("", None))
         if verdict == "correct" and correction is not None:
-            distances.append(Levenshtein.distance(line["text"], correction))
+            distances.append(Levenshtein.distance(text, normalise(correction)))
         elif verdict == "reject":
             distances.append(len(line["text"]))
         line["disagreement"] = min(len(line["text"]), max(distances, default=0))
@@ -140,20 +155,22 @@ def _add_rare_words(engine: Engine, conn: Connection, lines: Sequence[dict[str, 
     listed = sorted({folded for folded in words.values() if len(folded) > 2 and " " not in folded})[
         :MOST_RARE
     ]
-    there = pages.of(listed) if confusions else {}
+    pages_with_word = pages.of(listed) if confusions else {}
     rare = {}
     for word, folded in words.items():
-        if folded in there and len(there[folded]) <= RARE:
-            others = {fold_letters(other) for one in confusions for other in mendings_of(word, one)} - {
+        if folded in pages_with_word and len(pages_with_word[folded]) <= RARE:
+            others = {
+                fold_letters(other) for confusion in confusions for other in mendings_of(word, confusion)
+            } - {
                 folded,
                 "",
             }
-            rare[word] = [one for one in others if " " not in one]
+            rare[word] = [mending for mending in others if " " not in mending]
     known = pages.of(sorted({other for others in rare.values() for other in others}))
     doubtful = {word for word, others in rare.items() if any(len(known[other]) > RARE for other in others)}
     in_lines = Counter(
-        word for line in lines for word in {one.word for one in words_in(line["text"])} if word in doubtful
+        word for line in lines for word in {word.word for word in words_in(line["text"])} if word in doubtful
     )
     for line in lines:
-        line["rare"] = sorted({one.word for one in words_in(line["text"])} & doubtful)
+        line["rare"] = sorted({word.word for word in words_in(line["text"])} & doubtful)
         line["shared"] = sum(in_lines[word] - 1 for word in line["rare"])

@@ -66,28 +66,28 @@ def population(conn: Connection, pages: Sequence[str], reader: str | None) -> It
 def _that_count(conn: Connection, pages: Sequence[str]) -> Iterator[PageOfLines]:
     raw, listed = raw_of(conn), json_text(list(pages))
     read: dict[tuple[str, str], tuple[Any, ...]] = {}
-    for segment_id, content, *made in raw.execute(_READ, (listed,)):
-        read[segment_id, content] = tuple(made)
+    for segment_id, content, *makers in raw.execute(_READ, (listed,)):
+        read[segment_id, content] = tuple(makers)
     line_of = dict(raw.execute(_LINE_OF_WORD, (listed,)).fetchall())
     for document_id, text, spans, fingerprint in raw.execute(_TEXTS, (listed,)).fetchall():
         parts: dict[str, list[tuple[str, tuple[Any, ...]]]] = defaultdict(list)
         for segment_id, start, end in orjson.loads(spans):
             words = text[start:end]
-            made = read.get((segment_id, words), (None, None, None, False))
-            parts[line_of.get(segment_id, segment_id)].append((words, made))
+            makers = read.get((segment_id, words), (None, None, None, False))
+            parts[line_of.get(segment_id, segment_id)].append((words, makers))
         lines = [_join_words(segment_id, of_line) for segment_id, of_line in parts.items()]
         if lines:
             yield PageOfLines(document_id, lines, fingerprint)
 
 
 def _join_words(segment_id: str, parts: Sequence[tuple[str, tuple[Any, ...]]]) -> TextLine:
-    sure = [made[0] for _, made in parts if made[0] is not None]
+    sure = [maker[0] for _, maker in parts if maker[0] is not None]
     return TextLine(
         segment_id,
         " ".join(words for words, _ in parts),
         min(sure) if sure else None,
-        frozenset(name for _, made in parts for name in made[1:3] if name),
-        all(made[3] for _, made in parts),
+        frozenset(name for _, maker in parts for name in maker[1:3] if name),
+        all(maker[3] for _, maker in parts),
     )
 
 
@@ -108,14 +108,14 @@ def _of_reader(conn: Connection, pages: Sequence[str], reader: str) -> Iterator[
 
 
 def without_taught(
-    conn: Connection, found: Sequence[PageOfLines], taught: Mapping[str, Collection[str]]
+    conn: Connection, pages: Sequence[PageOfLines], taught: Mapping[str, Collection[str]]
 ) -> tuple[list[PageOfLines], int]:
-    """Return *found* without the lines whose text taught the reader that read them, and how many these are: a line that a
+    """Return *pages* without the lines whose text taught the reader that read them, and how many these are: a line that a
     model was taught, one that lies in its place in another pass, and all of a page it was taught as a whole.
     """
-    named = {one for ids in taught.values() for one in ids}
+    named = {page_id for ids in taught.values() for page_id in ids}
     if not named:
-        return list(found), 0
+        return list(pages), 0
     raw = raw_of(conn)
     boxes: dict[str, dict[str, list[tuple[float, ...]]]] = {}
     for model, ids in taught.items():
@@ -123,7 +123,7 @@ def without_taught(
         for document_id, *box in raw.execute(_TAUGHT_BOXES, (json_text(sorted(ids)),)):
             of_model[document_id].append(tuple(box))
     touched = {document_id for of_model in boxes.values() for document_id in of_model}
-    lines = [line.segment_id for page in found if page.document_id in touched for line in page.lines]
+    lines = [line.segment_id for page in pages if page.document_id in touched for line in page.lines]
     place = {
         row[0]: tuple(row[1:])
         for row in raw.execute(
@@ -144,13 +144,13 @@ def without_taught(
                 return True
         return False
 
-    left, out = [], 0
-    for page in found:
-        kept = [line for line in page.lines if not is_taught(page.document_id, line)]
-        out += len(page.lines) - len(kept)
-        if kept:
-            left.append(page._replace(lines=kept))
-    return left, out
+    remaining, out = [], 0
+    for page in pages:
+        untaught = [line for line in page.lines if not is_taught(page.document_id, line)]
+        out += len(page.lines) - len(untaught)
+        if untaught:
+            remaining.append(page._replace(lines=untaught))
+    return remaining, out
 
 
 def _holds_middle(box: Sequence[float], other: Sequence[float]) -> bool:

@@ -39,7 +39,8 @@ NEWEST = 300
 LEAST = 0.5
 """How probable a proposal is, where nothing else is asked: below, most are wrong."""
 TRIED = 2
-"""Of how many places of one misreading a person is asked before the others are offered."""
+"""Of how many places of one misreading a person is asked first; of as many more, for each that was accepted and not outweighed by
+one that was rejected."""
 ASKED = 12
 """How many of them are followed where no line is named."""
 MOST_PAIRS = 200
@@ -67,7 +68,7 @@ _SCANNED = f"SELECT document_id FROM {page_texts} WHERE instr(' ' || words || ' 
 _TEXTS = (
     f"SELECT document_id, text, spans FROM {page_texts} WHERE document_id IN (SELECT value FROM json_each(?))"
 )
-_SURE = f"SELECT id, confidence FROM {representations} WHERE id IN (SELECT value FROM json_each(?))"
+SURE = f"SELECT id, confidence FROM {representations} WHERE id IN (SELECT value FROM json_each(?))"
 _REJECTED = f"SELECT segment_id, read, proposed FROM {rejections}"
 
 
@@ -101,7 +102,7 @@ def list_proposals(
     offset: Annotated[int, Query(ge=0, le=10_000)] = 0,
 ) -> dict[str, Any]:
     """The best first. Lines that a person wrote or confirmed, and what was rejected, are not offered; of a misreading that was
-    corrected once, a few are, and the others once one of these was accepted. With `ink`, each says how much likelier the ink of the line is
+    corrected once, a few are, and more for each of these that was accepted and none for those that were not. With `ink`, each says how much likelier the ink of the line is
     under the proposed text, as the hand reader sees it; those that no time was left for, or that it cannot tell, have null
     there and are weighed without.
     """
@@ -116,33 +117,44 @@ def list_proposals(
     experience = Experience((old, new) for _, old, new in newest)
     pages = PagesOfWords(engine, conn)
     pairs = _weighed_pairs(raw, pages, followed, experience)
-    found = _in_lines(conn, pages, pairs, experience, {line for line, *_ in followed})
-    found.sort(key=_best_first)
-    if ink and found:
-        _weigh_by_ink(engine, library, conn, principal, found[:INKED])
-    found = sorted((one for one in found if one["probability"] >= least), key=_best_first)
-    found = list(_tried_first(found, experience))
-    part = found[offset : offset + limit]
-    return {"items": part, "count": len(part), "more": len(found) > offset + len(part)}
+    proposals = _in_lines(conn, pages, pairs, experience, {line for line, *_ in followed})
+    proposals.sort(key=_best_first)
+    if ink and proposals:
+        _weigh_by_ink(engine, library, conn, principal, proposals[:INKED])
+    proposals = sorted(
+        (proposal for proposal in proposals if proposal["probability"] >= least), key=_best_first
+    )
+    proposals = list(_tried_first(proposals, experience, times_rejected(conn)))
+    part = proposals[offset : offset + limit]
+    return {"items": part, "count": len(part), "more": len(proposals) > offset + len(part)}
 
 
-def _best_first(one: Mapping[str, Any]) -> tuple[float, str, int]:
-    return -one["probability"], one["segment_id"], one["char_start"]
+def _best_first(proposal: Mapping[str, Any]) -> tuple[float, str, int]:
+    return -proposal["probability"], proposal["segment_id"], proposal["char_start"]
 
 
-def _tried_first(found: Sequence[dict[str, Any]], experience: Experience) -> Iterator[dict[str, Any]]:
-    """Yield the proposals, but of a word that was corrected once only a few: the others once one of these was accepted."""
-    shown: Counter[WordChange] = Counter()
-    for one in found:
-        change = WordChange(one["read"], one["proposed"])
-        shown[change] += 1
-        if shown[change] <= TRIED or experience.pairs[change] > 1:
-            yield one
+def _tried_first(
+    proposals: Sequence[dict[str, Any]], experience: Experience, rejected: Counter[tuple[str, str]]
+) -> Iterator[dict[str, Any]]:
+    """Yield the proposals, but of one misreading only a few, and more the more of these were accepted."""
+    times_shown: Counter[WordChange] = Counter()
+    for proposal in proposals:
+        change = WordChange(proposal["read"], proposal["proposed"])
+        times_shown[change] += 1
+        accepted = max(0, experience.pairs[change] - 1)
+        if times_shown[change] <= TRIED * (1 + accepted - rejected[change]):
+            yield proposal
 
 
 def newest_corrections(conn: Connection) -> list[Any]:
     """Return the newest corrections by persons: line, what was read, what they wrote."""
     return raw_of(conn).execute(_CORRECTIONS.format(which="", most=NEWEST)).fetchall()
+
+
+def times_rejected(conn: Connection) -> Counter[tuple[str, str]]:
+    """Return in how many lines each word, and what was proposed for it, was said to be right."""
+    rejected = set(raw_of(conn).execute(_REJECTED).fetchall())
+    return Counter((read, proposed) for _, read, proposed in rejected)
 
 
 class PagesOfWords:
@@ -156,13 +168,13 @@ class PagesOfWords:
         """Return the pages of each of *words*, at most `MOST_PAGES`."""
         new = [word for word in dict.fromkeys(words) if word not in self._known]
         if new:
-            found = self._engine.points.ask_first(armarium_checking_pages_with, self._conn, new, MOST_PAGES)
-            if found is None:
+            pages = self._engine.points.ask_first(armarium_checking_pages_with, self._conn, new, MOST_PAGES)
+            if pages is None:
                 raw = raw_of(self._conn)
-                found = {
+                pages = {
                     word: [row[0] for row in raw.execute(_SCANNED, (f" {word} ", MOST_PAGES))] for word in new
                 }
-            self._known |= {word: found.get(word, ()) for word in new}
+            self._known |= {word: pages.get(word, ()) for word in new}
         return self._known
 
 
@@ -172,30 +184,30 @@ def _weighed_pairs(
     """Return the pairs of words that the corrections lead to, the likeliest first: those that were corrected themselves, and
     words in which the same confusion leads to a word that stands elsewhere.
     """
-    found: dict[tuple[str, str, Any], _Pair] = {}
+    pairs: dict[tuple[str, str, Any], _Pair] = {}
     for line, old, new in followed:
         for change in word_changes(old, new):
             wrong, right = fold_letters(change.wrong), fold_letters(change.right)
             for pair in _pairs_of(raw, line, change, wrong, right):
-                found.setdefault((pair.read, pair.meant, pair.confusion), pair)
-    ordered = sorted(found.values(), key=lambda one: (not one.is_word, one.read, one.meant))
+                pairs.setdefault((pair.read, pair.meant, pair.confusion), pair)
+    ordered = sorted(pairs.values(), key=lambda pair: (not pair.is_word, pair.read, pair.meant))
     weighed: list[tuple[float, _Pair]] = []
     for first in range(0, len(ordered), MOST_PAIRS):
         some = ordered[first : first + MOST_PAIRS]
-        there = pages.of([word for pair in some for word in (pair.read, pair.meant)])
+        pages_with_word = pages.of([word for pair in some for word in (pair.read, pair.meant)])
         for pair in some:
-            if there[pair.read] and (pair.is_word or there[pair.meant]):
+            if pages_with_word[pair.read] and (pair.is_word or pages_with_word[pair.meant]):
                 change = pair.change
-                evidence = _evidence(pair, there, experience, change.wrong, change.right, None, 0)
+                evidence = _evidence(pair, pages_with_word, experience, change.wrong, change.right, None, 0)
                 weighed.append((evidence.odds(), pair))
         if len(weighed) >= MOST_PAIRS:
             break
-    return sorted(weighed[:MOST_PAIRS], key=lambda one: -one[0])
+    return sorted(weighed[:MOST_PAIRS], key=lambda weighed_pair: -weighed_pair[0])
 
 
 def _evidence(
     pair: _Pair,
-    there: Mapping[str, Sequence[str]],
+    pages_with_word: Mapping[str, Sequence[str]],
     experience: Experience,
     word: str,
     proposed: str,
@@ -207,8 +219,8 @@ def _evidence(
         wrong=wrong,
         right=right,
         same_word=experience.pairs[WordChange(word, proposed)] > 0,
-        as_read=len(there[pair.read]),
-        as_meant=len(there[pair.meant]),
+        as_read=len(pages_with_word[pair.read]),
+        as_meant=len(pages_with_word[pair.meant]),
         written_as_read=experience.written[word],
         written_as_meant=experience.written[proposed],
         confidence=confidence,
@@ -243,15 +255,15 @@ def _in_lines(
 ) -> list[dict[str, Any]]:
     """Return the places of the pairs in lines whose text no person has decided."""
     by_word: dict[str, list[_Pair]] = defaultdict(list)
-    wanted: dict[str, None] = {}
+    wanted_pages: dict[str, None] = {}
     for _, pair in pairs:
         by_word[pair.read].append(pair)
-        if len(wanted) < LOOKED_AT:
-            wanted.update(dict.fromkeys(pages.of((pair.read,))[pair.read]))
+        if len(wanted_pages) < LOOKED_AT:
+            wanted_pages.update(dict.fromkeys(pages.of((pair.read,))[pair.read]))
     raw = raw_of(conn)
     places: list[tuple[str, str, int, int, str, str, _Pair]] = []
     folded: dict[str, str] = {}
-    for document_id, text, spans in raw.execute(_TEXTS, (json_text(list(wanted)),)):
+    for document_id, text, spans in raw.execute(_TEXTS, (json_text(list(wanted_pages)),)):
         placed = orjson.loads(spans)
         # Most lines have none of the words: they are folded all at once, and not parted into words as they are written.
         plain = fold_lines([text[start:end] for _, start, end in placed])
@@ -265,22 +277,21 @@ def _in_lines(
                 if known is None:
                     known = folded[word] = fold_letters(word)
                 for pair in by_word.get(known, ()):
-                    proposed = _mend_word(word, pair)
+                    proposed = _mend_word(word, pair, experience)
                     if proposed is not None and proposed != word:
                         places.append((document_id, segment_id, first, last, word, proposed, pair))
                         break
     return _offers_of(conn, places, pages, experience)
 
 
-def _mend_word(word: str, pair: _Pair) -> str | None:
+def _mend_word(word: str, pair: _Pair, experience: Experience) -> str | None:
     """Return what stands there if *word*, as it is written, is the pair's misreading."""
     if word == pair.change.wrong:
         return pair.change.right
     if pair.confusion is None:
         return None
-    return next(
-        (other for other in mendings_of(word, pair.confusion) if fold_letters(other) == pair.meant), None
-    )
+    mended = (other for other in mendings_of(word, pair.confusion) if fold_letters(other) == pair.meant)
+    return next((experience.spell(other, pair.meant, fold_letters) for other in mended), None)
 
 
 def _offers_of(
@@ -290,34 +301,44 @@ def _offers_of(
     experience: Experience,
 ) -> list[dict[str, Any]]:
     counting = counting_of_segments(conn, {place[1] for place in places})
-    open_ones = {line: one for line, one in counting.items() if one.basis == UNDECIDED}
-    confirmed = confirmed_by_persons(conn, [one.representation_id for one in open_ones.values()])
+    open_ones = {line: counted for line, counted in counting.items() if counted.basis == UNDECIDED}
+    confirmed = confirmed_by_persons(conn, [reading.representation_id for reading in open_ones.values()])
     raw = raw_of(conn)
-    ids = json_text([one.representation_id for one in open_ones.values()])
-    sure: dict[str, float | None] = dict(raw.execute(_SURE, (ids,)).fetchall())
+    ids = json_text([reading.representation_id for reading in open_ones.values()])
+    sure: dict[str, float | None] = dict(raw.execute(SURE, (ids,)).fetchall())
     rejected = set(raw.execute(_REJECTED).fetchall())
-    times = Counter((read, proposed) for _, read, proposed in rejected)
-    found = []
+    times = times_rejected(conn)
+    offers = []
     for document_id, segment_id, first, last, word, proposed, pair in places:
-        shown = open_ones.get(segment_id)
-        if shown is None or shown.representation_id in confirmed or shown.text[first:last] != word:
+        open_reading = open_ones.get(segment_id)
+        if (
+            open_reading is None
+            or open_reading.representation_id in confirmed
+            or open_reading.text[first:last] != word
+        ):
             continue
         if (segment_id, word, proposed) in rejected:
             continue
-        there = pages.of((pair.read, pair.meant))
+        pages_with_word = pages.of((pair.read, pair.meant))
         evidence = _evidence(
-            pair, there, experience, word, proposed, sure.get(shown.representation_id), times[word, proposed]
+            pair,
+            pages_with_word,
+            experience,
+            word,
+            proposed,
+            sure.get(open_reading.representation_id),
+            times[word, proposed],
         )
-        found.append(
+        offers.append(
             {
                 "document_id": document_id,
                 "segment_id": segment_id,
-                "reading_id": shown.representation_id,
+                "reading_id": open_reading.representation_id,
                 "char_start": first,
                 "char_end": last,
                 "read": word,
                 "proposed": proposed,
-                "text": shown.text,
+                "text": open_reading.text,
                 "probability": as_probability(evidence.odds()),
                 "ink": None,
                 "picture": f"/api/segments/{segment_id}/picture",
@@ -326,7 +347,7 @@ def _offers_of(
                 "right": pair.change.right,
             }
         )
-    return found
+    return offers
 
 
 def _weigh_by_ink(
@@ -335,15 +356,15 @@ def _weigh_by_ink(
     """Weigh proposals by what the ink says, where a family can tell, and note in each what it said."""
     lines = [
         (
-            one["segment_id"],
-            one["text"],
-            one["text"][: one["char_start"]] + one["proposed"] + one["text"][one["char_end"] :],
+            item["segment_id"],
+            item["text"],
+            item["text"][: item["char_start"]] + item["proposed"] + item["text"][item["char_end"] :],
         )
-        for one in items
+        for item in items
     ]
-    said = engine.points.ask_first(
+    verdicts_of_ink = engine.points.ask_first(
         armarium_checking_ink_says, engine, library, conn, principal, lines, INK_SECONDS
     )
-    for number, likelier in (said or {}).items():
-        one = items[number]
-        one["ink"], one["probability"] = likelier, with_ink(one["probability"], likelier)
+    for number, likelier in (verdicts_of_ink or {}).items():
+        proposal = items[number]
+        proposal["ink"], proposal["probability"] = likelier, with_ink(proposal["probability"], likelier)

@@ -82,7 +82,7 @@ def error_rate(conn: Connection, sample_id: str) -> dict[str, Any]:
     pages = raw_of(conn).execute(_PAGES, (sample_id,)).fetchall()
     gone = sum(not live for *_, live, _now in pages)
     changed = _count_changed(conn, sample["reader"], pages)
-    told = {
+    statement = {
         **sample,
         "population": lines,
         "pages": len(pages) - gone,
@@ -100,7 +100,7 @@ def error_rate(conn: Connection, sample_id: str) -> dict[str, Any]:
         "changed": changed,
         "holds": not gone and not changed,
     }
-    return {**told, "stated_at": last, "statement": None if cer is None else _sentence(told, last)}
+    return {**statement, "stated_at": last, "statement": None if cer is None else _sentence(statement, last)}
 
 
 @query(
@@ -157,18 +157,18 @@ def _answers(conn: Connection, sample_id: str, policy: str) -> tuple[Any, Any, i
     persons: dict[str, None] = {}
     illegible, last = 0, None
     c = sample_lines.c
-    asked = select(sample_lines).where(
+    answered_lines = select(sample_lines).where(
         c.sample_id == sample_id, c.answered_at.is_not(None), is_live(c.document_id)
     )
-    for row in conn.execute(asked.order_by(c.answered_at, c.number)):
+    for row in conn.execute(answered_lines.order_by(c.answered_at, c.number)):
         persons[row.answered_by] = None
         last = row.answered_at
         if row.illegible:
             illegible += 1
             continue
-        found = line_errors(row.truth, row.read_text, policy)
-        characters[row.part, row.band].append(AnsweredLine(found.distance, found.characters))
-        words[row.part, row.band].append(AnsweredLine(found.word_distance, found.words))
+        errors = line_errors(row.truth, row.read_text, policy)
+        characters[row.part, row.band].append(AnsweredLine(errors.distance, errors.characters))
+        words[row.part, row.band].append(AnsweredLine(errors.word_distance, errors.words))
     return characters, words, illegible, list(persons), last
 
 
@@ -207,8 +207,8 @@ def _rates_by(
                 (document_id, page) for part, document_id, _, page, live, _ in pages if part == name and live
             ]
             if here:
-                (first, one), (last, other) = here[0], here[-1]
-                called = one if first == last else f"{one} to {other}"
+                (first, first_page), (last, last_page) = here[0], here[-1]
+                called = first_page if first == last else f"{first_page} to {last_page}"
         yield {
             "what": what,
             "name": called,
@@ -223,26 +223,28 @@ def _rates_by(
         }
 
 
-def _sentence(told: dict[str, Any], last: str | None) -> str:
+def _sentence(statement: dict[str, Any], last: str | None) -> str:
     """Return the statement of an error rate in a sentence, and in another whether it still holds."""
     way = (
-        "transcribed without sight of the reading" if told["way"] == "blind" else "compared with the reading"
+        "transcribed without sight of the reading"
+        if statement["way"] == "blind"
+        else "compared with the reading"
     )
-    words = "" if told["wer"] is None else f"; word error rate {_words_of(told['wer'])}"
-    said = (
-        f"Character error rate {_words_of(told['cer'])}{words}: estimated on {(last or '')[:10]} from {told['answered']:,} of "
-        f"{told['population']:,} lines, drawn at random with the seed {told['seed']} and {way} by {', '.join(told['persons'])}."
+    words = "" if statement["wer"] is None else f"; word error rate {_words_of(statement['wer'])}"
+    sentence = (
+        f"Character error rate {_words_of(statement['cer'])}{words}: estimated on {(last or '')[:10]} from {statement['answered']:,} of "
+        f"{statement['population']:,} lines, drawn at random with the seed {statement['seed']} and {way} by {', '.join(statement['persons'])}."
     )
-    if told["taught"]:
-        said += f" {told['taught']:,} lines that taught the reader were left out."
-    if not told["holds"]:
+    if statement["taught"]:
+        sentence += f" {statement['taught']:,} lines that taught the reader were left out."
+    if not statement["holds"]:
         why = []
-        if told["changed"]:
-            why.append(f"the text of {told['changed']:,} of its pages was read anew or corrected since")
-        if told["gone"]:
-            why.append(f"{told['gone']:,} of its pages were deleted")
-        said += f" It no longer holds: {' and '.join(why)}."
-    return said
+        if statement["changed"]:
+            why.append(f"the text of {statement['changed']:,} of its pages was read anew or corrected since")
+        if statement["gone"]:
+            why.append(f"{statement['gone']:,} of its pages were deleted")
+        sentence += f" It no longer holds: {' and '.join(why)}."
+    return sentence
 
 
 def _words_of(interval: dict[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Example, Invalid, Route, action, new_id, raw_of
+from armarium.api import ActionContext, Invalid, Route, action, new_id, raw_of
 from armarium_documents.api import require_document, require_live
 from armarium_documents.models import annotation_table
 from armarium_documents.queries.annotations import ANNOTATIONS
@@ -12,31 +12,17 @@ from armarium_documents.schemas.annotations import (
     Annotation,
     AnnotationCreateParams,
     AnnotationDeleted,
-    AnnotationDeleteParams,
     AnnotationUpdateParams,
 )
-
-
-def _create_example(ex: Example) -> dict[str, Any]:
-    page = ex.run("document.create", {"name": "Page", "doc_type": "page"})
-    return {
-        "document_id": page["id"],
-        "anchor_kind": "bbox",
-        "kind": "note",
-        "anchor": {"rect": [0.1, 0.2, 0.3, 0.05]},
-        "text": "a second hand",
-        "tags": ["hand"],
-    }
+from armarium_documents.schemas.fields import Id
 
 
 @action(
     "annotation.create",
-    params=AnnotationCreateParams,
     result=Annotation,
     summary="Annotate a place of a document: a highlight, a note, a rating, ink.",
     route=Route("POST", "/api/annotations"),
     words="Annotated {document_id|a document}",
-    example=_create_example,
 )
 def create(ctx: ActionContext, p: AnnotationCreateParams) -> dict[str, Any]:
     """Raises NotFound for an unknown document or note, Conflict in the Trash, Forbidden by a lock, Invalid for
@@ -49,24 +35,17 @@ def create(ctx: ActionContext, p: AnnotationCreateParams) -> dict[str, Any]:
     return ANNOTATIONS.insert(ctx.conn, row)
 
 
-def _update_example(ex: Example) -> dict[str, Any]:
-    made = ex.run("annotation.create", _create_example(ex))
-    return {"annotation_id": made["id"], "text": "a third hand", "tags": None, "color": "#aa0000"}
-
-
 @action(
     "annotation.update",
-    params=AnnotationUpdateParams,
     result=Annotation,
     summary="Change an annotation; a field left out stays, null clears it.",
     route=Route("PATCH", "/api/annotations/{annotation_id}"),
     words="Changed an annotation of {}",
-    example=_update_example,
 )
 def update(ctx: ActionContext, p: AnnotationUpdateParams) -> dict[str, Any]:
     """Raises NotFound, Conflict when the document is in the Trash, Forbidden by a lock, Invalid as `create`."""
-    found = ANNOTATIONS.require(ctx.conn, p.annotation_id)
-    require_live(ctx.conn, found["document_id"])
+    annotation = ANNOTATIONS.require(ctx.conn, p.annotation_id)
+    require_live(ctx.conn, annotation["document_id"])
     # An anchor and targets are replaced as a whole, with their defaults filled in, as `create` stores them.
     changes = p.model_dump(include=p.model_fields_set - {"annotation_id"})
     if changes.get("kind", "") is None:
@@ -76,37 +55,31 @@ def update(ctx: ActionContext, p: AnnotationUpdateParams) -> dict[str, Any]:
     for name, empty in (("targets", []), ("tags", []), ("metadata", {})):
         if changes.get(name, empty) is None:
             changes[name] = empty
-    row = found | changes
+    row = annotation | changes
     _check(ctx, row)
     if changes:
         changes = {name: row[name] for name in changes}
         ctx.conn.execute(
             annotation_table.update().where(annotation_table.c.id == p.annotation_id).values(changes)
         )
-    _say(ctx, p.annotation_id, found["document_id"])
+    _say(ctx, p.annotation_id, annotation["document_id"])
     return ANNOTATIONS.require(ctx.conn, p.annotation_id)
-
-
-def _delete_example(ex: Example) -> dict[str, Any]:
-    return {"annotation_id": ex.run("annotation.create", _create_example(ex))["id"]}
 
 
 @action(
     "annotation.delete",
-    params=AnnotationDeleteParams,
     result=AnnotationDeleted,
     summary="Remove an annotation.",
     route=Route("DELETE", "/api/annotations/{annotation_id}"),
     words="Removed an annotation of {}",
-    example=_delete_example,
 )
-def delete(ctx: ActionContext, p: AnnotationDeleteParams) -> dict[str, Any]:
+def delete(ctx: ActionContext, annotation_id: Id) -> dict[str, Any]:
     """Raises NotFound, Conflict when the document is in the Trash, Forbidden by a lock."""
-    found = ANNOTATIONS.require(ctx.conn, p.annotation_id)
-    require_live(ctx.conn, found["document_id"])
-    ANNOTATIONS.delete(ctx.conn, p.annotation_id)
-    _say(ctx, p.annotation_id, found["document_id"])
-    return {"status": "deleted", "id": p.annotation_id}
+    annotation = ANNOTATIONS.require(ctx.conn, annotation_id)
+    require_live(ctx.conn, annotation["document_id"])
+    ANNOTATIONS.delete(ctx.conn, annotation_id)
+    _say(ctx, annotation_id, annotation["document_id"])
+    return {"status": "deleted", "id": annotation_id}
 
 
 def _say(ctx: ActionContext, annotation_id: str, document_id: str) -> None:

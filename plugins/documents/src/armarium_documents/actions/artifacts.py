@@ -7,10 +7,10 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from armarium.api import ActionContext, Conflict, Example, Invalid, RowRule, action, new_id
+from armarium.api import ActionContext, Conflict, Invalid, RowRule, action, new_id
 from armarium_documents.api import artifacts, require_live
-from armarium_documents.queries.box_order import in_reading_order, writing_of
 from armarium_documents.queries.files import ARTIFACTS
+from armarium_documents.queries.regions import in_reading_order, writing_of
 from armarium_documents.schemas.artifacts import (
     AddRegion,
     ArtifactCreateParams,
@@ -68,10 +68,7 @@ def _not_a_reader() -> Invalid:
 
 # When the boxes become segments, an artifact with these marks takes precedence over the work of all readers.
 _OF_THE_FILE: RowRule[ArtifactCreateParams] = RowRule(
-    "artifact",
-    "run",
-    refusal=_not_a_reader,
-    sent=lambda p: TEXT_LAYER in _providers(_marks_of(p)),
+    "artifact", "run", refusal=_not_a_reader, sent=lambda p: TEXT_LAYER in _providers(_marks_of(p))
 )
 """Only a job of the engine says that a text is the file's own; what it said is taken back and done again by anybody."""
 
@@ -85,29 +82,12 @@ _OF_A_PERSON: RowRule[ArtifactCreateParams] = RowRule(
 """What a machine found is no person's, and what a person drew no machine takes back or puts back."""
 
 
-def _create_example(ex: Example) -> dict[str, Any]:
-    note = ex.run("document.create", {"name": "Page", "doc_type": "page"})
-    boxes = [
-        {"bbox": [0.1, 0.1, 0.2, 0.05], "text": "Muy"},
-        {"bbox": [0.35, 0.1, 0.3, 0.05], "text": "señor"},
-        {"bbox": [0.7, 0.1, 0.2, 0.05], "text": "mío"},
-    ]
-    return {
-        "document_id": note["id"],
-        "artifact_type": "transcription",
-        "content": "Muy señor mío",
-        "ocr_geometry": {"provider": "rapidocr", "boxes": boxes},
-    }
-
-
 @action(
     "artifact.create",
-    params=ArtifactCreateParams,
     result=Artifact,
     summary="Store what a step made of a document: a text with its boxes, keywords, a score.",
     words="Stored a result of {document_id|a document}",
     rules=(_OF_THE_FILE, _OF_A_PERSON),
-    example=_create_example,
 )
 def create(ctx: ActionContext, p: ArtifactCreateParams) -> dict[str, Any]:
     """Raises NotFound for an unknown document or source artifact, Conflict in the Trash, Forbidden by a lock."""
@@ -116,12 +96,12 @@ def create(ctx: ActionContext, p: ArtifactCreateParams) -> dict[str, Any]:
         ARTIFACTS.require(ctx.conn, p.source_artifact_id)
     alike = (artifacts.c.document_id == p.document_id, artifacts.c.artifact_type == p.artifact_type)
     last = ctx.conn.execute(select(func.max(artifacts.c.sequence)).where(*alike)).scalar() or 0
-    given = p.model_dump()
-    if given["ocr_geometry"] is not None:
-        given["ocr_geometry"]["curation_log"] = []
+    fields = p.model_dump()
+    if fields["ocr_geometry"] is not None:
+        fields["ocr_geometry"]["curation_log"] = []
     row = {
         "id": new_id(),
-        **given,
+        **fields,
         "version": 1,
         "sequence": last + 1,
         "reviewed": False,
@@ -135,36 +115,29 @@ def create(ctx: ActionContext, p: ArtifactCreateParams) -> dict[str, Any]:
     return ARTIFACTS.require(ctx.conn, row["id"])
 
 
-def _edit_example(ex: Example) -> dict[str, Any]:
-    made = ex.run("artifact.create", _create_example(ex))
-    return {"artifact_id": made["id"], "edit": {"op": "combine", "indices": [0, 1]}}
-
-
 @action(
     "artifact.edit_regions",
-    params=EditRegionsParams,
     result=ArtifactEdited,
     summary="Move, delete, add or combine the boxes of an artifact; each edit is recorded in its curation log.",
     words="Changed boxes of an older result of {}",
-    example=_edit_example,
 )
 def edit_regions(ctx: ActionContext, p: EditRegionsParams) -> dict[str, Any]:
     """Raises NotFound for an unknown artifact, Invalid for an unknown index, Conflict when its boxes became segments."""
-    found = ARTIFACTS.require(ctx.conn, p.artifact_id)
-    require_live(ctx.conn, found["document_id"])
-    if found["geometry_superseded_by_pass_id"] is not None:
+    artifact = ARTIFACTS.require(ctx.conn, p.artifact_id)
+    require_live(ctx.conn, artifact["document_id"])
+    if artifact["geometry_superseded_by_pass_id"] is not None:
         raise Conflict(
             "The boxes of this artifact became segments and are frozen. Edit the segments of pass "
-            f"{found['geometry_superseded_by_pass_id']} instead.",
+            f"{artifact['geometry_superseded_by_pass_id']} instead.",
             code="geometry_frozen",
-            pass_id=found["geometry_superseded_by_pass_id"],
+            pass_id=artifact["geometry_superseded_by_pass_id"],
         )
-    geometry = found["ocr_geometry"]
+    geometry = artifact["ocr_geometry"]
     if geometry is None:
         if not isinstance(p.edit, AddRegion):
             raise Invalid("This artifact has no boxes yet. Add one first.", code="unknown_index")
         geometry = {
-            "text": found["content"] or "",
+            "text": artifact["content"] or "",
             "provider": USER if ctx.principal.kind == "person" else ctx.principal.provenance_kind,
             "model": None,
             "rendition_id": None,
@@ -173,7 +146,7 @@ def edit_regions(ctx: ActionContext, p: EditRegionsParams) -> dict[str, Any]:
             "metadata": {},
         }
     boxes: list[dict[str, Any]] = geometry["boxes"]
-    touched = _edit(ctx, found["document_id"], boxes, p.edit)
+    touched = _edit(ctx, artifact["document_id"], boxes, p.edit)
     geometry.setdefault("curation_log", []).append(
         {
             "at": ctx.now,
@@ -186,10 +159,10 @@ def edit_regions(ctx: ActionContext, p: EditRegionsParams) -> dict[str, Any]:
     ctx.conn.execute(
         artifacts.update()
         .where(artifacts.c.id == p.artifact_id)
-        .values(ocr_geometry=geometry, version=found["version"] + 1)
+        .values(ocr_geometry=geometry, version=artifact["version"] + 1)
     )
-    ctx.target(p.artifact_id, found["document_id"])
-    ctx.note_changes(document_ids=[found["document_id"]], artifact_ids=[p.artifact_id])
+    ctx.target(p.artifact_id, artifact["document_id"])
+    ctx.note_changes(document_ids=[artifact["document_id"]], artifact_ids=[p.artifact_id])
     return {**ARTIFACTS.require(ctx.conn, p.artifact_id), "geometry": geometry}
 
 
@@ -219,8 +192,8 @@ def _edit(
             raise Invalid("Combine needs at least two different boxes.", code="unknown_index")
         parts = [boxes[index] for index in indices]
         writing = writing_of(ctx.engine, ctx.project, ctx.conn, document_id, parts)
-        one = _combine_boxes(in_reading_order(parts, writing)) | by
-        boxes[indices[0]] = one
+        combined = _combine_boxes(in_reading_order(parts, writing)) | by
+        boxes[indices[0]] = combined
         indices_to_drop = indices[1:]
     else:
         indices_to_drop = indices

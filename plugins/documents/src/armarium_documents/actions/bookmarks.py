@@ -4,29 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Example, Route, action
+from armarium.api import ActionContext, Route, action
 from armarium_documents.api import document, documents, require_live, require_parent
 from armarium_documents.errors import alias_of_alias
 from armarium_documents.new_nodes import new_row
 from armarium_documents.queries.tree import require_depth
-from armarium_documents.schemas.bookmarks import BookmarkCreate
-from armarium_documents.schemas.documents import Document
-
-
-def _example(ex: Example) -> dict[str, Any]:
-    letters = ex.run("document.create", {"name": "Letters"})
-    shelf = ex.run("document.create", {"name": "Read next"})
-    return {"target_id": letters["id"], "parent_id": shelf["id"], "name": "The letters"}
+from armarium_documents.schemas.documents import BookmarkCreate, Document
 
 
 @action(
     "bookmark.create",
-    params=BookmarkCreate,
     result=Document,
     summary="Bookmark a document: a node that points at it and is resolved when it is read.",
     route=Route("POST", "/api/bookmarks", status=201),
     words="Bookmarked {target_id|a document}",
-    example=_example,
 )
 def create(ctx: ActionContext, p: BookmarkCreate) -> dict[str, Any]:
     """Raises NotFound or Conflict for a target or parent missing or in the Trash, Invalid for an alias."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from armarium.api import ActionContext, Conflict, Example, Route, action, raw_of
+from armarium.api import ActionContext, Conflict, Route, action, raw_of
 from armarium_documents.actions.documents import require_prototype
 from armarium_documents.api import document, documents, require_live
 from armarium_documents.errors import no_proposal, proposal_decided
@@ -16,12 +16,12 @@ from armarium_documents.schemas.classifications import (
     Classification,
     ClassificationCreateParams,
     ClassificationDeleted,
-    ClassificationDeleteParams,
     ClassificationUpdateParams,
-    DecideKindParams,
     KindAnswer,
     ProposeKindParams,
+    PrototypeKey,
 )
+from armarium_documents.schemas.fields import Id
 
 _BUILTIN: tuple[dict[str, Any], ...] = (
     {"key": "bookmark", "label": "Bookmark"},
@@ -59,8 +59,8 @@ _BUILTIN: tuple[dict[str, Any], ...] = (
 
 def seed_prototypes(ctx: ActionContext) -> None:
     """Give a new project the prototypes that come with every project."""
-    for made in _BUILTIN:
-        parsed = ClassificationCreateParams.model_validate(made)
+    for prototype in _BUILTIN:
+        parsed = ClassificationCreateParams.model_validate(prototype)
         ctx.conn.execute(classifications.insert().values(_row(ctx, parsed, builtin=True)))
 
 
@@ -68,20 +68,12 @@ def _row(ctx: ActionContext, p: ClassificationCreateParams, *, builtin: bool) ->
     return {**p.model_dump(), "builtin": builtin, "created_at": ctx.now, "updated_at": ctx.now}
 
 
-def _create_example(ex: Example) -> dict[str, Any]:
-    ex.run("classification.create", {"key": "act", "label": "Act"})
-    declared = {"key": "testator", "label": "Testator", "type": "text", "renderer": "person"}
-    return {"key": "will", "label": "Will", "parent_key": "act", "declarations": [declared]}
-
-
 @action(
     "classification.create",
-    params=ClassificationCreateParams,
     result=Classification,
     summary="Declare a prototype: a kind of document with the attributes it has.",
     route=Route("POST", "/api/classifications"),
     words="Declared a kind of document",
-    example=_create_example,
 )
 def create(ctx: ActionContext, p: ClassificationCreateParams) -> dict[str, Any]:
     """Raises Conflict for a key that is taken, Invalid for an unknown parent or inconsistent declarations."""
@@ -93,19 +85,12 @@ def create(ctx: ActionContext, p: ClassificationCreateParams) -> dict[str, Any]:
     return require(ctx.conn, p.key)
 
 
-def _update_example(ex: Example) -> dict[str, Any]:
-    ex.run("classification.create", {"key": "will", "label": "Wil", "color": "#aabbcc"})
-    return {"key": "will", "label": "Will", "parent_key": "source", "color": None}
-
-
 @action(
     "classification.update",
-    params=ClassificationUpdateParams,
     result=Classification,
     summary="Change a prototype's label, parent, declarations or defaults.",
     route=Route("PATCH", "/api/classifications/{key}"),
     words="Changed a kind of document",
-    example=_update_example,
 )
 def update(ctx: ActionContext, p: ClassificationUpdateParams) -> dict[str, Any]:
     """Raises NotFound for an unknown key, Invalid for an unknown parent or a cycle."""
@@ -123,60 +108,41 @@ def update(ctx: ActionContext, p: ClassificationUpdateParams) -> dict[str, Any]:
     return require(ctx.conn, p.key)
 
 
-def _delete_example(ex: Example) -> dict[str, Any]:
-    ex.run("classification.create", {"key": "will", "label": "Will"})
-    return {"key": "will"}
-
-
 @action(
     "classification.delete",
-    params=ClassificationDeleteParams,
     result=ClassificationDeleted,
     summary="Remove a prototype that no document and no other prototype uses.",
     route=Route("DELETE", "/api/classifications/{key}"),
     words="Removed a kind of document",
-    example=_delete_example,
 )
-def delete(ctx: ActionContext, p: ClassificationDeleteParams) -> dict[str, Any]:
+def delete(ctx: ActionContext, key: PrototypeKey) -> dict[str, Any]:
     """Raises NotFound for an unknown key, Conflict for one that is in use or came with the project."""
     raw = raw_of(ctx.conn)
-    found = require(ctx.conn, p.key)
-    if found["builtin"]:
+    prototype = require(ctx.conn, key)
+    if prototype["builtin"]:
         raise Conflict(
-            f"The prototype {p.key!r} comes with every project and cannot be removed.", code="builtin"
+            f"The prototype {key!r} comes with every project and cannot be removed.", code="builtin"
         )
-    (used,) = raw.execute("SELECT count(*) FROM document WHERE prototype_key = ?", (p.key,)).fetchone()
-    (children,) = raw.execute("SELECT count(*) FROM classification WHERE parent_key = ?", (p.key,)).fetchone()
+    (used,) = raw.execute("SELECT count(*) FROM document WHERE prototype_key = ?", (key,)).fetchone()
+    (children,) = raw.execute("SELECT count(*) FROM classification WHERE parent_key = ?", (key,)).fetchone()
     if used or children:
         raise Conflict(
-            f"The prototype {p.key!r} is in use: by {used} documents (those in the Trash too) and {children} other "
-            "prototypes. Give them another first.",
+            f"The prototype {key!r} is in use. Documents of it, those in the Trash included: {used}; prototypes that "
+            f"inherit from it: {children}. Give them another first.",
             code="in_use",
             documents=used,
             prototypes=children,
         )
-    ctx.conn.execute(classifications.delete().where(classifications.c.key == p.key))
-    ctx.target(p.key)
-    return {"status": "deleted", "id": p.key}
-
-
-def _propose_example(ex: Example) -> dict[str, Any]:
-    made = ex.run("document.create", {"name": "Act 12"})
-    return {
-        "document_id": made["id"],
-        "value": "letter",
-        "said": "It opens with a greeting.",
-        "confidence": 0.8,
-    }
+    ctx.conn.execute(classifications.delete().where(classifications.c.key == key))
+    ctx.target(key)
+    return {"status": "deleted", "id": key}
 
 
 @action(
     "document.propose_kind",
-    params=ProposeKindParams,
     result=KindAnswer,
     summary="Propose a kind for a node, with what the model said; a person accepts or rejects it.",
     words="Proposed a kind for {document_id|a document}",
-    example=_propose_example,
 )
 def propose_kind(ctx: ActionContext, p: ProposeKindParams) -> dict[str, Any]:
     """Raises Conflict for a kind rejected for this node before, Invalid for one that does not resolve."""
@@ -196,56 +162,46 @@ def propose_kind(ctx: ActionContext, p: ProposeKindParams) -> dict[str, Any]:
     return {"document_id": node.id, "prototype_key": p.value, "state": "pending"}
 
 
-def _accept_example(ex: Example) -> dict[str, Any]:
-    params = _propose_example(ex)
-    ex.run("document.propose_kind", params)
-    return {"document_id": params["document_id"]}
-
-
 @action(
     "document.accept_kind",
-    params=DecideKindParams,
     result=KindAnswer,
     summary="Accept the kind proposed for a node: it becomes the node's prototype.",
     route=Route("POST", "/api/documents/{doc_id}/proposed-kind/accept", fields={"doc_id": "document_id"}),
     words="Accepted the kind proposed for {document_id|a document}",
-    example=_accept_example,
 )
-def accept_kind(ctx: ActionContext, p: DecideKindParams) -> dict[str, Any]:
+def accept_kind(ctx: ActionContext, document_id: Id) -> dict[str, Any]:
     """Raises NotFound without a proposal, Conflict for a decided one, Invalid when it no longer resolves."""
-    metadata, proposal = _pending(ctx, p.document_id)
+    metadata, proposal = _pending(ctx, document_id)
     require_prototype(ctx, proposal["value"])
     proposal |= {"state": "accepted", "accepted_by": ctx.principal.name}
-    _write(ctx, p.document_id, metadata, prototype_key=proposal["value"])
-    return {"document_id": p.document_id, "prototype_key": proposal["value"], "state": "accepted"}
+    _write(ctx, document_id, metadata, prototype_key=proposal["value"])
+    return {"document_id": document_id, "prototype_key": proposal["value"], "state": "accepted"}
 
 
 @action(
     "document.reject_kind",
-    params=DecideKindParams,
     result=KindAnswer,
     summary="Reject the kind proposed for a node; the same kind is not proposed for it again.",
     route=Route("POST", "/api/documents/{doc_id}/proposed-kind/reject", fields={"doc_id": "document_id"}),
     words="Rejected the kind proposed for {document_id|a document}",
-    example=_accept_example,
 )
-def reject_kind(ctx: ActionContext, p: DecideKindParams) -> dict[str, Any]:
+def reject_kind(ctx: ActionContext, document_id: Id) -> dict[str, Any]:
     """Raises NotFound without a proposal, Conflict for one that is already decided."""
-    metadata, proposal = _pending(ctx, p.document_id)
+    metadata, proposal = _pending(ctx, document_id)
     proposal["state"] = "rejected"
     rejected = metadata["proposed_attributes"].setdefault("rejected_prototypes", [])
     rejected.append(proposal["value"])
-    _write(ctx, p.document_id, metadata)
-    prototype = document(ctx.conn, p.document_id)["prototype_key"]
-    return {"document_id": p.document_id, "prototype_key": prototype, "state": "rejected"}
+    _write(ctx, document_id, metadata)
+    prototype = document(ctx.conn, document_id)["prototype_key"]
+    return {"document_id": document_id, "prototype_key": prototype, "state": "rejected"}
 
 
 def _metadata(ctx: ActionContext, document_id: str) -> dict[str, Any]:
     (stored,) = (
         raw_of(ctx.conn).execute("SELECT metadata FROM document WHERE id = ?", (document_id,)).fetchone()
     )
-    found: dict[str, Any] = orjson.loads(stored)
-    return found
+    metadata: dict[str, Any] = orjson.loads(stored)
+    return metadata
 
 
 def _pending(ctx: ActionContext, document_id: str) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -1,15 +1,16 @@
-"""Creates, changes and locks nodes, and seeds the folder Sources."""
+"""Creates, changes, describes and locks nodes, and seeds the folder Sources."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Example, Invalid, Route, action
+from armarium.api import ActionContext, Invalid, Route, action, asking, json_text, raw_of, withheld_nodes
 from armarium_documents.api import document, documents, require_live, require_parent
-from armarium_documents.errors import sources_stays, stale_document
+from armarium_documents.errors import sources_stays, stale_document, table_has_problems
 from armarium_documents.new_nodes import new_row
 from armarium_documents.queries.classifications import chain_of
 from armarium_documents.queries.documents import updated_at
+from armarium_documents.queries.metadata.planning import attributes_of, plan_import
 from armarium_documents.queries.tree import require_depth
 from armarium_documents.schemas.documents import (
     CLEARED,
@@ -19,6 +20,7 @@ from armarium_documents.schemas.documents import (
     LockParams,
     UpdateParams,
 )
+from armarium_documents.schemas.metadata import MetadataParams, MetadataPlan
 
 
 def seed_sources(ctx: ActionContext) -> None:
@@ -34,24 +36,12 @@ def require_prototype(ctx: ActionContext, key: str | None) -> None:
         chain_of(ctx.conn, key)
 
 
-def _create_example(ex: Example) -> dict[str, Any]:
-    parent = ex.run("document.create", {"name": "Letters"})
-    return {
-        "name": "Draft of an answer",
-        "parent_id": parent["id"],
-        "node_kind": "note",
-        "page_content": "Dear Sir",
-    }
-
-
 @action(
     "document.create",
-    params=CreateParams,
     result=Document,
     summary="Make a folder, group, note or page under a parent, or at the top.",
     route=Route("POST", "/api/documents"),
     words="Made {|a folder or page}",
-    example=_create_example,
 )
 def create(ctx: ActionContext, p: CreateParams) -> dict[str, Any]:
     """Raises NotFound for an unknown parent, Conflict for one in the Trash, Forbidden below a lock, Invalid
@@ -69,19 +59,12 @@ def create(ctx: ActionContext, p: CreateParams) -> dict[str, Any]:
     return document(ctx.conn, row["id"])
 
 
-def _update_example(ex: Example) -> dict[str, Any]:
-    made = ex.run("document.create", {"name": "Leters"})
-    return {"document_id": made["id"], "name": "Letters", "attributes": {"box": 4}, "is_starred": True}
-
-
 @action(
     "document.update",
-    params=UpdateParams,
     result=Document,
     summary="Change what a node is called and how it is described; a field left out stays, null clears it.",
     route=Route("PATCH", "/api/documents/{doc_id}", fields={"doc_id": "document_id"}),
     words="Described {document_id|a document}",
-    example=_update_example,
 )
 def update(ctx: ActionContext, p: UpdateParams) -> dict[str, Any]:
     """Raises NotFound; Conflict for a node in the Trash or changed since the caller read it; Forbidden at or
@@ -113,20 +96,13 @@ def update(ctx: ActionContext, p: UpdateParams) -> dict[str, Any]:
     return document(ctx.conn, node.id)
 
 
-def _lock_example(ex: Example) -> dict[str, Any]:
-    made = ex.run("document.create", {"name": "Finished transcriptions"})
-    return {"document_id": made["id"], "locked": True}
-
-
 @action(
     "document.lock",
-    params=LockParams,
     result=Document,
     summary="Lock a node, so that only an owner can write to it and below it, or unlock it.",
     route=Route("PUT", "/api/documents/{doc_id}/lock", fields={"doc_id": "document_id"}),
     words=lambda p: f"{'Locked' if p.get('locked', True) else 'Unlocked'} {{document_id|a document}}",
     role="owner",
-    example=_lock_example,
 )
 def lock(ctx: ActionContext, p: LockParams) -> dict[str, Any]:
     """Raises NotFound, Conflict in the Trash."""
@@ -137,3 +113,35 @@ def lock(ctx: ActionContext, p: LockParams) -> dict[str, Any]:
     ctx.target(node.id)
     ctx.note_changes(document_ids=[node.id])
     return document(ctx.conn, node.id)
+
+
+@action(
+    "document.import_metadata",
+    result=MetadataPlan,
+    summary="Describe documents by a table: attributes, labels, dates, prototypes, a row a document.",
+    route=Route("POST", "/api/documents/metadata", name="import_metadata"),
+    words="Described documents by a table",
+)
+def import_metadata(ctx: ActionContext, p: MetadataParams) -> dict[str, Any]:
+    """All of it is one step, undone as one. Refused (422) if a value is not of its type, a row is about several documents or one
+    that another row is about, unless `skip`; rows about no document are left out. Forbidden below a lock.
+    """
+    with asking(ctx.principal), ctx.project.db.read() as conn:
+        hidden, lists = withheld_nodes(conn), attributes_of(conn)
+    plan = plan_import(ctx.conn, p, hidden=hidden, lists=lists, owner=ctx.principal.may("owner"))
+    number, first = plan.problems()
+    if number and not p.skip:
+        raise table_has_problems(f"{number:,} part{'s' if number > 1 else ''}", first)
+    by_fields: dict[tuple[str, ...], list[tuple[Any, ...]]] = {}
+    for identity, fields in plan.updates.items():
+        if "attributes" in fields:
+            fields["attributes"] = json_text(fields["attributes"])
+        by_fields.setdefault(tuple(fields), []).append((*fields.values(), ctx.now, identity))
+    for names, rows in by_fields.items():
+        sets = "".join(f"{name} = ?, " for name in names)
+        raw_of(ctx.conn).executemany(f"UPDATE document SET {sets}updated_at = ? WHERE id = ?", rows)
+    if p.parent_id is not None:
+        ctx.target(p.parent_id)
+    ctx.target(*plan.updates)
+    ctx.note_changes(document_ids=plan.updates)
+    return plan.answer()

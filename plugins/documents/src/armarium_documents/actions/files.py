@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import func, select, update
 
-from armarium.api import ActionContext, Example, Invalid, Route, action, new_id
+from armarium.api import ActionContext, Invalid, Route, action, new_id
 from armarium_documents.errors import not_materialized
 from armarium_documents.frames import IDENTITY, compose, inverse
 from armarium_documents.models import renditions, representations, revisions
@@ -23,34 +23,21 @@ from armarium_documents.schemas.files import (
 )
 
 
-def _primary_example(ex: Example) -> dict[str, Any]:
-    from armarium_documents.actions.imports import add_example
-
-    added = ex.run("document.add_files", add_example(ex))
-    assert ex.library is not None
-    with ex.library.db.read() as conn:
-        row = conn.execute(renditions.select().where(renditions.c.document_id == added["ids"][0])).first()
-    assert row is not None
-    return {"document_id": row.document_id, "rendition_id": row.id}
-
-
 @action(
     "rendition.set_primary",
-    params=PrimaryParams,
     result=Rendition,
     summary="Choose which of a document's pictures is the primary one.",
     route=Route("POST", "/api/documents/{document_id}/renditions/{rendition_id}/primary"),
     words="Chose the primary picture of {document_id|a document}",
-    example=_primary_example,
 )
 def set_primary(ctx: ActionContext, p: PrimaryParams) -> dict[str, Any]:
     """Raises NotFound for an unknown document or rendition, or one without a file; Forbidden by a lock."""
     require_live(ctx.conn, p.document_id)
-    found = rendition(ctx.conn, p.document_id, p.rendition_id)
-    if not found["materialized"]:
+    row = rendition(ctx.conn, p.document_id, p.rendition_id)
+    if not row["materialized"]:
         raise not_materialized(p.rendition_id)
-    if not found["is_primary"]:
-        _make_primary(ctx, p.document_id, p.rendition_id, found["transform"])
+    if not row["is_primary"]:
+        _make_primary(ctx, p.document_id, p.rendition_id, row["transform"])
         ctx.enqueue(
             "thumbnails", {"document_ids": [p.document_id]}, title="Thumbnail", subject={"id": p.document_id}
         )
@@ -81,18 +68,11 @@ def _make_primary(
         )
 
 
-def _representation_example(ex: Example) -> dict[str, Any]:
-    note = ex.run("document.create", {"name": "Letter", "node_kind": "note", "page_content": "Dear Sir"})
-    return {"document_id": note["id"], "kind": "translation", "content": "Muy señor mío", "language": "es"}
-
-
 @action(
     "content_representation.create",
-    params=RepresentationParams,
     result=Representation,
     summary="Add a typed text to a document: a translation, a description, a normalised text.",
     words="Added a text to {document_id|a document}",
-    example=_representation_example,
 )
 def represent(ctx: ActionContext, p: RepresentationParams) -> dict[str, Any]:
     """Raises NotFound for an unknown document or representation, Conflict in the Trash, Forbidden by a lock,
@@ -124,19 +104,12 @@ def represent(ctx: ActionContext, p: RepresentationParams) -> dict[str, Any]:
     return row
 
 
-def _revise_example(ex: Example) -> dict[str, Any]:
-    made = ex.run("content_representation.create", _representation_example(ex))
-    return {"representation_id": made["id"], "content": "Estimado señor", "decision": "modernised"}
-
-
 @action(
     "representation.revise",
-    params=RevisionParams,
     result=Revision,
     summary="Add a reviewer's revision of a representation; the representation itself is unchanged.",
     route=Route("POST", "/api/content-representations/{representation_id}/revisions"),
     words="Reviewed a text of {representation_id|a document}",
-    example=_revise_example,
 )
 def revise(ctx: ActionContext, p: RevisionParams) -> dict[str, Any]:
     """Raises NotFound for an unknown representation, Conflict in the Trash, Forbidden by a lock."""

@@ -10,7 +10,6 @@ from typing import Any
 from armarium.api import (
     ActionContext,
     Conflict,
-    Example,
     Invalid,
     MaterialPath,
     NotFound,
@@ -47,20 +46,12 @@ from armarium_documents.schemas.files import (
 )
 
 
-def _import_example(ex: Example) -> dict[str, Any]:
-    from armarium_documents.actions.samples import small_png
-
-    return {"folder": str(ex.file("pages/1.png", small_png()).parent)}
-
-
 @action(
     "document.import",
-    params=ImportParams,
     result=ImportStarted,
     summary="Copy a folder or files of pictures and PDFs into the project, as a background job.",
     route=Route("POST", "/api/documents/import"),
     words="Started an import into {|Sources}",
-    example=_import_example,
     guards_targets=True,
     after_undo=cancel_with_undo,
 )
@@ -105,55 +96,28 @@ def _mirror_name(folder: str | None) -> str | None:
     return name or None
 
 
-def _existing_place(given: MaterialPath, *, folder: bool) -> Path:
-    """Return the path that *given* resolves to, a file or (with *folder*) a folder; else refuse it."""
+def _existing_place(path: MaterialPath, *, folder: bool) -> Path:
+    """Return the place that *path* leads to, a file or (with *folder*) a folder; else refuse it."""
     try:
-        is_folder = stat.S_ISDIR(given.real.stat().st_mode)
+        is_folder = stat.S_ISDIR(path.real.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
         raise NotFound(
-            f"There is nothing at {given}. Check the path.", code="path_not_found", path=given
+            f"There is nothing at {path}. Check the path.", code="path_not_found", path=path
         ) from None
     except OSError as error:
-        raise Invalid(f"{given} cannot be read: {error}.", code="bad_path", path=given) from None
+        raise Invalid(f"{path} cannot be read: {error}.", code="bad_path", path=path) from None
     if folder and not is_folder:
-        raise Invalid(f"{given} is a file. Give it in `paths`, or name its folder.", code="not_a_folder")
+        raise Invalid(f"{path} is a file. Give it in `paths`, or name its folder.", code="not_a_folder")
     if not folder and is_folder:
-        raise Invalid(f"{given} is a folder. Give it as `folder`.", code="not_a_file")
-    return given.real
-
-
-def add_example(ex: Example) -> dict[str, Any]:
-    from armarium_documents.actions.samples import small_png
-
-    data = small_png()
-    assert ex.library is not None
-    checksum = ex.library.objects.put_bytes(data)
-    folder = ex.run("document.create", {"name": "Letters"})
-    picture = {
-        "checksum": checksum,
-        "mime_type": "image/png",
-        "size_bytes": len(data),
-        "pixel_width": 8,
-        "pixel_height": 8,
-    }
-    node = {
-        "id": new_id(),
-        "parent_id": folder["id"],
-        "doc_type": "file",
-        "file_type": "image",
-        "name": "1.png",
-        "picture": picture,
-    }
-    return {"nodes": [node]}
+        raise Invalid(f"{path} is a folder. Give it as `folder`.", code="not_a_file")
+    return path.real
 
 
 @action(
     "document.add_files",
-    params=AddParams,
     result=AddResult,
     summary="Add a batch of nodes whose pictures are already stored in the project: a step of an import.",
     words="Imported {|files}",
-    example=add_example,
 )
 def add_files(ctx: ActionContext, p: AddParams) -> dict[str, Any]:
     """Add nodes after the last child of their parent, in the order given, each with its picture as primary.
@@ -161,20 +125,24 @@ def add_files(ctx: ActionContext, p: AddParams) -> dict[str, Any]:
     Raises NotFound for an unknown parent, Conflict for an id that exists or an object that does not,
     Forbidden by a lock.
     """
-    made = {node.id for node in p.nodes}
-    if len(made) != len(p.nodes):
+    new_ids = {node.id for node in p.nodes}
+    if len(new_ids) != len(p.nodes):
         raise Invalid("Two nodes of the batch have the same id.", code="already_exists")
-    for taken in raw_of(ctx.conn).execute(
-        "SELECT id FROM document WHERE id IN (SELECT value FROM json_each(?))", (json_text(list(made)),)
+    for row in raw_of(ctx.conn).execute(
+        "SELECT id FROM document WHERE id IN (SELECT value FROM json_each(?))", (json_text(list(new_ids)),)
     ):
-        raise Conflict(f"There is already a document {taken[0]}.", code="already_exists", id=taken[0])
-    _check_parents(ctx, p.nodes, made)
+        raise Conflict(f"There is already a document {row[0]}.", code="already_exists", id=row[0])
+    _check_parents(ctx, p.nodes, new_ids)
     _add_documents(ctx, p.nodes)
     pictures = [(node.id, node.picture) for node in p.nodes if node.picture is not None]
     _add_renditions(ctx, pictures)
     job_id = _draw_thumbnails(
         ctx,
-        [node_id for node_id, one in pictures if one.checksum is not None and one.pixel_width is not None],
+        [
+            node_id
+            for node_id, picture in pictures
+            if picture.checksum is not None and picture.pixel_width is not None
+        ],
     )
     ids = [node.id for node in p.nodes]
     ctx.target(*ids)
@@ -182,47 +150,27 @@ def add_files(ctx: ActionContext, p: AddParams) -> dict[str, Any]:
     return {"ids": ids, "count": len(ids), "job_id": job_id}
 
 
-def _draw_thumbnails(ctx: ActionContext, wanted: list[str]) -> str | None:
-    if not wanted:
+def _draw_thumbnails(ctx: ActionContext, ids: list[str]) -> str | None:
+    if not ids:
         return None
     return ctx.enqueue(
         "thumbnails",
-        {"document_ids": wanted},
-        title=f"Thumbnails of {len(wanted)} {'page' if len(wanted) == 1 else 'pages'}",
-        total=len(wanted),
+        {"document_ids": ids},
+        title=f"Thumbnails of {len(ids)} {'page' if len(ids) == 1 else 'pages'}",
+        total=len(ids),
     )
-
-
-def _picture_example(ex: Example) -> dict[str, Any]:
-    from armarium_documents.actions.samples import small_png
-
-    data = small_png()
-    assert ex.library is not None
-    page = {
-        "id": new_id(),
-        "parent_id": ex.run("document.create", {"name": "Letters"})["id"],
-        "doc_type": "page",
-        "name": "Page 1",
-        "picture": {"mime_type": "image/png", "pixel_width": 8, "pixel_height": 8},
-    }
-    ex.run("document.add_files", {"nodes": [page]})
-    picture = {"mime_type": "image/png", "pixel_width": 8, "pixel_height": 8, "size_bytes": len(data)}
-    checksum = ex.library.objects.put_bytes(data)
-    return {"pictures": [{**picture, "document_id": page["id"], "checksum": checksum}]}
 
 
 @action(
     "document.picture_pages",
-    params=PicturePages,
     result=PagesPictured,
     summary="Give pages of a PDF or TIFF the pictures that were made of them: a step of an import.",
     words="Pictured {|pages}",
-    example=_picture_example,
 )
 def picture_pages(ctx: ActionContext, p: PicturePages) -> dict[str, Any]:
     """Raises Conflict for an object that does not exist, Forbidden by a lock."""
     _check_stored(ctx, p.pictures)
-    made = []
+    ids = []
     for picture in p.pictures:
         row = renditions.c
         waiting = (row.document_id == picture.document_id, row.is_primary, row.materialized.is_(False))
@@ -234,27 +182,27 @@ def picture_pages(ctx: ActionContext, p: PicturePages) -> dict[str, Any]:
         if ctx.conn.execute(
             renditions.update().where(*waiting).values({**known, "materialized": True})
         ).rowcount:
-            made.append(picture.document_id)
-    _draw_thumbnails(ctx, made)
-    ctx.target(*made)
-    ctx.note_changes(document_ids=made)
-    return {"count": len(made)}
+            ids.append(picture.document_id)
+    _draw_thumbnails(ctx, ids)
+    ctx.target(*ids)
+    ctx.note_changes(document_ids=ids)
+    return {"count": len(ids)}
 
 
-def _check_parents(ctx: ActionContext, nodes: list[NewNode], made: set[str]) -> None:
+def _check_parents(ctx: ActionContext, nodes: list[NewNode], new_ids: set[str]) -> None:
     checked: dict[str, Node] = {}
     earlier: dict[str, NewNode] = {}
     for node in nodes:
-        if node.parent_id in made:
+        if node.parent_id in new_ids:
             parent = earlier.get(node.parent_id)
             if parent is None:
                 raise Invalid(f"The parent of {node.name!r} comes after it in the batch.", code="bad_order")
             if node.doc_type == "folder" and parent.doc_type != "folder":
                 raise not_a_container(parent.name, parent.doc_type, parent.id)
         elif node.parent_id not in checked:
-            found = require_live(ctx.conn, node.parent_id)
-            require_depth(ctx.conn, found.id)
-            checked[node.parent_id] = found
+            container = require_live(ctx.conn, node.parent_id)
+            require_depth(ctx.conn, container.id)
+            checked[node.parent_id] = container
         if node.parent_id in checked:
             require_parent(ctx.conn, node.parent_id, node.doc_type)
         earlier[node.id] = node

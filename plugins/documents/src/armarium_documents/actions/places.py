@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Example, Route, action, raw_of
+from armarium.api import ActionContext, Route, action, raw_of
 from armarium_documents.api import require_parent
 from armarium_documents.errors import in_trash, into_itself, not_a_sibling, sources_stays
 from armarium_documents.queries.tree import (
@@ -20,21 +20,12 @@ from armarium_documents.queries.tree import (
 from armarium_documents.schemas.documents import MoveParams, MoveResult
 
 
-def _move_example(ex: Example) -> dict[str, Any]:
-    box = ex.run("document.create", {"name": "Box 1"})
-    first = ex.run("document.create", {"name": "Letters", "parent_id": box["id"]})
-    second = ex.run("document.create", {"name": "Wills"})
-    return {"ids": [second["id"]], "parent_id": box["id"], "after_id": first["id"]}
-
-
 @action(
     "document.move",
-    params=MoveParams,
     result=MoveResult,
     summary="Put nodes under a parent (null: the top), after a sibling, first (after_id null) or last (left out).",
     route=Route("POST", "/api/documents/move"),
     words="Moved {ids|documents} to {parent_id|the top}",
-    example=_move_example,
 )
 def move(ctx: ActionContext, p: MoveParams) -> dict[str, Any]:
     """Raises NotFound, Conflict for a node in the Trash or a move into itself, Forbidden by a lock, Invalid
@@ -88,12 +79,12 @@ def _place(ctx: ActionContext, nodes: list[Node], p: MoveParams) -> None:
 
 
 def _siblings(ctx: ActionContext, parent_id: str | None) -> list[tuple[str, int]]:
-    where, given = ("parent_id = ?", (parent_id,)) if parent_id is not None else ("parent_id IS NULL", ())
+    where, values = ("parent_id = ?", (parent_id,)) if parent_id is not None else ("parent_id IS NULL", ())
     return (
         raw_of(ctx.conn)
         .execute(
             f"SELECT id, sort_order FROM document WHERE {where} AND deleted_at IS NULL ORDER BY sort_order, name, id",
-            given,
+            values,
         )
         .fetchall()
     )

@@ -12,17 +12,7 @@ from typing import Any
 
 from sqlalchemy import Table
 
-from armarium.api import (
-    ActionContext,
-    Example,
-    Library,
-    Route,
-    action,
-    make_permanent,
-    purging,
-    raw_of,
-    rules_of,
-)
+from armarium.api import ActionContext, Library, Route, action, make_permanent, purging, raw_of, rules_of
 from armarium_documents.api import sources_folder
 from armarium_documents.models import documents
 from armarium_documents.queries.dataset.answer import forget_columns
@@ -33,22 +23,14 @@ from armarium_documents.queries.tree import id_list
 from armarium_documents.schemas.trash import EmptyParams, EmptyResult
 
 
-def _example(ex: Example) -> dict[str, Any]:
-    note = ex.run("document.create", {"name": "Scrap", "node_kind": "note", "page_content": "nothing"})
-    ex.run("document.delete", {"ids": [note["id"]]})
-    return {}
-
-
 @action(
     "document.empty_trash",
-    params=EmptyParams,
     result=EmptyResult,
     summary="Remove everything in the Trash permanently, after a snapshot; this cannot be undone.",
     route=Route("POST", "/api/documents/trash/empty"),
     words="Emptied the Trash",
     person_only=True,
     undoable=False,
-    example=_example,
 )
 def empty_trash(ctx: ActionContext, p: EmptyParams) -> dict[str, Any]:
     """Raises Unavailable (503) and removes nothing if no snapshot can be made; Forbidden for a machine, and

@@ -6,11 +6,8 @@ from typing import Any
 
 import orjson
 
-from armarium.api import ActionContext, Example, Route, action, raw_of
-from armarium_documents.api import (
-    require_document,
-    sources_folder,
-)
+from armarium.api import ActionContext, Route, action, raw_of
+from armarium_documents.api import require_document, sources_folder
 from armarium_documents.errors import in_trash, not_in_trash, sources_stays, still_arriving
 from armarium_documents.queries.transfers import arriving
 from armarium_documents.queries.tree import (
@@ -23,23 +20,16 @@ from armarium_documents.queries.tree import (
     topmost,
 )
 from armarium_documents.schemas.documents import DeleteParams, DeleteResult
-from armarium_documents.schemas.trash import RestoreParams, RestoreResult
-
-
-def _delete_example(ex: Example) -> dict[str, Any]:
-    folder = ex.run("document.create", {"name": "Duplicates"})
-    ex.run("document.create", {"name": "Letter", "parent_id": folder["id"], "node_kind": "note"})
-    return {"ids": [folder["id"]]}
+from armarium_documents.schemas.fields import Id
+from armarium_documents.schemas.trash import RestoreResult
 
 
 @action(
     "document.delete",
-    params=DeleteParams,
     result=DeleteResult,
     summary="Send nodes to the Trash, with what lies under them.",
     route=Route("POST", "/api/documents/delete", name="delete_many"),
     words="Sent {ids|documents} to the Trash",
-    example=_delete_example,
 )
 def delete(ctx: ActionContext, p: DeleteParams) -> dict[str, Any]:
     """Raises NotFound, Conflict for a node already in the Trash or the folder Sources, Forbidden by a lock."""
@@ -95,24 +85,16 @@ def send_to_trash(ctx: ActionContext, tops: list[Node], info: dict[str, Any] | N
     return gone
 
 
-def _restore_example(ex: Example) -> dict[str, Any]:
-    note = ex.run("document.create", {"name": "Letter", "node_kind": "note", "page_content": "Dear Sir"})
-    ex.run("document.delete", {"ids": [note["id"]]})
-    return {"document_id": note["id"]}
-
-
 @action(
     "document.restore",
-    params=RestoreParams,
     result=RestoreResult,
     summary="Restore something from the Trash: to its old folder, else to the project's Sources folder.",
     route=Route("POST", "/api/documents/{doc_id}/restore", fields={"doc_id": "document_id"}),
     words="Restored {document_id|a document} from the Trash",
-    example=_restore_example,
 )
-def restore(ctx: ActionContext, p: RestoreParams) -> dict[str, Any]:
+def restore(ctx: ActionContext, document_id: Id) -> dict[str, Any]:
     """Raises NotFound, Conflict if it is not in the Trash, Forbidden if its folder is locked."""
-    node = require_document(ctx.conn, p.document_id)
+    node = require_document(ctx.conn, document_id)
     if node.deleted_at is None:
         raise not_in_trash(node.name, node.id)
     if node.trash_root_id in arriving(raw_of(ctx.conn)):

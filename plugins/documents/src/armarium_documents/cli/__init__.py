@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from armarium.commandline import Commands
+from armarium_cli.api import Commands
 from armarium_documents.cli import dataset, describing, metadata, transfer, trash, tree
 from armarium_documents.cli.naming import DOCUMENT
 

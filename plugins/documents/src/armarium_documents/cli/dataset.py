@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import (
+from armarium_cli.api import (
     Commands,
     Refused,
     Topic,
@@ -80,13 +80,13 @@ def dataset(
     """
     for name in column or []:
         if name.startswith("document.") and name.removeprefix("document.") not in _CARRIED:
-            there = ", ".join(f"document.{field}" for field in _CARRIED)
-            raise Refused(f"{name} cannot be shown here; a document's own fields are {there}.")
+            fields = ", ".join(f"document.{field}" for field in _CARRIED)
+            raise Refused(f"{name} cannot be shown here; a document's own fields are {fields}.")
     body: dict[str, Any] = {
         "recursive": recursive or folder is None,
         "prototype_key": kind,
         "attributed_only": described,
-        "filters": [condition(one) for one in where or []],
+        "filters": [condition(text) for text in where or []],
         "limit": limit,
         "offset": offset,
         "facets": facet or [],
@@ -107,24 +107,26 @@ def dataset(
             write_file(out, data, overwrite=overwrite)
             answer({"path": str(out), "size_bytes": len(data)}, f"Wrote {out}.")
             return
-        found = session.post("/api/documents/dataset/query", body)
-    asked = [one["attr"] for one in body["filters"]] + ([body["sort"]["attr"]] if sort is not None else [])
-    answer(found, lambda: _show(found, column or _columns(found, asked), body))
+        result = session.post("/api/documents/dataset/query", body)
+    attrs = [clause["attr"] for clause in body["filters"]] + (
+        [body["sort"]["attr"]] if sort is not None else []
+    )
+    answer(result, lambda: _show(result, column or _columns(result, attrs), body))
 
 
 def condition(words: str) -> dict[str, Any]:
     """Parse a condition as typed into the filter that the engine takes; Refused if it is not one."""
-    meant = _CONDITION.fullmatch(words.strip())
-    if meant is None:
+    match = _CONDITION.fullmatch(words.strip())
+    if match is None:
         absent = words.strip().startswith("!")
         attr, type_name = _split_column(words.strip().removeprefix("!"))
         return {"attr": attr, "op": "not_set" if absent else "is_set", "type": type_name}
-    kind, op, value = meant["type"] or "text", _OPERATORS[meant["op"]], meant["value"]
-    one: dict[str, Any] = {"attr": meant["attr"].strip(), "op": op, "type": kind}
+    kind, op, value = match["type"] or "text", _OPERATORS[match["op"]], match["value"]
+    clause: dict[str, Any] = {"attr": match["attr"].strip(), "op": op, "type": kind}
     low, between, high = value.partition("..")
     if between and low and high and op == "eq" and kind in ("number", "rating", "date"):
-        return {**one, "op": "between", "value": _value(low, kind), "value2": _value(high, kind)}
-    return {**one, "value": _value(value, kind) if op != "contains" else value}
+        return {**clause, "op": "between", "value": _value(low, kind), "value2": _value(high, kind)}
+    return {**clause, "value": _value(value, kind) if op != "contains" else value}
 
 
 def _value(words: str, kind: str) -> Any:
@@ -145,10 +147,10 @@ def _value(words: str, kind: str) -> Any:
 
 def _split_column(words: str) -> tuple[str, str]:
     """Split `NAME[:TYPE]` into the attribute and the type."""
-    meant = _TYPED.fullmatch(words.strip())
-    if meant is None:
+    match = _TYPED.fullmatch(words.strip())
+    if match is None:
         raise Refused("An empty name names no attribute; write NAME or NAME:TYPE.")
-    return meant["attr"], meant["type"] or "text"
+    return match["attr"], match["type"] or "text"
 
 
 def _bins(words: str) -> dict[str, str]:
@@ -158,40 +160,42 @@ def _bins(words: str) -> dict[str, str]:
     return {"attr": words, "granularity": "year"}
 
 
-def _columns(found: dict[str, Any], asked: list[str]) -> list[str]:
+def _columns(result: dict[str, Any], attrs: list[str]) -> list[str]:
     """Return the columns asked about, then those that the rows have, the most common first."""
     counts: dict[str, int] = {}
-    for row in found["rows"]:
+    for row in result["rows"]:
         for name, value in row["attributes"].items():
             if value not in (None, "", [], {}):
                 counts[name] = counts.get(name, 0) + 1
     common = sorted(counts, key=lambda name: -counts[name])
-    return list(dict.fromkeys([*(name for name in asked if name != "document.name"), *common]))[
+    return list(dict.fromkeys([*(name for name in attrs if name != "document.name"), *common]))[
         :_MOST_COLUMNS
     ]
 
 
-def _show(found: dict[str, Any], columns: list[str], body: dict[str, Any]) -> None:
-    rows = [(row["id"], row["name"], *(_cell(row, name) for name in columns)) for row in found["rows"]]
+def _show(result: dict[str, Any], columns: list[str], body: dict[str, Any]) -> None:
+    rows = [(row["id"], row["name"], *(_cell(row, name) for name in columns)) for row in result["rows"]]
     if rows:
         headings = [name.removeprefix("document.") for name in columns]
         table("", ("id", "name", *headings), rows)
-    last = found["offset"] + len(rows)
-    shown = f"; these are {found['offset'] + 1} to {last}" if rows and len(rows) < found["total"] else ""
-    typer.echo(f"{plural(found['total'], 'document')}{shown}.")
-    for key, defaults in found["defaults_by_prototype"].items():
+    last = result["offset"] + len(rows)
+    part = f"; these are {result['offset'] + 1} to {last}" if rows and len(rows) < result["total"] else ""
+    typer.echo(f"{plural(result['total'], 'document')}{part}.")
+    for key, defaults in result["defaults_by_prototype"].items():
         if "_unresolved" in defaults:
             typer.echo(f"{key}: {defaults['_unresolved']}")
-    for attr, values in found["facets"].items():
+    for attr, values in result["facets"].items():
         table(
-            attr, ("value", "documents", ""), _bars([(_words(one["value"]), one["count"]) for one in values])
+            attr,
+            ("value", "documents", ""),
+            _bars([(_words(entry["value"]), entry["count"]) for entry in values]),
         )
     if "bins" in body:
-        given = [(one["bin"], one["count"]) for one in found["bins"]]
+        counts = [(entry["bin"], entry["count"]) for entry in result["bins"]]
         table(
             f"{body['bins']['attr']} by {body['bins']['granularity']}",
             ("when", "documents", ""),
-            _bars(given),
+            _bars(counts),
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any
 
-from armarium.commandline import Commands, Refused, Topic, answer, plural, project_session
+from armarium_cli.api import Commands, Refused, Topic, answer, plural, project_session
 from armarium_documents.cli.naming import document_id
 from armarium_documents.flags import FLAGS
 
@@ -35,16 +35,16 @@ def set_(
     """
     with project_session() as session:
         identity = document_id(session, document)
-        found = session.get(f"/api/documents/{identity}")
+        node = session.get(f"/api/documents/{identity}")
         described = session.get(f"/api/documents/{identity}/effective-attributes")
         kinds = {declared["key"]: declared["type"] for declared in described["declarations"]}
-        attributes, fields = dict(found["attributes"]), dict[str, Any]()
-        changed = [_assign(one, attributes, fields, kinds) for one in values]
-        body = {**fields, **({"attributes": attributes} if attributes != found["attributes"] else {})}
+        attributes, fields = dict(node["attributes"]), dict[str, Any]()
+        changed = [_assign(text, attributes, fields, kinds) for text in values]
+        body = {**fields, **({"attributes": attributes} if attributes != node["attributes"] else {})}
         if not body:
             answer(
                 {"document_id": identity, "changed": [], "audit_id": None},
-                f"{found['name']} has these values already; nothing was changed.",
+                f"{node['name']} has these values already; nothing was changed.",
             )
             return
         written = session.ask("PATCH", f"/api/documents/{identity}", body=body)
@@ -72,10 +72,10 @@ def _assign(text: str, attributes: dict[str, Any], fields: dict[str, Any], kinds
         if name not in FIELDS:
             raise Refused(f"There is no field {key} to set; the fields are {', '.join(FIELDS)}.")
         fields[name] = _parse_value(key, value, "checkbox" if name in FLAGS else "text", as_json)
-    elif (found := _parse_value(key, value, kinds.get(key, "text"), as_json)) is None:
+    elif (parsed := _parse_value(key, value, kinds.get(key, "text"), as_json)) is None:
         attributes.pop(key, None)
     else:
-        attributes[key] = found
+        attributes[key] = parsed
     return key
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from armarium.commandline import (
+from armarium_cli.api import (
     Refused,
     Session,
     file_name,
@@ -42,39 +42,39 @@ def write_exports(
     *leaves_out* says of a page that is refused whether the others are written without it. All or nothing: the files
     get their names only when every other page is exported and no name is taken.
     """
-    made: list[tuple[Path, Path]] = []
-    taken: dict[Path, set[str]] = {}
+    files: list[tuple[Path, Path]] = []
+    names_by_folder: dict[Path, set[str]] = {}
     below = _folders_of(session, pages)
     new: list[Path] = []
     try:
         for page in pages:
             try:
-                given = session.get(f"/api/documents/{page['id']}/export/{format_name}", **(choices or {}))
+                exported = session.get(f"/api/documents/{page['id']}/export/{format_name}", **(choices or {}))
             except Refused as refused:
                 if leaves_out is not None and leaves_out(page, refused):
                     continue
                 raise
             inner = folder.joinpath(*below[page["id"]])
-            name = _free(file_name(given["filename"]), taken.setdefault(inner, set()))
+            name = _free(file_name(exported["filename"]), names_by_folder.setdefault(inner, set()))
             place = inner / name
             place_for(place, overwrite=overwrite)
             new += _make_folder(inner)
             fresh = place.with_name(f".{name[:200]}.{secrets.token_hex(4)}")
-            made.append((fresh, place))
+            files.append((fresh, place))
             # Bytes, so that line ends are the format's on every system.
             with fresh.open("xb") as file:
-                file.write(given.pop("content").encode("utf-8"))
+                file.write(exported.pop("content").encode("utf-8"))
             if told is not None:
-                told(given)
-        for fresh, place in made:
+                told(exported)
+        for fresh, place in files:
             fresh.replace(place)
     finally:
-        for fresh, _ in made:
+        for fresh, _ in files:
             fresh.unlink(missing_ok=True)
         for empty in reversed(new):
             with suppress(OSError):
                 empty.rmdir()
-    return [str(place) for _, place in made]
+    return [str(place) for _, place in files]
 
 
 def _folders_of(session: Session, pages: list[dict[str, Any]]) -> dict[str, list[str]]:
@@ -82,13 +82,13 @@ def _folders_of(session: Session, pages: list[dict[str, Any]]) -> dict[str, list
     nodes: dict[str, dict[str, Any]] = {}
 
     def list_above(parent_id: str | None) -> list[str]:
-        found: list[str] = []
+        ids: list[str] = []
         while parent_id is not None:
             if parent_id not in nodes:
                 nodes[parent_id] = session.get(f"/api/documents/{parent_id}")
-            found.append(parent_id)
+            ids.append(parent_id)
             parent_id = nodes[parent_id]["parent_id"]
-        return found[::-1]
+        return ids[::-1]
 
     chains = {page["id"]: list_above(page["parent_id"]) for page in pages}
     shared = 0
@@ -97,7 +97,7 @@ def _folders_of(session: Session, pages: list[dict[str, Any]]) -> dict[str, list
             break
         shared += 1
     return {
-        page: [file_name(nodes[one]["name"]).strip(" .") or "_" for one in chain[shared:]]
+        page: [file_name(nodes[folder_id]["name"]).strip(" .") or "_" for folder_id in chain[shared:]]
         for page, chain in chains.items()
     }
 
@@ -112,22 +112,22 @@ def _make_folder(place: Path) -> list[Path]:
     return new
 
 
-def _free(name: str, taken: set[str]) -> str:
+def _free(name: str, names: set[str]) -> str:
     """Return *name*, or the first `name-2`, `name-3` … that no page of this export has, ignoring case."""
     stem, dot, suffix = name.rpartition(".")
     candidate, number = name, 1
-    while candidate.casefold() in taken:
+    while candidate.casefold() in names:
         number += 1
         candidate = f"{stem}-{number}{dot}{suffix}"
-    taken.add(candidate.casefold())
+    names.add(candidate.casefold())
     return candidate
 
 
-def say_makers(made: Iterable[Mapping[str, Any]]) -> None:
+def say_makers(makers: Iterable[Mapping[str, Any]]) -> None:
     """Print who stands behind the lines of an export: persons, machines, agents, files."""
     counts: Counter[str] = Counter()
-    for one in made:
-        counts[one["words"]] += one["lines"]
+    for maker in makers:
+        counts[maker["words"]] += maker["lines"]
     if counts:
         each = ", ".join(f"{lines} {words}" for words, lines in counts.items())
         typer.echo(f"  {plural(counts.total(), 'line')}: {each}.")

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from armarium.commandline import Refused, Session, follow_job, legible, plural, result_of
+from armarium_cli.api import Refused, Session, follow_job, legible, plural, result_of
 from armarium_documents.remarks import count_remarks, remark_pattern
 
 Found = dict[str, Any]
@@ -46,8 +46,8 @@ def bring_archives(
             notes += read["notes"]
     for document in answer["documents"]:
         count_remarks(notes, document["name"], document["notes"])
-    for one in answer["passes"]:
-        count_remarks(notes, one["file"], one["notes"])
+    for imported in answer["passes"]:
+        count_remarks(notes, imported["file"], imported["notes"])
     outcome = {
         "files": len(answer["documents"]),
         "documents": answer["documents"],
@@ -75,10 +75,10 @@ def tell(outcome: Found, layouts: Sequence[Found]) -> None:
             )
         if layout.get("texts"):
             typer.echo(f"Read the text that PDFs had themselves on {plural(layout['texts'], 'page')}.")
-        for one in layout.get("mets", ()):
-            _tell_mets(one)
-        for one in layout.get("notes", ()):
-            _tell_note(one)
+        for mets in layout.get("mets", ()):
+            _tell_mets(mets)
+        for remark in layout.get("notes", ()):
+            _tell_note(remark)
         unknown = layout.get("unknown_classes") or {}
         if unknown:
             words = ", ".join(f"{word} ({plural(count, 'file')})" for word, count in unknown.items())
@@ -95,40 +95,40 @@ def _in_place_words(outcome: Found) -> str:
     return f"; {already} {'was' if already == 1 else 'were'} there already" if already else ""
 
 
-def _tell_mets(one: Found) -> None:
-    title = f" of {legible(one['title'])!r}" if one["title"] else ""
+def _tell_mets(mets: Found) -> None:
+    title = f" of {legible(mets['title'])!r}" if mets["title"] else ""
     typer.echo(
-        f"Used {legible(one['file'])}{title}: {one['pictured']} of {plural(one['pages'], 'page')}, "
-        f"{plural(one['ordered'], 'document')} put in its order, {one['labelled']} labelled."
+        f"Used {legible(mets['file'])}{title}: {mets['pictured']} of {plural(mets['pages'], 'page')}, "
+        f"{plural(mets['ordered'], 'document')} put in its order, {mets['labelled']} labelled."
     )
-    for kept in one["kept"]:
-        typer.echo(f"  stored with the folder: {kept['what']} ({kept['count']})")
-    for note in one["notes"]:
+    for item in mets["kept"]:
+        typer.echo(f"  stored with the folder: {item['what']} ({item['count']})")
+    for note in mets["notes"]:
         typer.echo(f"  noted: {legible(note)}")
 
 
-def _tell_note(one: Found) -> None:
-    more = one["count"] - len(one["files"])
-    files = ", ".join(one["files"][:ONE_BY_ONE]) + (
-        f" and {more + len(one['files'][ONE_BY_ONE:])} more" if one["count"] > ONE_BY_ONE else ""
+def _tell_note(remark: Found) -> None:
+    more = remark["count"] - len(remark["files"])
+    files = ", ".join(remark["files"][:ONE_BY_ONE]) + (
+        f" and {more + len(remark['files'][ONE_BY_ONE:])} more" if remark["count"] > ONE_BY_ONE else ""
     )
-    typer.echo(f"  noted of {legible(files)}: {legible(one['note'])}")
+    typer.echo(f"  noted of {legible(files)}: {legible(remark['note'])}")
 
 
 def _tell_left_out(what: str, outcome: Found, key: str) -> None:
     """Print the files that were left out, those with the same reason in one line; jobs name only a few."""
     named: list[Found] = outcome.get(key) or []
     alikes: dict[str, list[Found]] = {}
-    for one in named:
-        alikes.setdefault(remark_pattern(one["why"]), []).append(one)
+    for entry in named:
+        alikes.setdefault(remark_pattern(entry["why"]), []).append(entry)
     for several in alikes.values():
-        for one in several if len(several) <= ONE_BY_ONE else ():
-            typer.echo(f"  {what}: {legible(one['file'])}: {legible(one['why'])}")
+        for entry in several if len(several) <= ONE_BY_ONE else ():
+            typer.echo(f"  {what}: {legible(entry['file'])}: {legible(entry['why'])}")
         if len(several) > ONE_BY_ONE:
-            first = ", ".join(one["file"] for one in several[:ONE_BY_ONE])
+            first = ", ".join(entry["file"] for entry in several[:ONE_BY_ONE])
             typer.echo(
                 f"  {what}: {legible(first)} and {len(several) - ONE_BY_ONE} more: {legible(several[0]['why'])}"
             )
     more = int(outcome.get(f"{key}_count", len(named))) - len(named)
     if more > 0:
-        typer.echo(f"  {what}: {more} more; armarium jobs log JOB names them all.")
+        typer.echo(f"  {what}: {more} more; armarium jobs log {outcome.get('job_id', 'JOB')} names them all.")

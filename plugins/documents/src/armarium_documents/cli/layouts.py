@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from armarium.commandline import Refused, Session, answer, full_path, plural
+from armarium_cli.api import Refused, Session, answer, full_path, plural
 
 MAX_FILE_BYTES = 256 << 20
 """More than any route takes: what is larger is not even read."""
@@ -23,27 +23,27 @@ def read_into(
     beside: list[str],
 ) -> None:
     """Read each file into the page as a pass, one step each; a refused file does not stop the others."""
-    companions = [("companions", Path(one).name, _bytes_of(full_path(one))) for one in beside]
+    companions = [("companions", Path(path).name, _bytes_of(full_path(path))) for path in beside]
     words = {key: str(value) for key, value in form.items() if value is not None}
-    made: list[dict[str, Any]] = []
+    passes: list[dict[str, Any]] = []
     refused: list[dict[str, str]] = []
     for place in places:
         try:
             sent = ("file", Path(place).name, _bytes_of(place))
-            found = session.send(f"/api/documents/{page_id}/import", [sent, *companions], words)
-            made.append({"file": place, **found})
+            imported = session.send(f"/api/documents/{page_id}/import", [sent, *companions], words)
+            passes.append({"file": place, **imported})
         except Refused as refusal:
             if len(places) == 1:
                 raise
             refused.append({"file": place, "why": str(refusal)})
-    if not made:
+    if not passes:
         first, more = refused[0], len(refused) - 1
         raise Refused(
             f"Nothing was imported. {first['file']}: {first['why']}" + (f" And {more} more." if more else "")
         )
     answer(
-        {"document_id": page_id, "passes": made, "count": len(made), "refused": refused},
-        lambda: _print_layouts(made, refused),
+        {"document_id": page_id, "passes": passes, "count": len(passes), "refused": refused},
+        lambda: _print_layouts(passes, refused),
     )
 
 
@@ -59,24 +59,24 @@ def _bytes_of(place: str) -> bytes:
         raise Refused(f"{path} cannot be read: {error.strerror}.") from None
 
 
-def _print_layouts(made: list[dict[str, Any]], refused: list[dict[str, str]]) -> None:
-    for one in made:
-        counts = one["counts"]
+def _print_layouts(passes: list[dict[str, Any]], refused: list[dict[str, str]]) -> None:
+    for imported in passes:
+        counts = imported["counts"]
         typer.echo(
-            f"Read {Path(one['file']).name} as {one['format']}: {plural(counts['region'], 'region')}, "
+            f"Read {Path(imported['file']).name} as {imported['format']}: {plural(counts['region'], 'region')}, "
             f"{plural(counts['line'], 'line')}, {plural(counts['word'], 'word')}, {plural(counts['readings'], 'text')}; "
-            f"the pass {one['name']!r} ({one['pass_id']})."
+            f"the pass {imported['name']!r} ({imported['pass_id']})."
         )
-        if one["pages_left_out"]:
-            left = ", ".join(map(str, one["pages_left_out"][:20]))
+        if imported["pages_left_out"]:
+            pages = ", ".join(map(str, imported["pages_left_out"][:20]))
             typer.echo(
-                f"  of the {one['pages_in_file']} pages in it these were left out: {left}; --page chooses."
+                f"  of the {imported['pages_in_file']} pages in it these were left out: {pages}; --page chooses."
             )
-        for word in one["unknown_classes"]:
+        for word in imported["unknown_classes"]:
             typer.echo(f"  unknown class: {word}")
-        for note in one["notes"]:
+        for note in imported["notes"]:
             typer.echo(f"  noted: {note}")
-    for one in refused:
-        typer.echo(f"  not read: {one['file']}: {one['why']}")
-    takes = " ".join(one["audit_id"] for one in made)
+    for entry in refused:
+        typer.echo(f"  not read: {entry['file']}: {entry['why']}")
+    takes = " ".join(entry["audit_id"] for entry in passes)
     typer.echo(f"Take it back with: armarium undo {takes}")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import (
+from armarium_cli.api import (
     Commands,
     Refused,
     Topic,
@@ -86,12 +86,12 @@ def import_(
         "clear_empty": clear_empty,
         "skip": skip,
     }
-    stated = [one.partition("=") for one in column or []]
-    if wrong := next((heading for heading, sign, _ in stated if not sign), None):
+    parts = [text.partition("=") for text in column or []]
+    if wrong := next((heading for heading, sign, _ in parts if not sign), None):
         raise Refused(
             f"{wrong!r} is not of the form HEADING=NAME; write Date=document.date_iso, or Date= to leave it out."
         )
-    body["columns"] = {heading: name for heading, _, name in stated}
+    body["columns"] = {heading: name for heading, _, name in parts}
     if match is not None:
         body["match"] = match
     if many:
@@ -99,38 +99,40 @@ def import_(
     with project_session() as session:
         if folder is not None:
             body["parent_id"] = document_id(session, folder)
-        found = session.post(f"/api/documents/metadata{'/plan' if dry_run else ''}", body)
-    answer(found, lambda: _show(found, dry_run=dry_run))
+        result = session.post(f"/api/documents/metadata{'/plan' if dry_run else ''}", body)
+    answer(result, lambda: _show(result, dry_run=dry_run))
 
 
-def _show(found: dict[str, Any], *, dry_run: bool) -> None:
-    for line in _notes(found):
+def _show(result: dict[str, Any], *, dry_run: bool) -> None:
+    for line in _notes(result):
         typer.echo(line, err=True)
-    if dry_run and found["rows"]:
+    if dry_run and result["rows"]:
         rows = [
-            (one["line"], one["state"], one["name"] or one["key"], one["why"] or _changes(one))
-            for one in found["rows"][:_SHOWN]
+            (row["line"], row["state"], row["name"] or row["key"], row["why"] or _changes(row))
+            for row in result["rows"][:_SHOWN]
         ]
         table("", ("line", "", "document", "what"), rows)
-    if found["refused"]:
+    if result["refused"]:
         refused = [
-            (one["line"], one["column"], one["value"], one["why"]) for one in found["refused"][:_SHOWN]
+            (cell["line"], cell["column"], cell["value"], cell["why"]) for cell in result["refused"][:_SHOWN]
         ]
         table("Not taken", ("line", "column", "value", "why"), refused)
-    counts = found["counts"]
-    said = ", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in counts.items() if number)
+    counts = result["counts"]
+    states = ", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in counts.items() if number)
     done = plural(counts["new"] + counts["changed"], "document")
-    after = "" if dry_run else f" Take it back with: armarium undo {found['audit_id']}"
-    typer.echo(f"{'Would describe' if dry_run else 'Described'} {done}; rows: {said or 'none'}.{after}")
+    after = "" if dry_run else f" Take it back with: armarium undo {result['audit_id']}"
+    typer.echo(f"{'Would describe' if dry_run else 'Described'} {done}; rows: {states or 'none'}.{after}")
 
 
-def _notes(found: dict[str, Any]) -> Iterator[str]:
-    if found["note"]:
-        yield found["note"]
-    for one in found["columns"]:
-        if one["use"] == "refused":
-            yield f"The column {one['heading']} is not taken: {one['why']}."
+def _notes(result: dict[str, Any]) -> Iterator[str]:
+    if result["note"]:
+        yield result["note"]
+    for column in result["columns"]:
+        if column["use"] == "refused":
+            yield f"The column {column['heading']} is not taken: {column['why']}."
 
 
 def _changes(row: dict[str, Any]) -> str:
-    return "; ".join(f"{one['column']}: {one['before']!r} → {one['after']!r}" for one in row["values"])[:200]
+    return "; ".join(
+        f"{change['column']}: {change['before']!r} → {change['after']!r}" for change in row["values"]
+    )[:200]

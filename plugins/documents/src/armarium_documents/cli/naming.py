@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from armarium.commandline import Finder, Refused, Session, complete_word, is_id
+from armarium_cli.api import Finder, Refused, Session, complete_word, is_id
 
 _SHOWN = 5
 """How many documents of one name a refusal names."""
@@ -21,17 +21,17 @@ def document_id(session: Session, text: str) -> str:
     """
     if is_id(text):
         return text
-    wanted = unicodedata.normalize("NFC", text)
+    normalised = unicodedata.normalize("NFC", text)
     folders = _Folders(session)
-    found = list(_find_named(session, wanted)) or list(_find_at_path(session, wanted, folders))
-    if len(found) == 1:
-        return str(found[0]["id"])
-    if not found:
+    rows = list(_find_named(session, normalised)) or list(_find_at_path(session, normalised, folders))
+    if len(rows) == 1:
+        return str(rows[0]["id"])
+    if not rows:
         raise Refused(f"No document here has the id, name or path {text!r}; armarium ls lists the documents.")
-    some = ", ".join(f"{folders.path_of(row)} ({row['id']})" for row in found[:_SHOWN])
-    more = " …" if len(found) > _SHOWN else ""
+    some = ", ".join(f"{folders.path_of(row)} ({row['id']})" for row in rows[:_SHOWN])
+    more = " …" if len(rows) > _SHOWN else ""
     verb = "lie at" if "/" in text else "are called"
-    raise Refused(f"{len(found)} documents {verb} {text!r}: {some}{more}. Give more of its path, or its id.")
+    raise Refused(f"{len(rows)} documents {verb} {text!r}: {some}{more}. Give more of its path, or its id.")
 
 
 class _Folders:
@@ -59,13 +59,13 @@ def _find_at_path(session: Session, text: str, folders: _Folders) -> Iterator[di
     parts = path.removeprefix("/").split("/")
     # A name may contain a slash, so every way to split the path is tried, the likeliest first.
     for last in range(len(parts) - 1, -1, -1):
-        found = False
+        matched = False
         for row in _find_named(session, "/".join(parts[last:])):
             whole = folders.path_of(row)
             if whole == path if path.startswith("/") else whole.endswith(f"/{path}"):
-                found = True
+                matched = True
                 yield row
-        if found:
+        if matched:
             return
 
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Any
 
-from armarium.commandline import Finder, Refused, Session
+from armarium_cli.api import Finder, Refused, Session
 from armarium_documents.cli.naming import document_id, document_names
 
 
 def scope_of(session: Session, ids: list[str] | None) -> list[str]:
     """Return the documents with these *ids*, names or paths, or the project's top nodes if none are given."""
     if ids:
-        return [document_id(session, one) for one in ids]
-    found = [node["id"] for node in session.every("/api/documents")["items"]]
-    if not found:
+        return [document_id(session, text) for text in ids]
+    top_ids = [node["id"] for node in session.every("/api/documents")["items"]]
+    if not top_ids:
         raise Refused("The project has no pages yet; import some with armarium import FOLDER.")
-    return found
+    return top_ids
 
 
 Scope = Annotated[
@@ -50,12 +50,12 @@ def pages_of(session: Session, ids: list[str], *, recordings: bool = False) -> l
     def is_meant(node: dict[str, Any]) -> bool:
         return is_page(node) or (recordings and node.get("file_type") == "audio")
 
-    found: dict[str, dict[str, Any]] = {}
+    pages: dict[str, dict[str, Any]] = {}
     if not ids:
         return [node for node in documents_under(session, None) if is_meant(node)]
-    for identity in [document_id(session, one) for one in ids]:
+    for identity in [document_id(session, text) for text in ids]:
         node = session.get(f"/api/documents/{identity}")
-        for one in (node, *documents_under(session, identity)):
-            if is_meant(one):
-                found.setdefault(one["id"], one)
-    return list(found.values())
+        for candidate in (node, *documents_under(session, identity)):
+            if is_meant(candidate):
+                pages.setdefault(candidate["id"], candidate)
+    return list(pages.values())

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import Commands, Refused, Session, Topic, answer, plural, project_session
+from armarium_cli.api import Commands, Refused, Session, Topic, answer, plural, project_session
 from armarium_documents.cli.naming import document_id
 
 commands = Commands(Topic.files)
@@ -37,18 +37,18 @@ def _open_project(session: Session, words: str, documents: list[str]) -> tuple[s
     place = Path(words).expanduser()
     for candidate in (place, place.with_name(f"{place.name}.library")):
         if candidate.is_dir() and candidate.suffix == ".library":
-            found = str(candidate.resolve())
+            path = str(candidate.resolve())
             break
     else:
         if "/" in words:
             raise Refused(
                 f"There is no project at {place}; armarium projects lists the ones this engine knows."
             )
-        found = str(session.get("/api/registry/resolve", name=words)["path"])
-    here, session.library = session.library, found
+        path = str(session.get("/api/registry/resolve", name=words)["path"])
+    here, session.library = session.library, path
     try:
         session.get("/api/documents", limit=1)
-        return found, [document_id(session, document) for document in documents]
+        return path, [document_id(session, document) for document in documents]
     finally:
         session.library = here
 
@@ -56,28 +56,28 @@ def _open_project(session: Session, words: str, documents: list[str]) -> tuple[s
 def _tell(done: dict[str, Any]) -> None:
     verb = "moved" if done["mode"] == "move" else "copied"
     counts = done["planned"] if done["written"] is None else done["written"]
-    told = ", ".join(
+    numbers = ", ".join(
         _count_words(number, kind.replace("_", " ")) for kind, number in counts.items() if number
     )
     if done["dry_run"]:
-        typer.echo(f"Would be {verb}: {told}.")
+        typer.echo(f"Would be {verb}: {numbers}.")
     else:
-        typer.echo(f"{verb.capitalize()} {told}.")
-    made = done["vocabulary"]["made"]
-    if made:
+        typer.echo(f"{verb.capitalize()} {numbers}.")
+    terms = done["vocabulary"]["made"]
+    if terms:
         typer.echo(
-            f"{'Would be created' if done['dry_run'] else 'Created'} here: {', '.join(one['key'] for one in made)}."
+            f"{'Would be created' if done['dry_run'] else 'Created'} here: {', '.join(term['key'] for term in terms)}."
         )
-    for what, said in (
+    for what, words in (
         ("left_behind", "left behind"),
         ("edges_cut", "cut"),
         ("cuts", "cut in the other project"),
     ):
-        told_of = done[what]
-        for one in told_of[:_MANY]:
-            typer.echo(f"  {said}: {one['why']}")
-        if len(told_of) > _MANY:
-            typer.echo(f"  … and {len(told_of) - _MANY} more {said}.")
+        entries = done[what]
+        for entry in entries[:_MANY]:
+            typer.echo(f"  {words}: {entry['why']}")
+        if len(entries) > _MANY:
+            typer.echo(f"  … and {len(entries) - _MANY} more {words}.")
     if done["linked_originals"]:
         typer.echo(
             f"{plural(len(done['linked_originals']), 'picture')} remain links to files outside both projects."

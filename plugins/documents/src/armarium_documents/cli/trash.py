@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import (
+from armarium_cli.api import (
     Commands,
     Refused,
     Session,
@@ -40,13 +40,13 @@ def trash(
             words = f"{plural(gone['item_count'], 'document')} went to the Trash."
             answer(gone, f"{words} Take it back with: armarium undo {gone['audit_id']}")
             return
-        found = session.every("/api/documents/trash")
+        trashed = session.every("/api/documents/trash")
     rows = [
-        (one["document_id"], one["name"], one["item_count"], one["from_where"], one["why"])
-        for one in found["items"]
+        (entry["document_id"], entry["name"], entry["item_count"], entry["from_where"], entry["why"])
+        for entry in trashed["items"]
     ]
     answer(
-        found,
+        trashed,
         (lambda: table("", ("id", "name", "inside", "from", "why"), rows)) if rows else "The Trash is empty.",
     )
 
@@ -69,8 +69,8 @@ def restore(
             raise Refused({**refused.body, "detail": f"{refused}{before}", "restored": done}) from refused
 
     def words() -> None:
-        for one in done:
-            typer.echo(f"{one['message']} Take it back with: armarium undo {one['audit_id']}")
+        for result in done:
+            typer.echo(f"{result['message']} Take it back with: armarium undo {result['audit_id']}")
 
     answer({"items": done, "count": len(done)}, words)
 
@@ -78,10 +78,10 @@ def restore(
 def _in_the_trash(session: Session, named: list[str]) -> list[str]:
     """Return the ids of these documents; a name must match exactly one item in the Trash, else Refused."""
     entries: list[dict[str, Any]] | None = None
-    found: list[str] = []
+    ids: list[str] = []
     for text in named:
         if is_id(text):
-            found.append(text)
+            ids.append(text)
             continue
         entries = session.every("/api/documents/trash")["items"] if entries is None else entries
         called = [entry["document_id"] for entry in entries if entry["name"] == text]
@@ -94,8 +94,8 @@ def _in_the_trash(session: Session, named: list[str]) -> list[str]:
                 f"{len(called)} documents in the Trash are called {text!r}: {', '.join(called[:5])}. "
                 "Give the id of the one you mean."
             )
-        found += called
-    return found
+        ids += called
+    return ids
 
 
 @commands.example("empty-trash --dry-run")
@@ -128,8 +128,8 @@ def empty_trash(
 
 def _tell(plan: dict[str, Any]) -> None:
     typer.echo(plan["question"])
-    for one in plan["moved"]:
-        typer.echo(f"  {one['sentence']}")
+    for item in plan["moved"]:
+        typer.echo(f"  {item['sentence']}")
 
 
 def _size(number: float) -> str:

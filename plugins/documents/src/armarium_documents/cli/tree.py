@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from armarium.commandline import (
+from armarium_cli.api import (
     Commands,
     Refused,
     Session,
@@ -33,14 +33,9 @@ commands = Commands(Topic.pages)
 Ids = Annotated[list[str], "Documents, each by name, path or id (armarium ls shows them)."]
 
 _FIELDS = (
-    ("page_label", "label"),
-    ("date_original", "dated"),
-    ("date_iso", "date"),
-    ("language", "language"),
-    ("script", "script"),
-    ("direction", "direction"),
-    ("case_id", "case"),
-)
+    ("page_label", "label"), ("date_original", "dated"), ("date_iso", "date"), ("language", "language"),
+    ("script", "script"), ("direction", "direction"), ("case_id", "case"),
+)  # fmt: skip
 _SUFFIXES = {
     "image/jpeg": (".jpg", ".jpeg"),
     "image/png": (".png",),
@@ -113,31 +108,31 @@ def import_(
         if any(map(is_archive, places)):
             if format_name is not None or again:
                 raise Refused("--format and --again do not work with archives; unpack the archive first.")
-            found, layouts = bring_archives(session, places, into, beyond)
+            outcome, layouts = bring_archives(session, places, into, beyond)
         else:
             started = session.post("/api/documents/import", body)
             node = follow_job(session, started["job_id"], "Import")
-            found = {
+            outcome = {
                 "job_id": started["job_id"],
                 "set_id": started.get("set_id"),
                 **result_of(session, started["job_id"]),
             }
             layouts = layout_results(session, node)
     if not _has_any(
-        found, layouts, "files", "documents", "already", "passes", "mets", "refused", "unpaired", "left"
+        outcome, layouts, "files", "documents", "already", "passes", "mets", "refused", "unpaired", "left"
     ):
         deeper = "" if recursive else " (its own folders are not looked into)"
         raise Refused(
             f"There is nothing to import in {paths[0]}{deeper}: no picture, PDF, layout file or METS file."
         )
-    answer({**found, **({"layouts": layouts[0]} if layouts else {})}, lambda: tell(found, layouts))
+    answer({**outcome, **({"layouts": layouts[0]} if layouts else {})}, lambda: tell(outcome, layouts))
     # Nothing that was named is in the project: the command failed.
-    if not _has_any(found, layouts, "files", "documents", "passes", "mets", "already"):
+    if not _has_any(outcome, layouts, "files", "documents", "passes", "mets", "already"):
         raise typer.Exit(1)
 
 
 def _has_any(outcome: dict[str, Any], layouts: list[dict[str, Any]], *keys: str) -> bool:
-    return any(one.get(key) for one in (outcome, *layouts) for key in keys)
+    return any(result.get(key) for result in (outcome, *layouts) for key in keys)
 
 
 @commands.example("ls")
@@ -186,10 +181,10 @@ def show(
                 "unresolved": str(refused),
             }
         written = _write_picture(session, view, picture, overwrite) if picture is not None else None
-    found = {**view, "described": described, **({"picture": written} if written else {})}
+    details = {**view, "described": described, **({"picture": written} if written else {})}
     # The view requires a limit of at least one child.
-    found.pop("children")
-    answer(found, lambda: _show(found, written))
+    details.pop("children")
+    answer(details, lambda: _show(details, written))
 
 
 def _write_picture(session: Session, view: dict[str, Any], place: Path, overwrite: bool) -> str:
@@ -210,9 +205,9 @@ def _write_picture(session: Session, view: dict[str, Any], place: Path, overwrit
     return str(place)
 
 
-def _show(found: dict[str, Any], written: str | None) -> None:
-    node, hanging = found["document"], found["attachments"]
-    typer.echo("/".join([*(above["name"] for above in found["ancestors"]), node["name"]]))
+def _show(details: dict[str, Any], written: str | None) -> None:
+    node, hanging = details["document"], details["attachments"]
+    typer.echo("/".join([*(above["name"] for above in details["ancestors"]), node["name"]]))
     kind = _kind(node) + (f", {node['prototype_key']}" if node["prototype_key"] else "")
     typer.echo(f"  {node['id']}  {kind}")
     if node["deleted_at"]:
@@ -223,7 +218,7 @@ def _show(found: dict[str, Any], written: str | None) -> None:
     flags = [name.removeprefix("is_").replace("_", " ") for name in ("is_locked", *FLAGS) if node[name]]
     if flags:
         typer.echo(f"  {', '.join(flags)}")
-    _show_attributes(found["described"])
+    _show_attributes(details["described"])
     proposed = (node["metadata"].get("proposed_attributes") or {}).get("prototype")
     if proposed:
         typer.echo(
@@ -241,7 +236,7 @@ def _show(found: dict[str, Any], written: str | None) -> None:
             f"  picture: {rendition['role']}, {size}, {rendition['mime_type']}{', primary' if rendition['is_primary'] else ''}"
         )
     for what, number in (
-        ("inside", found["children_total"]),
+        ("inside", details["children_total"]),
         ("artifacts", len(hanging["artifacts"])),
         ("annotations", hanging["annotation_count"]),
         ("entities", hanging["entity_count"]),
@@ -280,10 +275,10 @@ def folder(
     """Make a folder."""
     with project_session() as session:
         at = inside and document_id(session, inside)
-        made = session.post("/api/documents", {"name": name, "parent_id": at})
+        node = session.post("/api/documents", {"name": name, "parent_id": at})
     where = f" in {inside}" if inside else ""
     answer(
-        made, f"Made the folder {made['name']}{where}. Take it back with: armarium undo {made['audit_id']}"
+        node, f"Made the folder {node['name']}{where}. Take it back with: armarium undo {node['audit_id']}"
     )
 
 

@@ -75,8 +75,8 @@ class Parts(NamedTuple):
                 number += (self.weekday - weekday(number) - 1) % 7 + 1 + 7 * (self.weekday_from - 1)
             else:
                 number -= (weekday(number) - self.weekday - 1) % 7 + 1
-        found = day_of(number, calendar)
-        return found if found.year == year or abs(found.year - year) == 1 else None
+        day = day_of(number, calendar)
+        return day if day.year == year or abs(day.year - year) == 1 else None
 
 
 def parts_of(text: str) -> Parts | None:
@@ -108,16 +108,16 @@ def parts_of(text: str) -> Parts | None:
     squeezed = " ".join(text.replace(".", " ").replace("-", " ").split())
     feast = feast_in(squeezed)
     if feast is not None:
-        found = _with_feast(squeezed, feast, parts)
-        if found is not None:
-            return found
+        feast_parts = _with_feast(squeezed, feast, parts)
+        if feast_parts is not None:
+            return feast_parts
     return _with_words(text, parts)
 
 
-def _count(found: re.Match[str]) -> int | None:
-    if found["eve"]:
+def _count(match: re.Match[str]) -> int | None:
+    if match["eve"]:
         return 2
-    written = found["count"]
+    written = match["count"]
     if written is None:
         return 1
     if written.isdigit():
@@ -147,13 +147,13 @@ def _roman_day(anchor: str, month: int, count: int, year: int, calendar: Calenda
     if month == 3 and count >= 6 and day_of(day_number(Day(year, 3, 1), calendar) - 1, calendar).day == 29:
         # In leap years the sixth day before the Kalends of March occurs twice.
         number -= 1
-    found = day_of(number, calendar)
+    date = day_of(number, calendar)
     # The stated year is that of the day, even if the month named is the following January.
-    return found if found.month == before else None
+    return date if date.month == before else None
 
 
-def _with_feast(text: str, found: tuple[Feast, int, int], parts: Parts) -> Parts | None:
-    feast, begin, end = found
+def _with_feast(text: str, match: tuple[Feast, int, int], parts: Parts) -> Parts | None:
+    feast, begin, end = match
     before, rest = text[:begin], text[end:]
     after_feast = 0
     for _, days, words in _STANDING:

@@ -67,14 +67,14 @@ def span_of(text: str) -> Span | None:
         if len(listed) == 1:
             return _single(plain)
         first, last = listed[0].strip(), listed[-1].strip()
-    one, other = (None if part in ("", "..") else _single(part) for part in (first, last))
-    if one is None and other is not None and first in ("", ".."):
-        return other._replace(start=FIRST)
-    if one is not None and other is None and last in ("", ".."):
-        return one._replace(end=LAST)
-    if one is None or other is None or other.end < one.start:
+    opening, closing = (None if part in ("", "..") else _single(part) for part in (first, last))
+    if opening is None and closing is not None and first in ("", ".."):
+        return closing._replace(start=FIRST)
+    if opening is not None and closing is None and last in ("", ".."):
+        return opening._replace(end=LAST)
+    if opening is None or closing is None or closing.end < opening.start:
         return None
-    return one._replace(end=other.end)
+    return opening._replace(end=closing.end)
 
 
 def _single(text: str) -> Span | None:
@@ -107,11 +107,11 @@ def span_asked(text: str) -> Span | None:
     """Return the days that a date of a question may mean: in the form in which dates are stored (also with an en dash
     or two dots between its ends), or in words ("spring of 1742"). None if it is neither.
     """
-    stated = text.strip().upper().replace("–", "/")
-    if "/" not in stated and ".." in stated:
-        stated = "/".join(end.strip() or ".." for end in stated.split("..", 1))
-    if _STORED.fullmatch(stated):
-        return span_of(stated)
+    plain = text.strip().upper().replace("–", "/")
+    if "/" not in plain and ".." in plain:
+        plain = "/".join(end.strip() or ".." for end in plain.split("..", 1))
+    if _STORED.fullmatch(plain):
+        return span_of(plain)
     # Imported late: only what no person wrote for a machine needs it.
     from armarium_documents.dates.reading import read_date
 
@@ -129,10 +129,10 @@ def span_between(start: str | None, end: str | None) -> Span:
 
 
 def _known_span(text: str) -> Span | None:
-    found = span_of(text)
-    if found is None and not ("XXXX" in text and _STORED.fullmatch(text)):
+    span = span_of(text)
+    if span is None and not ("XXXX" in text and _STORED.fullmatch(text)):
         raise ValueError(text)
-    return found
+    return span
 
 
 def runs_backwards(start: str | None, end: str | None) -> bool:
@@ -149,15 +149,15 @@ def check_date(value: str) -> str:
             "the source's own words go into date_original"
         )
     ends = value.split("/")
-    for one in ends:
-        if one not in ("", "..") and span_of(one.replace("XXXX", "2000")) is None:
-            year, month = one.lstrip("+-").split("-")[:2]
+    for end in ends:
+        if end not in ("", "..") and span_of(end.replace("XXXX", "2000")) is None:
+            year, month = end.lstrip("+-").split("-")[:2]
             longest = last_day(2000 if "X" in year else int(year), int(month))
             raise ValueError(
-                f"{year}-{month} has {longest} days, so there is no {one}; dates are of the Gregorian calendar, the "
+                f"{year}-{month} has {longest} days, so there is no {end}; dates are of the Gregorian calendar, the "
                 "source's own words go into date_original"
             )
-    if len(ends) == 2 and runs_backwards(*(None if one == ".." else one for one in ends)):
+    if len(ends) == 2 and runs_backwards(*(None if end == ".." else end for end in ends)):
         raise ValueError(f"{value} ends before it begins; the earlier date comes first")
     return value
 
@@ -171,14 +171,14 @@ def date_in(value: object) -> Span | None:
 
 def start_of(value: object) -> int | None:
     """Return the first day of what a stored value states, by which it is sorted, or None."""
-    found = pack_date(value)
-    return None if found is None else found[0] // 4
+    packed = pack_date(value)
+    return None if packed is None else packed[0] // 4
 
 
 def bin_of(value: object, granularity: str) -> str | None:
     """Return the year, month or day in which a stored value begins (or what coarser it states: 19XX, ../1960), or None."""
-    found = pack_date(value)
-    return None if found is None else label_of(found[0], granularity)
+    packed = pack_date(value)
+    return None if packed is None else label_of(packed[0], granularity)
 
 
 def pack_date(value: object) -> tuple[int, int, int] | None:
@@ -186,15 +186,15 @@ def pack_date(value: object) -> tuple[int, int, int] | None:
     there are), and the first and last day that it may mean. Where it begins in no one year, 0 of them: the year, and
     in place of the day the number of its unknown digits (19XX), or 0 if it has no beginning (../1960: the year it ends).
     """
-    found = _single(value) if isinstance(value, str) and _PLAIN.fullmatch(value) else date_in(value)
-    if found is None:
+    span = _single(value) if isinstance(value, str) and _PLAIN.fullmatch(value) else date_in(value)
+    if span is None:
         return None
-    if found.start == FIRST:
-        return (found.year + found.years - 1) * 40_000, found.start, found.end
-    if found.years > 1:
-        return (found.year * 10_000 + len(str(found.years)) - 1) * 4, found.start, found.end
-    precision = 1 if found.month is None else 2 if found.day is None else 3
-    return found.stated_day * 4 + precision, found.start, found.end
+    if span.start == FIRST:
+        return (span.year + span.years - 1) * 40_000, span.start, span.end
+    if span.years > 1:
+        return (span.year * 10_000 + len(str(span.years)) - 1) * 4, span.start, span.end
+    precision = 1 if span.month is None else 2 if span.day is None else 3
+    return span.stated_day * 4 + precision, span.start, span.end
 
 
 def label_of(date: int, granularity: str) -> str:

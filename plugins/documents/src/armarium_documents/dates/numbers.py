@@ -60,14 +60,9 @@ NUMBER_WORDS = {word: value for value, words in _WORDS.items() for word in words
 
 _GERMAN_ENDS = re.compile(r"(?<=.{3})(?:sten|ste|ten|te)$")
 _GERMAN_TEENS = {
-    "dreizehn": 13,
-    "vierzehn": 14,
-    "funfzehn": 15,
-    "sechzehn": 16,
-    "siebzehn": 17,
-    "achtzehn": 18,
+    "dreizehn": 13, "vierzehn": 14, "funfzehn": 15, "sechzehn": 16, "siebzehn": 17, "achtzehn": 18,
     "neunzehn": 19,
-}
+}  # fmt: skip
 _GERMAN_TENS = {
     "zwanzig": 20, "dreissig": 30, "dreiszig": 30, "vierzig": 40, "funfzig": 50, "sechzig": 60, "siebzig": 70,
     "achtzig": 80, "neunzig": 90,
@@ -106,8 +101,8 @@ def _german_plain(word: str) -> int | None:
     if not word:
         return None
     for ends, factor in (("tausend", 1000), ("hundert", 100)):
-        before, found, after = word.partition(ends)
-        if found:
+        before, mark, after = word.partition(ends)
+        if mark:
             many = 1 if not before else _german_plain(before)
             rest = 0 if not after else _german_plain(after.removeprefix("und"))
             return None if many is None or rest is None else many * factor + rest
@@ -123,8 +118,8 @@ def _german_plain(word: str) -> int | None:
 
 def word_value(word: str) -> int | None:
     """Return the value of a single number word; None for any other word."""
-    found = NUMBER_WORDS.get(word)
-    return german(word) if found is None else found
+    value = NUMBER_WORDS.get(word)
+    return german(word) if value is None else value
 
 
 JOINING = frozenset({"y", "and", "et", "und", "e"})
@@ -151,10 +146,10 @@ def spelled_out(words: list[str], at: int) -> tuple[int, int] | None:
                 place += 1
                 continue
             break
-        taken = _add_number_word(words[place], value, current, total)
-        if taken is None:
+        sums = _add_number_word(words[place], value, current, total)
+        if sums is None:
             break
-        total, current = taken
+        total, current = sums
         place += 1
         end = place
     return (total + current, end) if end > at else None
@@ -195,19 +190,7 @@ def _add_number_word(word: str, value: int, current: int, total: int) -> tuple[i
     return (total, value) if not current else None
 
 
-_ENGLISH_TENS = frozenset(
-    {
-        "ten",
-        "eleven",
-        "twelve",
-        "twenty",
-        "thirty",
-        "forty",
-        "fourty",
-        "fifty",
-        "sixty",
-        "seventy",
-        "eighty",
-        "ninety",
-    }
-)
+_ENGLISH_TENS = frozenset({
+    "ten", "eleven", "twelve", "twenty", "thirty", "forty", "fourty", "fifty", "sixty", "seventy", "eighty",
+    "ninety",
+})  # fmt: skip

@@ -44,17 +44,17 @@ def read_date(
     """Parse *text* as a date, or return None: see `armarium_documents.api.read_date`."""
     if not text or len(text) > LONGEST:
         return None
-    stated, bare = stated_calendar(plain(text))
-    asked = DateContext((language or "").casefold() == "en-us", country, year_begins)
+    named_calendar, bare = stated_calendar(plain(text))
+    context = DateContext((language or "").casefold() == "en-us", country, year_begins)
     about = (CIRCA.search(bare) is not None and not bare.startswith("c ")) or re.match(
         r"c\.? ?\d", bare
     ) is not None
     unsure = "?" in bare
     bare = CIRCA.sub(" ", bare).replace("?", " ") if about else bare.replace("?", " ")
-    found = _single(" ".join(bare.split()).strip(" .-"), asked, stated) or _interval(
-        " ".join(bare.split()), asked, stated
+    date = _single(" ".join(bare.split()).strip(" .-"), context, named_calendar) or _interval(
+        " ".join(bare.split()), context, named_calendar
     )
-    if found is None:
+    if date is None:
         place, _, rest = text.partition(",")
         # "Madrid, 3 de mayo de 1808": the place is written before the date.
         if rest and not any(letter.isdigit() for letter in place):
@@ -62,10 +62,8 @@ def read_date(
             return None if after is None else after._replace(as_written=text)
         return None
     mark = "%" if about and unsure else "~" if about else "?" if unsure else ""
-    return found._replace(
-        as_written=text,
-        edtf=_mark_edtf(found.edtf, mark),
-        gregorian=_mark_edtf(found.gregorian, mark),
+    return date._replace(
+        as_written=text, edtf=_mark_edtf(date.edtf, mark), gregorian=_mark_edtf(date.gregorian, mark)
     )
 
 
@@ -77,7 +75,7 @@ def _mark_edtf(edtf: str, mark: str) -> str:
     )
 
 
-def _single(text: str, asked: DateContext, stated: str | None) -> ReadDate | None:
+def _single(text: str, context: DateContext, named_calendar: str | None) -> ReadDate | None:
     days = republican(text)
     if days is not None:
         first, last = days
@@ -85,55 +83,57 @@ def _single(text: str, asked: DateContext, stated: str | None) -> ReadDate | Non
         return ReadDate("", edtf, "gregorian", "stated", edtf, "day" if first == last else "interval")
     spread = century_or_decade(text)
     if spread is not None:
-        return _without_day(spread[0], int(spread[0][:2] + "00"), spread[1], asked, stated)
-    parts = numeric(text, month_first=asked.month_first)
+        return _without_day(spread[0], int(spread[0][:2] + "00"), spread[1], context, named_calendar)
+    parts = numeric(text, month_first=context.month_first)
     if parts is None:
         reign = reign_in(text)
         if reign is not None:
-            return _of_reign(*reign, stated=stated)
+            return _of_reign(*reign, named_calendar=named_calendar)
         parts = parts_of(text)
-    return None if parts is None else _resolve_parts(parts, asked, stated)
+    return None if parts is None else _resolve_parts(parts, context, named_calendar)
 
 
-def _resolve_parts(parts: Parts, asked: DateContext, stated: str | None) -> ReadDate | None:
+def _resolve_parts(parts: Parts, context: DateContext, named_calendar: str | None) -> ReadDate | None:
     if parts.season is not None and parts.year is not None:
-        return _without_day(f"{_year(parts.year)}-{parts.season}", parts.year, "season", asked, stated)
+        return _without_day(
+            f"{_year(parts.year)}-{parts.season}", parts.year, "season", context, named_calendar
+        )
     if parts.year is None:
         if parts.month is None or parts.feast is not None:
             return None
         day = f"-{parts.day:02}" if parts.day else ""
         if parts.day and not is_a_day(Day(2000, parts.month, parts.day), "gregorian"):
             return None
-        calendar, basis = _calendar(Day(1600, 1, 1), asked, stated)
+        calendar, basis = _calendar(Day(1600, 1, 1), context, named_calendar)
         edtf = f"XXXX-{parts.month:02}{day}"
         return ReadDate("", edtf, calendar, basis, edtf, "day" if day else "month")
     if parts.feast is None and parts.day is None:
         if parts.month is None:
-            return _without_day(_year(parts.year), parts.year, "year", asked, stated)
+            return _without_day(_year(parts.year), parts.year, "year", context, named_calendar)
         if not 1 <= parts.month <= 12:
             return None
         year = _year_from_january(
-            parts.year, Day(parts.year, parts.month, 1), asked.year_begins, parts.is_dual
+            parts.year, Day(parts.year, parts.month, 1), context.year_begins, parts.is_dual
         )
-        return _without_day(f"{_year(year)}-{parts.month:02}", year, "month", asked, stated)
-    return _of_day(parts, parts.year, asked, stated)
+        return _without_day(f"{_year(year)}-{parts.month:02}", year, "month", context, named_calendar)
+    return _of_day(parts, parts.year, context, named_calendar)
 
 
-def _of_day(parts: Parts, year: int, asked: DateContext, stated: str | None) -> ReadDate | None:
+def _of_day(parts: Parts, year: int, context: DateContext, named_calendar: str | None) -> ReadDate | None:
     """Build a date with a day of the month or a feast: the year's calendar determines Easter."""
-    calendar, _ = _calendar(Day(year, parts.month or 6, parts.day or 15), asked, stated)
+    calendar, _ = _calendar(Day(year, parts.month or 6, parts.day or 15), context, named_calendar)
     day = parts.day_in(year, calendar)
     if day is None:
         return None
-    counted = _year_from_january(year, day, asked.year_begins, parts.is_dual)
+    counted = _year_from_january(year, day, context.year_begins, parts.is_dual)
     if counted != year:
         # The document counts this day to the preceding or following year; the feasts are those of that year.
-        return _of_day(parts, counted, asked._replace(year_begins="january-1"), stated)
-    calendar, basis = _calendar(day, asked, stated)
+        return _of_day(parts, counted, context._replace(year_begins="january-1"), named_calendar)
+    calendar, basis = _calendar(day, context, named_calendar)
     day = parts.day_in(year, calendar)
     if day is None or not is_a_day(day, calendar):
         return None
-    if calendar_of(day, asked.country) is None and stated is None:
+    if calendar_of(day, context.country) is None and named_calendar is None:
         return None
     return _build_date(day, calendar, basis, parts.weekday if parts.feast is None else None)
 
@@ -146,20 +146,27 @@ def _build_date(
     return ReadDate("", iso(day), calendar, basis, iso(day_of(number, "gregorian")), "day", fits)
 
 
-def _of_reign(begin: Day, last: Day, rest: str, *, stated: str | None) -> ReadDate | None:
+def _of_reign(begin: Day, last: Day, rest: str, *, named_calendar: str | None) -> ReadDate | None:
     """Build the date of a regnal year, or of the day in it that the rest of the text names."""
-    calendar: Calendar = in_force(begin)
+    customary: Calendar = in_force(begin)
+    calendar: Calendar = customary if named_calendar is None else _as_calendar(named_calendar)
+    basis: Literal["stated", "country"] = "country" if named_calendar is None else "stated"
+    begin, last = (day_of(day_number(day, customary), calendar) for day in (begin, last))
     if not rest or not (words := parts_of(rest)):
         if rest and not _is_silent(rest):
             return None
         edtf = f"{iso(begin)}/{iso(last)}"
         ends = [iso(day_of(day_number(day, calendar), "gregorian")) for day in (begin, last)]
-        return ReadDate("", edtf, calendar, "country", "/".join(ends), "interval")
+        return ReadDate("", edtf, calendar, basis, "/".join(ends), "interval")
     for year in (begin.year, last.year):
         day = words.day_in(year, calendar)
         if day is not None and begin <= day <= last and is_a_day(day, calendar):
-            return _build_date(day, calendar, "country", words.weekday if words.feast is None else None)
+            return _build_date(day, calendar, basis, words.weekday if words.feast is None else None)
     return None
+
+
+def _as_calendar(calendar: str) -> Calendar:
+    return "julian" if calendar == "julian" else "gregorian"
 
 
 def _is_silent(text: str) -> bool:
@@ -169,11 +176,11 @@ def _is_silent(text: str) -> bool:
 
 
 def _calendar(
-    day: Day, asked: DateContext, stated: str | None
+    day: Day, context: DateContext, named_calendar: str | None
 ) -> tuple[Calendar, Literal["stated", "country", "default"]]:
-    if stated is not None:
-        return ("julian" if stated == "julian" else "gregorian"), "stated"
-    return calendar_of(day, asked.country) or "gregorian", "country" if asked.country else "default"
+    if named_calendar is not None:
+        return _as_calendar(named_calendar), "stated"
+    return calendar_of(day, context.country) or "gregorian", "country" if context.country else "default"
 
 
 def _year_from_january(year: int, day: Day, begins: YearBegins, is_dual: bool) -> int:
@@ -189,30 +196,32 @@ def _year_from_january(year: int, day: Day, begins: YearBegins, is_dual: bool) -
 
 
 def _without_day(
-    edtf: str, year: int, precision: Precision, asked: DateContext, stated: str | None
+    edtf: str, year: int, precision: Precision, context: DateContext, named_calendar: str | None
 ) -> ReadDate:
-    calendar, basis = _calendar(Day(year, 6, 15), asked, stated)
+    calendar, basis = _calendar(Day(year, 6, 15), context, named_calendar)
     return ReadDate("", edtf, calendar, basis, edtf, precision)
 
 
-def _interval(text: str, asked: DateContext, stated: str | None) -> ReadDate | None:
+def _interval(text: str, context: DateContext, named_calendar: str | None) -> ReadDate | None:
     """Build an interval: from one date to another, before one, or after one."""
     for pattern, ends in _OPEN:
         match = pattern.match(text)
         if match is not None:
-            one = _single(match[1], asked, stated)
-            return None if one is None else _build_range(None, one) if ends else _build_range(one, None)
+            date = _single(match[1], context, named_calendar)
+            return None if date is None else _build_range(None, date) if ends else _build_range(date, None)
     for pattern in _BETWEEN:
         for match in pattern.finditer(text):
             first, second = text[: match.start()], text[match.end() :]
             opening = _OPENING.match(first)
             first = first[opening.end() :] if opening else first
-            later = _single(second.strip(" ."), asked, stated)
+            later = _single(second.strip(" ."), context, named_calendar)
             if later is None:
                 continue
-            earlier = _single(first.strip(" ."), asked, stated) or _fill_earlier(first, second, asked, stated)
+            earlier = _single(first.strip(" ."), context, named_calendar) or _fill_earlier(
+                first, second, context, named_calendar
+            )
             if earlier is not None and earlier.edtf.startswith("XXXX") and not later.edtf.startswith("XXXX"):
-                earlier = _fill_earlier(first, second, asked, stated)
+                earlier = _fill_earlier(first, second, context, named_calendar)
             if earlier is not None and earlier.edtf <= later.edtf and "/" not in earlier.edtf + later.edtf:
                 return _build_range(earlier, later)
     return None
@@ -234,21 +243,23 @@ _OPEN = (
 )
 
 
-def _fill_earlier(first: str, second: str, asked: DateContext, stated: str | None) -> ReadDate | None:
+def _fill_earlier(
+    first: str, second: str, context: DateContext, named_calendar: str | None
+) -> ReadDate | None:
     """Return the earlier of two dates, completed with the month and year that only the later one states."""
     words = second.split()
     for begin in range(1, len(words)):
-        one = _single(f"{first} {' '.join(words[begin:])}".strip(), asked, stated)
-        if one is not None and not one.edtf.startswith("XXXX"):
-            return one
+        date = _single(f"{first} {' '.join(words[begin:])}".strip(), context, named_calendar)
+        if date is not None and not date.edtf.startswith("XXXX"):
+            return date
     return None
 
 
 def _build_range(first: ReadDate | None, last: ReadDate | None) -> ReadDate:
     known = last or first
     assert known is not None
-    edtf = [one.edtf if one is not None else ".." for one in (first, last)]
-    gregorian = [one.gregorian if one is not None else ".." for one in (first, last)]
+    edtf = [end.edtf if end is not None else ".." for end in (first, last)]
+    gregorian = [end.gregorian if end is not None else ".." for end in (first, last)]
     return known._replace(
         edtf="/".join(edtf), gregorian="/".join(gregorian), precision="interval", weekday_fits=None
     )

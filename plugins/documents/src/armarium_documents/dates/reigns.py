@@ -47,27 +47,13 @@ _NAMES = {
     "william": "william|will|wm|gulielmi|willelmi", "victoria": "victoria|vict|victoriae",
 }  # fmt: skip
 _GENITIVES = {
-    "primi": 1,
-    "secundi": 2,
-    "tertii": 3,
-    "tercii": 3,
-    "quarti": 4,
-    "quinti": 5,
-    "sexti": 6,
-    "septimi": 7,
+    "primi": 1, "secundi": 2, "tertii": 3, "tercii": 3, "quarti": 4, "quinti": 5, "sexti": 6, "septimi": 7,
     "octavi": 8,
-}
+}  # fmt: skip
 _FATHERS = {("edward", "henrici"): 1, ("edward", "edwardi"): 2, ("henry", "johannis"): 3}
 _ORDINALS = {
-    "first": 1,
-    "second": 2,
-    "third": 3,
-    "fourth": 4,
-    "fifth": 5,
-    "sixth": 6,
-    "seventh": 7,
-    "eighth": 8,
-}
+    "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8,
+}  # fmt: skip
 _NUMERAL = r"(?:the )?(?:[ivx]+|primi|secundi|tertii|tercii|quarti|quinti|sexti|septimi|octavi|first|second|third|fourth|fifth|sixth|seventh|eighth)"
 _BEFORE = re.compile(
     r"\b(?P<year>\d{1,2}|[ivxl]+)(?:st|nd|rd|th)? (?:year of (?:the reign of )?)?(?:king |queen )?(?P<name>NAMES)(?: (?P<number>NUMERAL)\b)?".replace(
@@ -122,11 +108,11 @@ def _king(name: str, number: str | None, father: str | None) -> Day | None:
     return _KINGS.get((name, value)) if value else None
 
 
-def _year(found: re.Match[str]) -> tuple[int | None, str]:
+def _year(match: re.Match[str]) -> tuple[int | None, str]:
     """Return the year of the reign, and words matched with it that belong to something else."""
-    words = found.groupdict().get("words")
+    words = match.groupdict().get("words")
     if words is None:
-        written = found["year"]
+        written = match["year"]
         return (int(written) if written.isdigit() else roman(written)), ""
     listed = words_of(words)
     spelled = spelled_out(listed, 0)
@@ -166,8 +152,8 @@ def republican(text: str) -> tuple[Day, Day] | None:
     at = 1 if match["day"] == "premier" else _count(match["day"])
     if at is None or not 1 <= at <= (30 if month < 12 else 6):
         return None
-    one = day_of(start + 30 * month + at - 1, "gregorian")
-    return one, one
+    date = day_of(start + 30 * month + at - 1, "gregorian")
+    return date, date
 
 
 def _count(text: str) -> int | None:

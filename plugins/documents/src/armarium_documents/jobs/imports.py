@@ -163,69 +163,69 @@ class Import:
             self.kept.refused.append({"file": name, "why": why})
         self.lines.append(("warning", f"{name}: {why}"))
 
-    def _move_past(self, found: FoundEntry) -> None:
+    def _move_past(self, entry: FoundEntry) -> None:
         if self.root is None:
             self.kept.number += 1
         else:
-            self.kept.after = [quote(os.fsencode(name)) for name in found.position]
+            self.kept.after = [quote(os.fsencode(name)) for name in entry.position]
 
-    def _import(self, found: FoundEntry) -> None:
+    def _import(self, entry: FoundEntry) -> None:
         try:
-            name = clean_name(found.position[-1])
-            there = self.place.holds((*self.above, *found.position[:-1]), name, found.source)
-            if there is not None and there.pages is None:
+            name = clean_name(entry.position[-1])
+            existing = self.place.holds((*self.above, *entry.position[:-1]), name, entry.source)
+            if existing is not None and existing.pages is None:
                 self.kept.already += 1
                 if name.casefold().endswith(".pdf"):
-                    self.kept.pdfs.append(there.id)  # an import before may not have read its text
+                    self.kept.pdfs.append(existing.id)  # an import before may not have read its text
                 return
-            source = take_in(self.ctx.library, found.source, max_pixels=self.max_pixels)
+            source = take_in(self.ctx.library, entry.source, max_pixels=self.max_pixels)
         except ValueError as error:
-            self._refuse("/".join(found.position), f"Its name cannot be used: {error}.")
+            self._refuse("/".join(entry.position), f"Its name cannot be used: {error}.")
             return
         except (Invalid, PathNotAllowed) as refusal:
-            self._refuse("/".join(found.position), refusal.detail)
+            self._refuse("/".join(entry.position), refusal.detail)
             return
         except OSError as error:
-            self._refuse("/".join(found.position), f"It cannot be read: {error.strerror or error}.")
+            self._refuse("/".join(entry.position), f"It cannot be read: {error.strerror or error}.")
             return
-        self.lines += [("info", f"{'/'.join(found.position)}: {note}") for note in source.notes]
-        if there is not None:
-            self._picture_missing(found.position, name, there, source)
+        self.lines += [("info", f"{'/'.join(entry.position)}: {note}") for note in source.notes]
+        if existing is not None:
+            self._picture_missing(entry.position, name, existing, source)
             return
-        parent_id = self._folder_of((*self.above, *found.position[:-1]))
+        parent_id = self._folder_of((*self.above, *entry.position[:-1]))
         node_id = new_id()
-        self.copied[source.checksum] = found.source
-        self.nodes.append(file_node(node_id, parent_id, name, found.path, source))
+        self.copied[source.checksum] = entry.source
+        self.nodes.append(file_node(node_id, parent_id, name, entry.path, source))
         self.kept.files += 1
         if source.pages:
-            self._picture_pages(found.position, name, node_id, source, 0)
+            self._picture_pages(entry.position, name, node_id, source, 0)
 
     def _folder_of(self, names: Position) -> str:
         """Return the id of the folder node for *names*; folders are created with their first file."""
-        wanted = list(names)
-        kept = self.kept.folders
+        position = list(names)
+        folders = self.kept.folders
         same = 0
-        while same < len(kept) and same < len(wanted) and kept[same][0] == wanted[same]:
+        while same < len(folders) and same < len(position) and folders[same][0] == position[same]:
             same += 1
-        del kept[same:]
-        parent_id = kept[-1][1] if kept else self.args.parent_id
-        for number, name in enumerate(wanted[same:], same + 1):
+        del folders[same:]
+        parent_id = folders[-1][1] if folders else self.args.parent_id
+        for number, name in enumerate(position[same:], same + 1):
             folder_id = self.place.folder(names[:number])
             if folder_id is None:
                 folder_id = new_id()
                 self.nodes.append(
                     {"id": folder_id, "parent_id": parent_id, "doc_type": "folder", "name": clean_name(name)}
                 )
-            kept.append([name, folder_id])
+            folders.append([name, folder_id])
             parent_id = folder_id
         return parent_id
 
     def _picture_missing(
-        self, position: Position, name: str, there: ExistingFile, source: SourceFile
+        self, position: Position, name: str, existing: ExistingFile, source: SourceFile
     ) -> None:
         """Add the pages that an interrupted import did not reach, to a file that exists already."""
         before = self.kept.documents + len(self.nodes)
-        self._picture_pages(position, name, there.id, source, 0, there.pages or frozenset())
+        self._picture_pages(position, name, existing.id, source, 0, existing.pages or frozenset())
         if self.kept.documents + len(self.nodes) > before:
             self.kept.files += 1
         else:
@@ -238,17 +238,17 @@ class Import:
         node_id: str,
         source: SourceFile,
         start: int,
-        there: frozenset[int] = frozenset(),
+        existing: frozenset[int] = frozenset(),
     ) -> None:
         """Add a page node with its picture for each page of a file, from *start* on; a batch may end between
         two.
 
-        *there*: the numbers, from 1, of the pages that the file has already.
+        *existing*: the numbers, from 1, of the pages that the file has already.
         """
         try:
             with open_source_pages(self.ctx.library, source, max_pixels=self.max_pixels) as pages:
                 for index in range(start, source.pages):
-                    if index + 1 in there:
+                    if index + 1 in existing:
                         continue
                     try:
                         page = pages.picture(self.ctx.library, index)
@@ -262,7 +262,7 @@ class Import:
                             "name": name,
                             "node_id": node_id,
                             "next_page": index + 1,
-                            "there": sorted(there),
+                            "there": sorted(existing),
                         }
                     self.nodes.append(page_node(node_id, index, page))
                     self._commit_when_full()
@@ -277,8 +277,8 @@ class Import:
         assert half is not None
         position: Position = tuple(half["position"])
         source = SourceFile(**half["source"])
-        there = frozenset(half.get("there", ()))
-        self._picture_pages(position, half["name"], half["node_id"], source, half["next_page"], there)
+        existing = frozenset(half.get("there", ()))
+        self._picture_pages(position, half["name"], half["node_id"], source, half["next_page"], existing)
         self._move_past(FoundEntry("file", position, Path(half["name"])))
 
     def _commit_when_full(self) -> None:
@@ -289,21 +289,21 @@ class Import:
             self.ctx.check()
 
     def _commit(self) -> None:
-        kept = asdict(self.kept)
-        kept["documents"] += len(self.nodes)
+        progress = asdict(self.kept)
+        progress["documents"] += len(self.nodes)
         if self.nodes:
             try:
-                self.ctx.act("document.add_files", {"nodes": self.nodes}, checkpoint=kept)
+                self.ctx.act("document.add_files", {"nodes": self.nodes}, checkpoint=progress)
             except ServiceError as refusal:
                 # Empty Trash may have removed a file that this batch saw as already stored.
                 if refusal.code != "object_missing":
                     raise
                 for path in self.copied.values():
                     self.ctx.library.objects.put_file(path)
-                self.ctx.act("document.add_files", {"nodes": self.nodes}, checkpoint=kept)
+                self.ctx.act("document.add_files", {"nodes": self.nodes}, checkpoint=progress)
         else:
-            self.ctx.save(kept)
-        self.kept.documents = kept["documents"]
+            self.ctx.save(progress)
+        self.kept.documents = progress["documents"]
         for level, line in self.lines:
             self.ctx.log(level, line)
         self.nodes, self.lines, self.copied = [], [], {}

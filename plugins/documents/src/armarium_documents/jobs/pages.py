@@ -54,25 +54,29 @@ def _picture_file(
         waiting = raw_of(conn).execute(_WAITING, (identity,)).fetchall()
     if not waiting:
         return
-    made: list[dict[str, Any]] = []
+    pictures: list[dict[str, Any]] = []
     since = time.monotonic()
     with open_source_pages(ctx.library, source, max_pixels=ctx.engine.settings.max_image_pixels) as pages:
         for number, (page_id, index) in enumerate(waiting, 1):
             try:
-                made.append({"document_id": page_id, **picture_of_page(pages.picture(ctx.library, index))})
+                pictures.append(
+                    {"document_id": page_id, **picture_of_page(pages.picture(ctx.library, index))}
+                )
             except Invalid as refusal:
                 refused.append({"file": f"{name}, page {index + 1}", "why": refusal.detail})
                 ctx.log("warning", f"{name}, page {index + 1}: {refusal.detail}")
-            if made and (
+            if pictures and (
                 number == len(waiting)
-                or len(made) >= BATCH_NODES
+                or len(pictures) >= BATCH_NODES
                 or time.monotonic() - since > BATCH_SECONDS
                 or ctx.stop is not None
             ):
-                ctx.act("document.picture_pages", {"pictures": made}, checkpoint={}, set_id=ctx.args.set_id)
-                made, since = [], time.monotonic()
+                ctx.act(
+                    "document.picture_pages", {"pictures": pictures}, checkpoint={}, set_id=ctx.args.set_id
+                )
+                pictures, since = [], time.monotonic()
             ctx.progress(number, len(waiting))
-            if not made:
+            if not pictures:
                 ctx.check()
 
 

@@ -61,17 +61,17 @@ class Place:
             return None
         with self.library.db.read() as conn:
             raw = raw_of(conn)
-            found = raw.execute(
+            rows = raw.execute(
                 "SELECT id, json_extract(metadata, '$.checksum'), json_extract(metadata, '$.page_count')"
                 " FROM document WHERE parent_id = ? AND deleted_at IS NULL AND name = ? AND doc_type = 'file'"
                 " AND id < ? ORDER BY id",
                 (parent_id, name, self.before),
             ).fetchall()
-            if not found:
+            if not rows:
                 return None
             with open_plain(path, self.library.is_closed) as file:
                 digest = digest_of(file)
-            for identity, checksum, page_count in found:
+            for identity, checksum, page_count in rows:
                 if checksum != digest:
                     continue
                 if page_count is None:

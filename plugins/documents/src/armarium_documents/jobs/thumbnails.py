@@ -57,10 +57,7 @@ def _row(ctx: JobContext, document_id: str) -> tuple[object, ...] | None:
         with nullcontext(small) if small else library.objects.hold_file(picture.checksum) as stored:
             info = image_info(stored, max_pixels=limit, name=document_id)
             image = open_image(
-                stored,
-                shrink_to=thumbnail_draft(info.width, info.height),
-                max_pixels=limit,
-                name=document_id,
+                stored, shrink_to=thumbnail_draft(info.width, info.height), max_pixels=limit, name=document_id
             )
         width, height, size = write_thumbnail(library, picture.checksum, image)
     return (document_id, picture.checksum, width, height, size, now())

@@ -17,15 +17,10 @@ ANNOTATIONS = Rows(annotation_table, missing=unknown_annotation)
 OLDEST_FIRST = (annotation_table.c.created_at, annotation_table.c.id)
 
 MOTIVATIONS = {
-    "highlight": "highlighting",
-    "line": "highlighting",
-    "underline": "highlighting",
-    "strikethrough": "highlighting",
-    "note": "commenting",
-    "comment": "commenting",
-    "rating": "assessing",
+    "highlight": "highlighting", "line": "highlighting", "underline": "highlighting",
+    "strikethrough": "highlighting", "note": "commenting", "comment": "commenting", "rating": "assessing",
     "bookmark": "bookmarking",
-}
+}  # fmt: skip
 """Kind of an annotation to its motivation in the Web Annotation vocabulary."""
 
 
@@ -36,16 +31,16 @@ class AnnotationLocator:
 
     def locate(self, conn: Connection, identity: str) -> dict[str, Any] | None:
         """Return `{documentId, segmentId, anchor, charStart, charEnd}`, or None for an unknown id."""
-        found = ANNOTATIONS.get(conn, identity)
-        if found is None:
+        annotation = ANNOTATIONS.get(conn, identity)
+        if annotation is None:
             return None
-        anchor = found["anchor"]
-        if anchor is not None and found["page_id"] is not None:
-            anchor.setdefault("page_id", found["page_id"])
-        target = found["targets"][0] if found["targets"] else {}
+        anchor = annotation["anchor"]
+        if anchor is not None and annotation["page_id"] is not None:
+            anchor.setdefault("page_id", annotation["page_id"])
+        target = annotation["targets"][0] if annotation["targets"] else {}
         span = target or anchor or {}
         return {
-            "documentId": found["page_id"] or found["document_id"],
+            "documentId": annotation["page_id"] or annotation["document_id"],
             "segmentId": target.get("segment_id"),
             "anchor": anchor,
             "charStart": span.get("char_start"),
@@ -54,12 +49,7 @@ class AnnotationLocator:
 
 
 def annotation_page(
-    conn: Connection,
-    *,
-    document_id: str | None,
-    segment_ids: Sequence[str] | None,
-    limit: int,
-    offset: int,
+    conn: Connection, *, document_id: str | None, segment_ids: Sequence[str] | None, limit: int, offset: int
 ) -> dict[str, Any]:
     """Return a page of annotations, oldest first: of a document, of a segment under all its ids, or all."""
     where: list[ColumnElement[bool]] = []
@@ -77,12 +67,12 @@ def annotation_page(
 def web_annotations(conn: Connection, document_id: str) -> dict[str, Any]:
     """Return a document's annotations as a W3C AnnotationPage (JSON-LD); NotFound for an unknown document."""
     require_document(conn, document_id)
-    found = ANNOTATIONS.all(conn, annotation_table.c.document_id == document_id, order=OLDEST_FIRST)
+    rows = ANNOTATIONS.all(conn, annotation_table.c.document_id == document_id, order=OLDEST_FIRST)
     return {
         "@context": "http://www.w3.org/ns/anno.jsonld",
         "id": f"{_iri(document_id)}#annotations",
         "type": "AnnotationPage",
-        "items": [_web_annotation(one) for one in found],
+        "items": [_web_annotation(annotation) for annotation in rows],
     }
 
 
@@ -94,63 +84,66 @@ def _iri(identity: str) -> str:
         return f"urn:armarium:{identity}"
 
 
-def _web_annotation(found: dict[str, Any]) -> dict[str, Any]:
-    motivation = MOTIVATIONS[found["kind"]]
-    made: dict[str, Any] = {
-        "id": _iri(found["id"]),
+def _web_annotation(annotation: dict[str, Any]) -> dict[str, Any]:
+    motivation = MOTIVATIONS[annotation["kind"]]
+    result: dict[str, Any] = {
+        "id": _iri(annotation["id"]),
         "type": "Annotation",
         "motivation": motivation,
-        "created": found["created_at"],
-        "target": _targets(found),
+        "created": annotation["created_at"],
+        "target": _targets(annotation),
     }
-    if found["created_by"]:
-        kind = "Person" if found["provenance_kind"] == "human" else "Software"
-        made["creator"] = {"type": kind, "name": found["created_by"]}
+    if annotation["created_by"]:
+        kind = "Person" if annotation["provenance_kind"] == "human" else "Software"
+        result["creator"] = {"type": kind, "name": annotation["created_by"]}
     bodies: list[dict[str, Any]] = []
-    if found["text"]:
+    if annotation["text"]:
         purpose = "commenting" if motivation == "highlighting" else motivation
         bodies.append(
-            {"type": "TextualBody", "value": found["text"], "format": "text/plain", "purpose": purpose}
+            {"type": "TextualBody", "value": annotation["text"], "format": "text/plain", "purpose": purpose}
         )
-    if found["rating"] is not None:
-        bodies.append({"type": "TextualBody", "value": str(found["rating"]), "purpose": "assessing"})
-    bodies += [{"type": "TextualBody", "value": tag, "purpose": "tagging"} for tag in found["tags"]]
+    if annotation["rating"] is not None:
+        bodies.append({"type": "TextualBody", "value": str(annotation["rating"]), "purpose": "assessing"})
+    bodies += [{"type": "TextualBody", "value": tag, "purpose": "tagging"} for tag in annotation["tags"]]
     if bodies:
-        made["body"] = bodies if len(bodies) > 1 else bodies[0]
-    if found["color"] is not None:
-        made["stylesheet"] = {"type": "CssStylesheet", "value": f".annotation {{ color: {found['color']} }}"}
-        if isinstance(made["target"], dict):
-            made["target"]["styleClass"] = "annotation"
-    return made
+        result["body"] = bodies if len(bodies) > 1 else bodies[0]
+    if annotation["color"] is not None:
+        result["stylesheet"] = {
+            "type": "CssStylesheet",
+            "value": f".annotation {{ color: {annotation['color']} }}",
+        }
+        if isinstance(result["target"], dict):
+            result["target"]["styleClass"] = "annotation"
+    return result
 
 
-def _targets(found: dict[str, Any]) -> dict[str, Any] | list[dict[str, Any]]:
-    anchor = found["anchor"] or {}
-    made: list[dict[str, Any]] = []
-    for target in found["targets"]:
-        one: dict[str, Any] = {"type": "SpecificResource", "source": _iri(target["segment_id"])}
+def _targets(annotation: dict[str, Any]) -> dict[str, Any] | list[dict[str, Any]]:
+    anchor = annotation["anchor"] or {}
+    targets: list[dict[str, Any]] = []
+    for target in annotation["targets"]:
+        resource: dict[str, Any] = {"type": "SpecificResource", "source": _iri(target["segment_id"])}
         if target.get("char_start") is not None:
-            one["selector"] = _characters(target["char_start"], target["char_end"])
-        made.append(one)
-    selectors = _selectors(found, anchor)
-    if selectors or not made:
-        source = anchor.get("page_id") or found["page_id"] or found["document_id"]
-        one = {"type": "SpecificResource", "source": _iri(source)}
+            resource["selector"] = _characters(target["char_start"], target["char_end"])
+        targets.append(resource)
+    selectors = _selectors(annotation, anchor)
+    if selectors or not targets:
+        source = anchor.get("page_id") or annotation["page_id"] or annotation["document_id"]
+        resource = {"type": "SpecificResource", "source": _iri(source)}
         if selectors:
-            one["selector"] = selectors[0] if len(selectors) == 1 else selectors
-        made.insert(0, one)
-    return made[0] if len(made) == 1 else made
+            resource["selector"] = selectors[0] if len(selectors) == 1 else selectors
+        targets.insert(0, resource)
+    return targets[0] if len(targets) == 1 else targets
 
 
 def _characters(start: int, end: int) -> dict[str, Any]:
     return {"type": "TextPositionSelector", "start": start, "end": end}
 
 
-def _selectors(found: dict[str, Any], anchor: dict[str, Any]) -> list[dict[str, Any]]:
-    made: list[dict[str, Any]] = []
+def _selectors(annotation: dict[str, Any], anchor: dict[str, Any]) -> list[dict[str, Any]]:
+    selectors: list[dict[str, Any]] = []
     if anchor.get("rect") is not None:
         numbers = ",".join(f"{100 * number:.6g}" for number in anchor["rect"])
-        made.append(
+        selectors.append(
             {
                 "type": "FragmentSelector",
                 "conformsTo": "http://www.w3.org/TR/media-frags/",
@@ -158,15 +151,15 @@ def _selectors(found: dict[str, Any], anchor: dict[str, Any]) -> list[dict[str, 
             }
         )
     shapes = [_svg("polygon", anchor["polygon"])] if anchor.get("polygon") else []
-    strokes = (found["ink_payload"] or {}).get("strokes")
+    strokes = (annotation["ink_payload"] or {}).get("strokes")
     if isinstance(strokes, list):
         shapes += [_svg("polyline", stroke) for stroke in strokes if _is_stroke(stroke)]
     if shapes:
         value = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 100">{"".join(shapes)}</svg>'
-        made.append({"type": "SvgSelector", "value": value})
+        selectors.append({"type": "SvgSelector", "value": value})
     if anchor.get("char_start") is not None:
-        made.append(_characters(anchor["char_start"], anchor["char_end"]))
-    return made
+        selectors.append(_characters(anchor["char_start"], anchor["char_end"]))
+    return selectors
 
 
 def _is_stroke(stroke: Any) -> bool:

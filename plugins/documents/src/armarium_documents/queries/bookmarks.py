@@ -12,8 +12,7 @@ from armarium_documents.errors import dangling, not_an_alias
 from armarium_documents.models import documents
 from armarium_documents.queries.documents import ONE, ORDER, SELECT, value_of
 from armarium_documents.queries.tree import require_document
-from armarium_documents.schemas.bookmarks import BookmarkList
-from armarium_documents.schemas.documents import Document
+from armarium_documents.schemas.documents import BookmarkList, Document
 
 
 @query(
@@ -52,7 +51,7 @@ def target_of(conn: Connection, bookmark_id: str) -> dict[str, Any]:
     target_id = conn.execute(of).scalar()
     if bookmark.node_kind != "alias" or target_id is None:
         raise not_an_alias(bookmark.name, bookmark_id)
-    found = raw.execute(f"{ONE} AND d.deleted_at IS NULL", (target_id,)).fetchone()
-    if found is None:
+    row = raw.execute(f"{ONE} AND d.deleted_at IS NULL", (target_id,)).fetchone()
+    if row is None:
         raise dangling(bookmark.name, bookmark_id)
-    return value_of(found)
+    return value_of(row)

@@ -64,20 +64,20 @@ def require(conn: Connection, key: str) -> dict[str, Any]:
 
 def chain_of(conn: Connection, key: str) -> list[dict[str, Any]]:
     """Return the prototype *key* and its ancestors, the root first; Invalid for an unknown key or a cycle."""
-    found: list[dict[str, Any]] = []
-    seen: list[str] = []
-    wanted: str | None = key
-    while wanted is not None:
-        if wanted in seen:
-            raise prototype_cycle([*seen, wanted])
-        one = find(conn, wanted)
-        if one is None:
-            raise unknown_prototype(wanted, because=seen[-1] if seen else None)
-        seen.append(wanted)
-        found.append(one)
-        wanted = one["parent_key"]
-    found.reverse()
-    return found
+    chain: list[dict[str, Any]] = []
+    keys: list[str] = []
+    current: str | None = key
+    while current is not None:
+        if current in keys:
+            raise prototype_cycle([*keys, current])
+        prototype = find(conn, current)
+        if prototype is None:
+            raise unknown_prototype(current, because=keys[-1] if keys else None)
+        keys.append(current)
+        chain.append(prototype)
+        current = prototype["parent_key"]
+    chain.reverse()
+    return chain
 
 
 def merge_chain(chain: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
@@ -87,7 +87,11 @@ def merge_chain(chain: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], dict
         for declaration in prototype["declarations"]:
             declarations[declaration["key"]] = declaration
     ordered = sorted(declarations.values(), key=lambda declaration: declaration["order"])
-    defaults = {one["key"]: one["default"] for one in ordered if one["default"] is not None}
+    defaults = {
+        declaration["key"]: declaration["default"]
+        for declaration in ordered
+        if declaration["default"] is not None
+    }
     for prototype in chain:
         defaults |= prototype["defaults"]
     return ordered, defaults
@@ -107,7 +111,7 @@ def resolve_prototype(conn: Connection, key: str) -> dict[str, Any]:
     return {
         "key": key,
         "label": chain[-1]["label"],
-        "chain": [one["key"] for one in chain],
+        "chain": [prototype["key"] for prototype in chain],
         "declarations": declarations,
         "defaults": defaults,
     }
@@ -131,7 +135,7 @@ def effective_attributes(conn: Connection, doc_id: str) -> dict[str, Any]:
     return {
         "document_id": doc_id,
         "prototype_key": key,
-        "chain": [one["key"] for one in chain],
+        "chain": [prototype["key"] for prototype in chain],
         "declarations": declarations,
         "values": defaults | own,
         "own_keys": list(own),
@@ -140,10 +144,10 @@ def effective_attributes(conn: Connection, doc_id: str) -> dict[str, Any]:
 
 def defaults_by_prototype(conn: Connection, keys: list[str]) -> dict[str, dict[str, Any]]:
     """Return the merged defaults of each prototype, or under `_unresolved` why it does not resolve."""
-    found: dict[str, dict[str, Any]] = {}
+    defaults: dict[str, dict[str, Any]] = {}
     for key in keys:
         try:
-            found[key] = resolve_prototype(conn, key)["defaults"]
+            defaults[key] = resolve_prototype(conn, key)["defaults"]
         except Invalid as refusal:
-            found[key] = {"_unresolved": refusal.detail}
-    return found
+            defaults[key] = {"_unresolved": refusal.detail}
+    return defaults

@@ -11,6 +11,7 @@ from fastapi import Query
 from sqlalchemy import Boolean, Connection
 
 from armarium.api import HIDDEN, AsOf, Engine, Json, paged, query, raw_of
+from armarium_documents.dates.edtf import start_of
 from armarium_documents.errors import unknown_document
 from armarium_documents.hookspecs import armarium_documents_entity_count
 from armarium_documents.models import documents
@@ -43,12 +44,19 @@ ORDER = "d.sort_order, d.name, d.id"
 
 _SORTS = {
     "sort_order": ("d.sort_order {0}, d.name {0}, d.id {0}"),
-    "document_date": ("d.date_iso IS NULL, d.date_iso {0}, d.sort_order, d.name, d.id"),
+    "document_date": ("date_begins(d.date_iso) {0} NULLS LAST, d.sort_order, d.name, d.id"),
     "name": ("d.name {0}, d.id {0}"),
     "created_at": ("d.created_at {0}, d.id {0}"),
 }
 SortKey = Literal["sort_order", "document_date", "name", "created_at"]
 SortDirection = Literal["asc", "desc"]
+
+
+def _order_of(raw: sqlite3.Connection, by: SortKey, direction: SortDirection) -> str:
+    """Return an ORDER BY over documents `d`; dates are in the order of the dataset query, not of their letters."""
+    if by == "document_date":
+        raw.create_function("date_begins", 1, start_of, deterministic=True)
+    return _SORTS[by].format(direction.upper())
 
 
 def value_of(row: Sequence[Any], read: Callable[[str], Any] = orjson.Fragment) -> dict[str, Any]:
@@ -92,10 +100,10 @@ def children_page(
     # `IS` would not use the index for a null given as a parameter.
     where = "d.parent_id = :parent" if parent_id is not None else "d.parent_id IS NULL"
     where += " AND d.deleted_at IS NULL"
-    for name, wanted in (("prototype_key", prototype_key), ("doc_type", doc_type), ("node_kind", node_kind)):
-        if wanted is not None:
+    for name, value in (("prototype_key", prototype_key), ("doc_type", doc_type), ("node_kind", node_kind)):
+        if value is not None:
             where += f" AND d.{name} = :{name}"
-    given = {
+    parameters = {
         "parent": parent_id,
         "prototype_key": prototype_key,
         "doc_type": doc_type,
@@ -103,14 +111,14 @@ def children_page(
         "limit": limit,
         "offset": offset,
     }
-    (total,) = raw.execute(f"SELECT count(*) FROM document d WHERE {where}", given).fetchone()
-    order = _SORTS[sort_by].format(sort_direction.upper())
+    (total,) = raw.execute(f"SELECT count(*) FROM document d WHERE {where}", parameters).fetchone()
+    order = _order_of(raw, sort_by, sort_direction)
     # First the page's ids, so that a far page walks the index and not the rows.
     rows = raw.execute(
         f"WITH page AS MATERIALIZED (SELECT d.id FROM document d WHERE {where} ORDER BY {order}"
         f" LIMIT :limit OFFSET :offset)"
         f" {SELECT} FROM page JOIN document d ON d.id = page.id ORDER BY {order}",
-        given,
+        parameters,
         # Fetched before processing: with four concurrent readers this is 10 to 30 % faster than row by row.
     ).fetchall()
     return [value_of(row) for row in rows], total
@@ -175,10 +183,10 @@ def content_page(
         " FROM opened o JOIN document d ON d.parent_id = o.id"
         f" WHERE d.deleted_at IS NULL AND d.doc_type NOT IN ({kinds})"
     )
-    given = {"anchor": anchor_id, "limit": limit, "offset": offset}
-    (total,) = raw.execute(f"{through} SELECT count(*){inside}", given).fetchone()
-    order = _SORTS[sort_by].format(sort_direction.upper())
-    rows = raw.execute(f"{through} {SELECT}{inside} ORDER BY {order} LIMIT :limit OFFSET :offset", given)
+    parameters = {"anchor": anchor_id, "limit": limit, "offset": offset}
+    (total,) = raw.execute(f"{through} SELECT count(*){inside}", parameters).fetchone()
+    order = _order_of(raw, sort_by, sort_direction)
+    rows = raw.execute(f"{through} {SELECT}{inside} ORDER BY {order} LIMIT :limit OFFSET :offset", parameters)
     return [value_of(row) for row in rows], total
 
 
@@ -219,11 +227,11 @@ def view(
     row = raw.execute(ONE, (doc_id,)).fetchone()
     if row is None:
         raise unknown_document(doc_id)
-    found: list[dict[str, Any]] | None = None
+    nodes: list[dict[str, Any]] | None = None
     total: int | None = None
     if children:
         page = content_page if level == "content" else children_page
-        found, total = page(
+        nodes, total = page(
             raw, doc_id, sort_by=sort_by, sort_direction=sort_direction, limit=limit, offset=offset
         )
     hanging: dict[str, Any] | None = None
@@ -236,7 +244,7 @@ def view(
     return {
         "ancestors": ancestors(raw, doc_id),
         "document": value_of(row),
-        "children": found,
+        "children": nodes,
         "children_total": total,
         "attachments": hanging,
     }
@@ -259,12 +267,12 @@ def neighbours(conn: Connection, doc_id: str) -> dict[str, Any]:
     """Return the nearest of its siblings, in the order of the folder, that contain nothing: pages, not folders or groups."""
     require_document(conn, doc_id)
     kinds = ", ".join(f"'{kind}'" for kind in CONTAINERS)
-    found: dict[str, str | None] = {}
+    ids: dict[str, str | None] = {}
     for side, than, direction in (("before_id", "<", "DESC"), ("after_id", ">", "ASC")):
         order = _SORTS["sort_order"].format(direction)
-        one = raw_of(conn).execute(_BESIDE.format(kinds=kinds, than=than, order=order), (doc_id,)).fetchone()
-        found[side] = None if one is None else one[0]
-    return {"document_id": doc_id, **found}
+        row = raw_of(conn).execute(_BESIDE.format(kinds=kinds, than=than, order=order), (doc_id,)).fetchone()
+        ids[side] = None if row is None else row[0]
+    return {"document_id": doc_id, **ids}
 
 
 def _counts(engine: Engine, conn: Connection, document_id: str) -> dict[str, int]:
@@ -287,10 +295,10 @@ def updated_at(conn: Connection, document_id: str) -> str:
 def documents_named(conn: Connection, ids: Iterable[str]) -> list[dict[str, Any]]:
     """Return documents by id, in the order asked, as Python values; unknown ids are left out."""
     raw = raw_of(conn)
-    wanted = list(ids)
+    listed = list(ids)
     rows = raw.execute(
         f"{SELECT} FROM json_each(?) j JOIN document d ON d.id = j.value ORDER BY j.key",
-        (orjson.dumps(wanted).decode(),),
+        (orjson.dumps(listed).decode(),),
     )
     return [value_of(row, orjson.loads) for row in rows]
 

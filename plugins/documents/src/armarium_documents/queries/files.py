@@ -1,8 +1,8 @@
-"""Renditions, artifacts, representations and thumbnails as JSON, and the files behind them."""
+"""Renditions, artifacts, representations and thumbnails as JSON, the files behind them, and revisions for exports."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -10,7 +10,7 @@ from typing import Annotated, Any, NamedTuple
 from fastapi import Query
 from sqlalchemy import Connection, case, select
 
-from armarium.api import AsOf, Library, Rows, paged, query
+from armarium.api import AsOf, Library, Rows, is_among, paged, query
 from armarium_documents.errors import (
     no_picture,
     no_recording,
@@ -20,7 +20,7 @@ from armarium_documents.errors import (
     unknown_rendition,
     unknown_representation,
 )
-from armarium_documents.models import artifacts, renditions, representations, revisions, thumbnails
+from armarium_documents.models import artifacts, documents, renditions, representations, revisions, thumbnails
 from armarium_documents.queries.tree import require_document
 from armarium_documents.schemas.files import Artifact, RenditionList, Representation, Revision
 
@@ -64,17 +64,17 @@ def list_renditions(conn: Connection, document_id: str) -> dict[str, Any]:
 
 def rendition(conn: Connection, document_id: str, rendition_id: str) -> dict[str, Any]:
     """Return a rendition of a document; NotFound for an unknown document or rendition."""
-    found = RENDITIONS.get(conn, rendition_id)
-    if found is None or found["document_id"] != document_id:
+    row = RENDITIONS.get(conn, rendition_id)
+    if row is None or row["document_id"] != document_id:
         require_document(conn, document_id)
         raise unknown_rendition(document_id, rendition_id)
-    return found
+    return row
 
 
 def is_picture_of(conn: Connection, document_id: str, rendition_id: str) -> bool:
     """Return whether a rendition belongs to a document."""
-    found = RENDITIONS.get(conn, rendition_id)
-    return found is not None and found["document_id"] == document_id
+    row = RENDITIONS.get(conn, rendition_id)
+    return row is not None and row["document_id"] == document_id
 
 
 class RenditionFile(NamedTuple):
@@ -89,13 +89,13 @@ class RenditionFile(NamedTuple):
 def rendition_file(library: Library, document_id: str, rendition_id: str) -> RenditionFile:
     """Return a rendition's file; NotFound if unknown, not materialized, or missing from the package."""
     with library.db.read() as conn:
-        found = rendition(conn, document_id, rendition_id)
+        row = rendition(conn, document_id, rendition_id)
         name = require_document(conn, document_id).name
-    checksum = found["checksum"]
-    if not found["materialized"] or checksum is None:
+    checksum = row["checksum"]
+    if not row["materialized"] or checksum is None:
         raise not_materialized(rendition_id)
     library.objects.size(checksum)
-    return RenditionFile(library.objects.path(checksum), found["mime_type"], checksum, name)
+    return RenditionFile(library.objects.path(checksum), row["mime_type"], checksum, name)
 
 
 class PageImage(NamedTuple):
@@ -125,19 +125,17 @@ class PrimaryRow(NamedTuple):
 def primary_row(conn: Connection, document_id: str) -> PrimaryRow:
     """Return the primary rendition of a document if it is a picture; otherwise NotFound with the reason."""
     of_page = (renditions.c.document_id == document_id, renditions.c.is_primary)
-    found = next(iter(RENDITIONS.all(conn, *of_page)), None)
-    if found is None or found["pixel_width"] is None or found["pixel_height"] is None:
+    row = next(iter(RENDITIONS.all(conn, *of_page)), None)
+    if row is None or row["pixel_width"] is None or row["pixel_height"] is None:
         raise no_picture(require_document(conn, document_id).name, document_id)
-    if not found["materialized"] or found["checksum"] is None:
-        raise not_materialized(found["id"])
-    stored = {name: found[name] for name in ("mime_type", "pixel_width", "pixel_height", "checksum")}
+    if not row["materialized"] or row["checksum"] is None:
+        raise not_materialized(row["id"])
+    stored = {name: row[name] for name in ("mime_type", "pixel_width", "pixel_height", "checksum")}
     return PrimaryRow(
-        found["id"],
+        row["id"],
         **stored,
-        exif_orientation=int(found["params"].get("exif_orientation") or 1),
-        opens_alike=found["params"].get(
-            "opens_alike", found["mime_type"] not in ("image/avif", "image/heic")
-        ),
+        exif_orientation=int(row["params"].get("exif_orientation") or 1),
+        opens_alike=row["params"].get("opens_alike", row["mime_type"] not in ("image/avif", "image/heic")),
     )
 
 
@@ -152,12 +150,12 @@ class Recording(NamedTuple):
 def primary_recording(conn: Connection, document_id: str) -> Recording:
     """Return the primary rendition of a document if it is a recording; otherwise NotFound with the reason."""
     of_document = (renditions.c.document_id == document_id, renditions.c.is_primary)
-    found = next(iter(RENDITIONS.all(conn, *of_document)), None)
-    if found is None or not found["mime_type"].startswith("audio/"):
+    row = next(iter(RENDITIONS.all(conn, *of_document)), None)
+    if row is None or not row["mime_type"].startswith("audio/"):
         raise no_recording(require_document(conn, document_id).name, document_id)
-    if not found["materialized"] or found["checksum"] is None:
-        raise not_materialized(found["id"])
-    return Recording(found["id"], found["checksum"], found["mime_type"])
+    if not row["materialized"] or row["checksum"] is None:
+        raise not_materialized(row["id"])
+    return Recording(row["id"], row["checksum"], row["mime_type"])
 
 
 def page_image(library: Library, conn: Connection, document_id: str) -> PageImage:
@@ -303,3 +301,19 @@ def list_revisions(conn: Connection, representation_id: str) -> list[dict[str, A
     REPRESENTATIONS.require(conn, representation_id)
     in_order = (revisions.c.sequence, revisions.c.id)
     return REVISIONS.all(conn, revisions.c.representation_id == representation_id, order=in_order)
+
+
+def exported_revisions(
+    conn: Connection, ids: frozenset[str] | None, withheld: Collection[str]
+) -> Iterator[dict[str, Any]]:
+    """Yield the revisions of representations of the documents *ids* (None: of all live ones that are not *withheld*)."""
+    d = documents.c
+    statement = (
+        select(revisions, d.id.label("document_id"))
+        .join(representations, representations.c.id == revisions.c.representation_id)
+        .join(documents, d.id == representations.c.document_id)
+        .where(d.deleted_at.is_(None), ~is_among(d.id, withheld))
+        .order_by(revisions.c.representation_id, revisions.c.sequence)
+    )
+    for row in conn.execute(statement if ids is None else statement.where(is_among(d.id, ids))):
+        yield row._asdict()

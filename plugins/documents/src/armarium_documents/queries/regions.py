@@ -1,13 +1,17 @@
-"""Where the words of an artifact are on the page; never guessed if nothing was measured."""
+"""Where the words of an artifact are on the page; never guessed if nothing was measured; and the order
+in which the words of boxes are joined.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import Query
 from sqlalchemy import Connection
 
-from armarium.api import Invalid, query
+from armarium.api import Engine, Invalid, Library, query
+from armarium_documents.hookspecs import Writing, armarium_documents_writing
 from armarium_documents.queries.files import ARTIFACTS
 from armarium_documents.schemas.artifacts import ArtifactRegion
 from armarium_documents.schemas.geometry import union
@@ -34,12 +38,12 @@ def region(
     line: Number = None,
 ) -> dict[str, Any]:
     """Locate characters, one line, or all of an artifact; NotFound, and Invalid for an invalid span."""
-    found = ARTIFACTS.require(conn, artifact_id)
-    content: str = found["content"] or ""
+    artifact = ARTIFACTS.require(conn, artifact_id)
+    content: str = artifact["content"] or ""
     start, end = _span(content, char_start, char_end, line)
     answer = {
         "artifact_id": artifact_id,
-        "document_id": found["document_id"],
+        "document_id": artifact["document_id"],
         "geometry_status": "located",
         "geometry_reason": None,
         "region": None,
@@ -51,14 +55,14 @@ def region(
     def answer_without_region(status: str, reason: str) -> dict[str, Any]:
         return {**answer, "geometry_status": status, "geometry_reason": reason}
 
-    if found["geometry_superseded_by_pass_id"] is not None:
+    if artifact["geometry_superseded_by_pass_id"] is not None:
         return answer_without_region(
             "superseded",
-            f"The boxes became segments; ask those of pass {found['geometry_superseded_by_pass_id']}.",
+            f"The boxes became segments; ask those of pass {artifact['geometry_superseded_by_pass_id']}.",
         )
-    geometry = found["ocr_geometry"]
+    geometry = artifact["ocr_geometry"]
     if geometry is None:
-        if found["content"] is None:
+        if artifact["content"] is None:
             return answer_without_region("not-read", "Nothing has been read into this artifact yet.")
         return answer_without_region(
             "engine-without-geometry", "The tool that read this does not report where words are on the page."
@@ -133,16 +137,50 @@ def _covering(content: str, boxes: list[dict[str, Any]], start: int | None, end:
 def _spans(content: str, boxes: list[dict[str, Any]]) -> list[tuple[int, int] | None]:
     """Return each box's characters: as stated, else the next occurrence of its text in its level."""
     reached: dict[str, int] = {}
-    found: list[tuple[int, int] | None] = []
+    spans: list[tuple[int, int] | None] = []
     for box in boxes:
         if box.get("char_start") is not None and box.get("char_end") is not None:
-            found.append((box["char_start"], box["char_end"]))
+            spans.append((box["char_start"], box["char_end"]))
             continue
         text, level = box.get("text") or "", box.get("level", "word")
         at = content.find(text, reached.get(level, 0)) if text else -1
         if at < 0:
-            found.append(None)
+            spans.append(None)
             continue
         reached[level] = at + len(text)
-        found.append((at, at + len(text)))
-    return found
+        spans.append((at, at + len(text)))
+    return spans
+
+
+Box = dict[str, Any]
+
+
+def writing_of(
+    engine: Engine, library: Library, conn: Connection, document_id: str, boxes: Sequence[Box]
+) -> Writing:
+    """Return the writing of the page of *boxes*; left to right where no plugin can say."""
+    return engine.points.ask_first(armarium_documents_writing, library, conn, document_id, boxes) or Writing()
+
+
+def in_reading_order(boxes: Sequence[Box], writing: Writing) -> list[Box]:
+    """Order by character if every box states its own; else by line, and within it in writing direction."""
+    if all(box.get("char_start") is not None for box in boxes):
+        return sorted(boxes, key=lambda box: int(box["char_start"]))
+    vertical = writing.direction in ("ttb", "btt")
+    # A line runs along one axis of the picture, and lines follow each other along the other.
+    along, across = (1, 0) if vertical else (0, 1)
+    lines: list[list[Box]] = []
+    for box in sorted(boxes, key=lambda box: _middle(box, across)):
+        last = lines[-1][-1]["bbox"] if lines else None
+        if last is not None and _middle(box, across) < last[across] + last[across + 2]:
+            lines[-1].append(box)
+        else:
+            lines.append([box])
+    if vertical and not writing.columns_rightwards:
+        lines.reverse()
+    backwards = writing.direction in ("rtl", "btt")
+    return [box for line in lines for box in sorted(line, key=lambda b: _middle(b, along), reverse=backwards)]
+
+
+def _middle(box: Box, axis: int) -> float:
+    return float(box["bbox"][axis]) + float(box["bbox"][axis + 2]) / 2

@@ -20,18 +20,10 @@ from armarium_documents.hookspecs import (
 from armarium_documents.schemas.runs import RunHistory
 
 OF_LAYER = {
-    "prepare": "pictures",
-    "lines": "lines",
-    "reading": "pages",
-    "structure": "pages",
-    "entities": "names",
-    "graph": "names",
-    "places": "names",
-    "catalogue": "names",
-    "knowledge": "names",
-    "vectors": "embeddings",
+    "prepare": "pictures", "lines": "lines", "reading": "pages", "structure": "pages", "entities": "names",
+    "graph": "names", "places": "names", "catalogue": "names", "knowledge": "names", "vectors": "embeddings",
     "check": "check",
-}
+}  # fmt: skip
 """Layer of a recipe job to the word under which its jobs are listed."""
 
 MOST_ROWS = 200
@@ -52,34 +44,34 @@ def run_history(
     those of the calls about this document; the cost is null unless all of them are priced.
     """
     # SQLite ends a text in JSON at a null character: no id contains one.
-    wanted = json_text([one for one in dict.fromkeys(ids) if "\0" not in one])
+    json_ids = json_text([identity for identity in dict.fromkeys(ids) if "\0" not in identity])
     known = [
         row[0]
         for row in raw_of(conn).execute(
-            "SELECT d.id FROM json_each(?) j JOIN document d ON d.id = j.value ORDER BY j.key", (wanted,)
+            "SELECT d.id FROM json_each(?) j JOIN document d ON d.id = j.value ORDER BY j.key", (json_ids,)
         )
     ]
     rows: dict[str, list[Work]] = {document_id: [] for document_id in known}
     for done in (_jobs(engine)(conn, known), *engine.points.ask(armarium_documents_work, conn, known)):
         for work in done:
             rows[work.document_id].append(work)
-    asked: dict[tuple[str, str], ModelsAsked] = {}
+    calls: dict[tuple[str, str], ModelsAsked] = {}
     for models in engine.points.ask(armarium_documents_models_asked, conn, known):
-        asked |= models
+        calls |= models
     items = []
-    for document_id, found in rows.items():
-        newest = sorted(found, key=lambda one: one.at, reverse=True)[:MOST_ROWS]
-        items.append({"document_id": document_id, "rows": [_answer(work, asked) for work in newest]})
+    for document_id, works in rows.items():
+        newest = sorted(works, key=lambda work: work.at, reverse=True)[:MOST_ROWS]
+        items.append({"document_id": document_id, "rows": [_answer(work, calls) for work in newest]})
     return {"items": items, "count": len(items), "withheld": 0}
 
 
-def _answer(one: Work, asked: dict[tuple[str, str], ModelsAsked]) -> dict[str, Any]:
-    row = asdict(one)
+def _answer(work: Work, calls: dict[tuple[str, str], ModelsAsked]) -> dict[str, Any]:
+    row = asdict(work)
     del row["document_id"]
-    found = asked.get((one.job_id or one.thread_id or "", one.document_id))
-    if found is not None:
-        row |= {"provider": found.provider or one.provider, "model": found.model or one.model}
-        row["cost_usd"] = found.cost_usd
+    models = calls.get((work.job_id or work.thread_id or "", work.document_id))
+    if models is not None:
+        row |= {"provider": models.provider or work.provider, "model": models.model or work.model}
+        row["cost_usd"] = models.cost_usd
     return row
 
 

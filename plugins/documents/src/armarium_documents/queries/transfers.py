@@ -91,18 +91,18 @@ def arriving(raw: sqlite3.Connection) -> list[str]:
     return [row[0] for row in rows]
 
 
-def all_live(raw: sqlite3.Connection, found: Record) -> bool:
+def all_live(raw: sqlite3.Connection, transfer: Record) -> bool:
     """Return whether all copies of a transfer are live, in the project they were copied to."""
     (live,) = raw.execute(
         "SELECT count(*) FROM json_each(?) i JOIN document d ON d.id = json_extract(i.value, '$.id')"
         " WHERE d.deleted_at IS NULL",
-        (orjson.dumps(found.items).decode(),),
+        (orjson.dumps(transfer.items).decode(),),
     ).fetchone()
-    return bool(live == len(found.items))
+    return bool(live == len(transfer.items))
 
 
-def other_side(engine: Engine, found: Record) -> Library | None:
+def other_side(engine: Engine, transfer: Record) -> Library | None:
     """Return the other project of a transfer if it is open: at its path, else wherever the package is now."""
     libraries = engine.libraries.open_now()
-    by_path = [x for x in libraries if str(x.path) == found.other_path and x.uuid == found.other_uuid]
-    return next(iter(by_path or [x for x in libraries if x.uuid == found.other_uuid]), None)
+    by_path = [x for x in libraries if str(x.path) == transfer.other_path and x.uuid == transfer.other_uuid]
+    return next(iter(by_path or [x for x in libraries if x.uuid == transfer.other_uuid]), None)

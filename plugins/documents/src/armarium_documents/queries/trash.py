@@ -159,9 +159,9 @@ def plan(conn: Connection, engine: Engine) -> dict[str, Any]:
 
 def _resting_words(also: dict[str, int]) -> str:
     """Return in words what goes with the documents because it rests on them alone."""
-    one = {"statements": "statement", "entities": "entity"}
-    told = [f"{count} {kind if count != 1 else one[kind]}" for kind, count in also.items() if count]
-    return f", and {' and '.join(told)} that rest on them alone" if told else ""
+    singular = {"statements": "statement", "entities": "entity"}
+    parts = [f"{count} {kind if count != 1 else singular[kind]}" for kind, count in also.items() if count]
+    return f", and {' and '.join(parts)} that rest on them alone" if parts else ""
 
 
 def to_remove(raw: sqlite3.Connection) -> list[str]:
@@ -174,8 +174,8 @@ def resting_on(
     engine: Engine, conn: Connection, document_ids: Sequence[str]
 ) -> dict[str, list[tuple[Table, list[str]]]]:
     """Count what families store that depends only on these documents, by the word it is counted under."""
-    found: dict[str, list[tuple[Table, list[str]]]] = {}
+    by_kind: dict[str, list[tuple[Table, list[str]]]] = {}
     for resting in engine.points.ask(armarium_documents_resting, conn, document_ids):
         for kind, rows in resting.items():
-            found.setdefault(kind, []).append(rows)
-    return found
+            by_kind.setdefault(kind, []).append(rows)
+    return by_kind

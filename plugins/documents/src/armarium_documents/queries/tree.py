@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import orjson
@@ -81,11 +81,11 @@ def nodes_of(conn: Connection, ids: Sequence[str]) -> list[Node]:
     rows = raw_of(conn).execute(
         f"SELECT {_NODE} FROM json_each(?) j JOIN document d ON d.id = j.value", (id_list(ids),)
     )
-    found = {row[0]: _node(row) for row in rows}
+    nodes = {row[0]: _node(row) for row in rows}
     for document_id in ids:
-        if document_id not in found:
+        if document_id not in nodes:
             raise unknown_document(document_id)
-    return [found[document_id] for document_id in ids]
+    return [nodes[document_id] for document_id in ids]
 
 
 def count_withheld(conn: Connection, parent_id: str | None, *, recursive: bool = True) -> int:
@@ -99,11 +99,11 @@ def count_withheld(conn: Connection, parent_id: str | None, *, recursive: bool =
     if recursive:
         where = "d.parent_id IN up" if parent_id is not None else "?2 IS NULL"
         up = "SELECT ?2 UNION SELECT c.id FROM up JOIN main.document c ON c.parent_id = up.id"
-    asked = (
+    query = (
         f"WITH RECURSIVE up(id) AS ({up}) SELECT count(*) FROM json_each(?1) j"
         f" JOIN main.document d ON d.id = j.value WHERE d.deleted_at IS NULL AND {where}"
     )
-    return int(raw_of(conn).execute(asked, (json_text(list(withheld)), parent_id)).fetchone()[0])
+    return int(raw_of(conn).execute(query, (json_text(list(withheld)), parent_id)).fetchone()[0])
 
 
 def require_parent(
@@ -232,7 +232,7 @@ def folder_above(conn: Connection, document_ids: Sequence[str]) -> str | None:
     ).fetchall()
     for (parent_id,) in parents:
         above = [] if parent_id is None else ancestor_ids(conn, parent_id)
-        shared = above if shared is None else [one for one in shared if one in set(above)]
+        shared = above if shared is None else [folder_id for folder_id in shared if folder_id in set(above)]
     for identity in shared or ():
         (doc_type,) = raw.execute("SELECT doc_type FROM document WHERE id = ?", (identity,)).fetchone()
         if doc_type == "folder":
@@ -269,12 +269,32 @@ def pages_under(conn: Connection, ids: Sequence[str], *, for_processing: bool = 
     With *for_processing*, nodes marked exclude_from_processing are left out with their subtrees. NotFound for
     an unknown id.
     """
-    page = (
-        "doc_type = 'page' OR (doc_type = 'file' AND file_type = 'image'"
-        " AND NOT EXISTS (SELECT 1 FROM document p WHERE p.parent_id = down.id AND p.doc_type = 'page'"
-        " AND p.deleted_at IS NULL))"
+    return list(dict.fromkeys(_walk_beneath(conn, ids, _PAGE, for_processing)))
+
+
+def walk_pages(conn: Connection, document_id: str) -> Iterator[str]:
+    """Yield `pages_under` one document, as they are asked for: the first pages of a large folder cost little."""
+    return _walk_beneath(conn, [document_id], _PAGE, for_processing=False)
+
+
+def pages_among(conn: Connection, document_id: str, ids: Sequence[str]) -> list[str]:
+    """Return those of *ids* that are `pages_under` one document, in the same order, by walking up from each of them."""
+    rows = raw_of(conn).execute(
+        "WITH RECURSIVE up(page, id, parent_id, level, sort_order, name) AS ("
+        " SELECT down.id, down.id, down.parent_id, 0, down.sort_order, down.name"
+        f" FROM json_each(:ids) j JOIN document down ON down.id = j.value WHERE down.deleted_at IS NULL AND ({_PAGE})"
+        " UNION ALL SELECT up.page, d.id, d.parent_id, up.level + 1, d.sort_order, d.name"
+        " FROM up JOIN document d ON d.id = up.parent_id WHERE up.id <> :top AND d.deleted_at IS NULL AND up.level < 1000)"
+        " SELECT page, id, sort_order, name FROM up ORDER BY level DESC",
+        {"ids": id_list(ids), "top": document_id},
     )
-    return _list_beneath(conn, ids, page, for_processing)
+    paths: dict[str, list[tuple[int, str, str]]] = {}
+    for page, node, *place in rows:
+        if node == document_id:
+            paths[page] = []
+        elif page in paths:
+            paths[page].append((*place, node))
+    return sorted(paths, key=paths.__getitem__)
 
 
 def recordings_under(conn: Connection, ids: Sequence[str], *, for_processing: bool = False) -> list[str]:
@@ -283,11 +303,20 @@ def recordings_under(conn: Connection, ids: Sequence[str], *, for_processing: bo
     With *for_processing*, nodes marked exclude_from_processing are left out with their subtrees. NotFound for
     an unknown id.
     """
-    return _list_beneath(conn, ids, "doc_type = 'file' AND file_type = 'audio'", for_processing)
+    recording = "doc_type = 'file' AND file_type = 'audio'"
+    return list(dict.fromkeys(_walk_beneath(conn, ids, recording, for_processing)))
 
 
-def _list_beneath(conn: Connection, ids: Sequence[str], which: str, for_processing: bool) -> list[str]:
-    """Return the live nodes at and below *ids* for which *which* (SQL about `down`) holds, depth first."""
+_PAGE = (
+    "down.doc_type = 'page' OR (down.doc_type = 'file' AND down.file_type = 'image'"
+    " AND NOT EXISTS (SELECT 1 FROM document p WHERE p.parent_id = down.id AND p.doc_type = 'page'"
+    " AND p.deleted_at IS NULL))"
+)
+"""SQL: a node `down` is a page, or an image without pages of its own."""
+
+
+def _walk_beneath(conn: Connection, ids: Sequence[str], which: str, for_processing: bool) -> Iterator[str]:
+    """Yield the live nodes at and below *ids* for which *which* (SQL about `down`) holds, depth first."""
     nodes_of(conn, ids)
     skip = " AND NOT c.exclude_from_processing" if for_processing else ""
     # A recursive select that takes the deepest row first walks the tree depth first, siblings in order.
@@ -301,16 +330,17 @@ def _list_beneath(conn: Connection, ids: Sequence[str], which: str, for_processi
         f" SELECT id FROM down WHERE {which}",
         {"ids": id_list(ids)},
     )
-    return list(dict.fromkeys(row[0] for row in rows))
+    for row in rows:
+        yield row[0]
 
 
 def next_sort_order(conn: Connection, parent_id: str | None) -> int:
     """Return a sort_order after every live child of *parent_id*."""
     where = "parent_id = ?" if parent_id is not None else "parent_id IS NULL"
-    given = (parent_id,) if parent_id is not None else ()
+    values = (parent_id,) if parent_id is not None else ()
     (last,) = (
         raw_of(conn)
-        .execute(f"SELECT max(sort_order) FROM document WHERE {where} AND deleted_at IS NULL", given)
+        .execute(f"SELECT max(sort_order) FROM document WHERE {where} AND deleted_at IS NULL", values)
         .fetchone()
     )
     return 0 if last is None else int(last) + STEP

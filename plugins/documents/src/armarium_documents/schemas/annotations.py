@@ -112,10 +112,6 @@ class AnnotationUpdateParams(Params):
     linked_note_id: Id | None = None
 
 
-class AnnotationDeleteParams(Params):
-    annotation_id: Id
-
-
 @answer_of(annotation_table)
 class Annotation(Message):
     """An annotation."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -10,7 +11,7 @@ from pydantic import Field, field_validator, model_validator
 from armarium.api import Message, Params, answer_of, listed
 from armarium_documents.models import classifications
 from armarium_documents.schemas.documents import DocType
-from armarium_documents.schemas.fields import Id, JsonObject, Key, Name, ShortText
+from armarium_documents.schemas.fields import Attributes, Id, Key, Name, ShortText
 
 PrototypeKey = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.:-]{0,99}$")]
 Color = Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")]
@@ -36,7 +37,7 @@ class DeclarationIn(Params):
     def _no_quote(cls, key: str) -> str:
         if '"' in key:
             raise ValueError("an attribute's name must not contain a quotation mark")
-        return key
+        return unicodedata.normalize("NFC", key)
 
     @model_validator(mode="after")
     def _fits(self) -> DeclarationIn:
@@ -104,7 +105,7 @@ class ClassificationFields(Params):
     color: Color | None = None
     applies_to: Annotated[list[DocType], Field(max_length=5)] = Field(default_factory=list)
     declarations: Declarations = Field(default_factory=list)
-    defaults: JsonObject = Field(default_factory=dict)
+    defaults: Attributes = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _each_once(self) -> ClassificationFields:
@@ -128,7 +129,7 @@ class ClassificationUpdateParams(Params):
     color: Color | None = None
     applies_to: Annotated[list[DocType], Field(max_length=5)] | None = None
     declarations: Declarations | None = None
-    defaults: JsonObject | None = None
+    defaults: Attributes | None = None
 
     @model_validator(mode="after")
     def _each_once(self) -> ClassificationUpdateParams:
@@ -136,10 +137,6 @@ class ClassificationUpdateParams(Params):
         if "label" in self.model_fields_set and self.label is None:
             raise ValueError("a prototype needs a label; leave it out to keep the one it has")
         return self
-
-
-class ClassificationDeleteParams(Params):
-    key: PrototypeKey
 
 
 class ClassificationDeleted(Message):
@@ -178,10 +175,6 @@ class ProposeKindParams(Params):
     provider: Annotated[str, Field(max_length=200)] | None = None
     model: Annotated[str, Field(max_length=200)] | None = None
     confidence: Annotated[float, Field(ge=0, le=1)] | None = None
-
-
-class DecideKindParams(Params):
-    document_id: Id
 
 
 class KindAnswer(Message):

@@ -7,11 +7,12 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from armarium.api import Message, Params
+from armarium_documents.dates.edtf import Span, span_asked, span_of
 from armarium_documents.flags import FLAGS
 from armarium_documents.schemas.classifications import DeclarationType
 from armarium_documents.schemas.fields import Id
 
-Operator = Literal["eq", "ne", "contains", "gte", "lte", "between", "is_set", "not_set"]
+Operator = Literal["eq", "ne", "contains", "has", "gte", "lte", "between", "is_set", "not_set"]
 Granularity = Literal["year", "month", "day"]
 
 FIELDS = frozenset(
@@ -38,7 +39,7 @@ Attribute = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(c
 
 
 class Filter(Params):
-    """A condition on one attribute."""
+    """A condition on one attribute. `has`: a facet counts the document under this value, which may be a member of a list."""
 
     attr: Attribute
     op: Operator
@@ -56,6 +57,10 @@ class Filter(Params):
         missing = [name for name in needed if getattr(self, name) is None]
         if missing:
             raise ValueError(f"{self.op} needs {' and '.join(needed)}; {' and '.join(missing)} is missing")
+        if self.op == "has":
+            if not isinstance(self.value, str | int | float) or self.value2 is not None:
+                raise ValueError("has takes one value of a facet: a text, a number, true or false")
+            return self
         if self.op == "contains" and not isinstance(self.value, str):
             raise ValueError("contains takes a text")
         _check_type("value", self.value, self.type)
@@ -63,9 +68,23 @@ class Filter(Params):
             _check_type("value2", self.value2, self.type)
         elif self.value2 is not None:
             raise ValueError("value2 is only for between")
+        if self.type == "date" and self.op != "contains":
+            first, last = (days_asked(bound) for bound in (self.value, self.value2 or self.value))
+            if last.end < first.start:
+                raise ValueError(f"{self.value} is after {self.value2}; the earlier date comes first")
         if self.type == "checkbox" and self.op not in ("eq", "ne"):
             raise ValueError("a checkbox is compared with eq or ne")
         return self
+
+
+def days_asked(text: str) -> Span:
+    """Return the days that a date to compare with may mean; ValueError if it is none."""
+    span = span_of(text) or span_asked(text)
+    if span is None:
+        raise ValueError(
+            f"{text[:100]!r} is not a date to compare with; write it as 1750, 1750-03, 1750-03-21 or 1750/1752"
+        )
+    return span
 
 
 def _check_type(name: str, value: Any, kind: str) -> None:
@@ -116,6 +135,16 @@ class DatasetRow(Message):
     excerpt: str
     date_original: str | None
     date_iso: str | None
+    has_thumbnail: bool
+    page_label: str | None
+    language: str | None
+    script: str | None
+    direction: str | None
+    child_count: int
+    is_starred: bool
+    is_locked: bool
+    created_at: str
+    updated_at: str
 
 
 class Bin(Message):

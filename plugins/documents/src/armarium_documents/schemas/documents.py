@@ -1,4 +1,4 @@
-"""A document, and the requests that create, change, move and delete one."""
+"""A document, and the requests that create, change, move, delete and bookmark one."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from armarium.api import Message, Params, SourceText, answer_of
+from armarium.api import Message, Params, SourceText, answer_of, listed
 from armarium_documents.flags import FLAGS
 from armarium_documents.models import documents
 from armarium_documents.schemas.fields import (
+    Attributes,
     Id,
     Ids,
     IsoDate,
@@ -85,7 +86,7 @@ class DescriptionFields(Params):
     """The descriptive fields that a person fills in."""
 
     prototype_key: Key | None = None
-    attributes: JsonObject = Field(default_factory=dict)
+    attributes: Attributes = Field(default_factory=dict)
     source_metadata: JsonObject = Field(default_factory=dict)
     source_authority: SourceAuthority = "unknown"
     page_label: ShortText | None = None
@@ -134,7 +135,7 @@ class UpdateParams(Params):
     expected_updated_at: Timestamp | None = None
     name: Name | None = None
     prototype_key: Key | None = None
-    attributes: JsonObject | None = None
+    attributes: Attributes | None = None
     source_metadata: JsonObject | None = None
     source_authority: SourceAuthority | None = None
     page_label: ShortText | None = None
@@ -188,3 +189,14 @@ class DeleteResult(Message):
 class LockParams(Params):
     document_id: Id
     locked: bool
+
+
+class BookmarkCreate(Params):
+    """A bookmark of a document, under its own name or another."""
+
+    target_id: Id
+    parent_id: Id | None = None
+    name: Name | None = None
+
+
+BookmarkList = listed(Document, "BookmarkList", "A list of documents.")

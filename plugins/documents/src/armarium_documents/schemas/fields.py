@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeVar
 import orjson
 from pydantic import AfterValidator, BaseModel, Field, create_model
 
+from armarium.api import proper_name
 from armarium_documents.dates.edtf import check_date
 from armarium_documents.flags import FLAGS
 
@@ -29,17 +30,10 @@ MAX_IDS = 10_000
 
 
 def clean_name(value: str) -> str:
-    """Return *value* in NFC without outer spaces; ValueError for control characters or a bad length."""
-    name = unicodedata.normalize("NFC", value).strip()
-    if not name:
-        raise ValueError("a name needs at least one character that is not a space")
+    """Return *value* as `proper_name` does; ValueError also for one that is too long."""
+    name = proper_name(value)
     if len(name) > MAX_NAME:
         raise ValueError(f"a name has at most {MAX_NAME} characters, this one has {len(name)}")
-    for character in name:
-        if unicodedata.category(character) in ("Cc", "Cs") or character in "\u2028\u2029":
-            raise ValueError(
-                f"a name must not contain control characters, this one has U+{ord(character):04X}"
-            )
     return name
 
 
@@ -78,8 +72,20 @@ Id = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[0-9A-Za-z_-]+
 Ids = Annotated[list[Id], Field(min_length=1, max_length=MAX_IDS), AfterValidator(_unique)]
 """Ids without repeats, in the order given."""
 
+
+def compose_names(value: dict[str, Any]) -> dict[str, Any]:
+    """Return attributes with their names in NFC, as all names are stored; ValueError if two are then the same."""
+    named = {unicodedata.normalize("NFC", name): attribute for name, attribute in value.items()}
+    if len(named) < len(value):
+        raise ValueError(
+            "two attributes have one name, with its letters composed differently; keep one of them"
+        )
+    return named
+
+
 Name = Annotated[str, AfterValidator(clean_name)]
 JsonObject = Annotated[dict[str, Any], AfterValidator(check_json)]
+Attributes = Annotated[JsonObject, AfterValidator(compose_names)]
 JsonList = Annotated[list[dict[str, Any]], Field(max_length=1000), AfterValidator(check_json)]
 Key = Annotated[str, Field(min_length=1, max_length=MAX_KEY, pattern=r"^[^\x00-\x1f\x7f]+$")]
 Language = Annotated[str, Field(max_length=64, pattern=r"^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$")]

@@ -41,20 +41,9 @@ class Representation(Message):
 
 
 KINDS = (
-    "transcription",
-    "normalized_text",
-    "translation",
-    "transliteration",
-    "markdown",
-    "html",
-    "svg",
-    "as_read_aloud",
-    "description",
-    "coordinate",
-    "world-point",
-    "music",
-    "drawing",
-)
+    "transcription", "normalized_text", "translation", "transliteration", "markdown", "html", "svg",
+    "as_read_aloud", "description", "coordinate", "world-point", "music", "drawing",
+)  # fmt: skip
 """Kinds of representation."""
 
 

@@ -41,12 +41,6 @@ class TransferRequest(TransferParams):
     dry_run: bool = False
 
 
-class TransferOutParams(Params):
-    """The move whose copy is verified in the other project."""
-
-    transfer_id: Id
-
-
 class LinkedOriginal(Message):
     """A picture whose bytes lie outside the project; the copy links to the same file."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal
 
 from armarium.api import Message, Params
-from armarium_documents.schemas.fields import Id
 
 
 class TrashEntry(Message):
@@ -28,10 +27,6 @@ class TrashEntry(Message):
     moved_on: str | None
     transfer_id: str | None
     why: str
-
-
-class RestoreParams(Params):
-    document_id: Id
 
 
 class RestoreResult(Message):

@@ -8,22 +8,21 @@ from pathlib import Path
 from typing import Any
 
 from armarium.api import ServiceError, image_info, parse_xml
+from armarium_exports.receivers.items import check_items
 from armarium_exports.receivers.mets import METS, XLINK
 from armarium_exports.receivers.profiles import Profile
-from armarium_exports.receivers.tropy import check_tropy
 
 _LAYOUT = (".xml",)
-_MANIFEST = "armarium-export.json"
 
 
 def check_written(profile: Profile, folder: Path) -> list[str]:
     """Return each breach of the profile's rules as a sentence; none for a folder that the receiver can open."""
-    if profile.name == "tropy":
-        return check_tropy(folder)
+    if profile.table:
+        return check_items(folder, profile)
     layouts = [path for path in sorted((folder / profile.layouts).glob("*.xml")) if path.name != "mets.xml"]
     problems = [] if layouts else [f"There is no layout file in {profile.layouts or 'the folder'}."]
     for layout in layouts:
-        problems += [f"{layout.name}: {one}" for one in _check_layout(profile, folder, layout)]
+        problems += [f"{layout.name}: {problem}" for problem in _check_layout(profile, folder, layout)]
     names = [layout.name.casefold() for layout in layouts]
     problems += [f"Two files have the name {name}." for name in sorted(set(names)) if names.count(name) > 1]
     if profile.mets:
@@ -52,18 +51,18 @@ def _check_layout(profile: Profile, folder: Path, layout: Path) -> Iterator[str]
     if picture.stem != layout.stem:
         yield f"its picture has the name {picture.name}."
     try:
-        there = image_info(picture).upright_size
+        picture_size = image_info(picture).upright_size
     except ServiceError as refusal:
         yield refusal.detail
         return
-    if size != tuple(there):
-        yield f"its coordinates are for {size[0]} x {size[1]} pixels, but its picture has {there[0]} x {there[1]}."
+    if size != tuple(picture_size):
+        yield f"its coordinates are for {size[0]} x {size[1]} pixels, but its picture has {picture_size[0]} x {picture_size[1]}."
     yield from _find_outside(root, size)
 
 
 def _page_of(root: Any, format_name: str) -> tuple[str, tuple[int, int]]:
     if format_name == "alto":
-        name = next((one.text for one in root.iter("{*}fileName")), None) or ""
+        name = next((element.text for element in root.iter("{*}fileName")), None) or ""
         page = next(iter(root.iter("{*}Page")), None)
         keys = ("WIDTH", "HEIGHT")
     else:
@@ -100,8 +99,8 @@ def _check_mets(folder: Path, layouts: list[Path]) -> Iterator[str]:
     pointed = {element.get("FILEID") or "" for element in root.iter(f"{{{METS}}}fptr")}
     for missing in sorted(pointed - paths.keys()):
         yield f"mets.xml points at {missing}, which it does not contain."
-    for left in sorted(paths.keys() - pointed):
-        yield f"mets.xml contains {left}, to which no page points."
+    for unused in sorted(paths.keys() - pointed):
+        yield f"mets.xml contains {unused}, to which no page points."
     named = {folder / path for path in paths.values()}
     for layout in layouts:
         if layout not in named:

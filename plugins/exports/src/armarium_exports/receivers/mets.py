@@ -106,4 +106,4 @@ def _m(name: str) -> str:
 
 
 def _sound(text: str) -> str:
-    return "".join(one if one >= " " and one not in "\ufffe\uffff" and not "\ud800" <= one <= "\udfff" else " " for one in text)  # fmt: skip
+    return "".join(letter if letter >= " " and letter not in "\ufffe\uffff" and not "\ud800" <= letter <= "\udfff" else " " for letter in text)  # fmt: skip

@@ -15,13 +15,13 @@ from sqlalchemy import select
 
 from armarium.api import Engine, Library, Principal, ServiceError, find_withheld, now, parse_xml, plain_name
 from armarium_documents.api import documents, page_image, pages_under
-from armarium_exports.earlier import clash_refused, listed_before
 from armarium_exports.errors import nothing_to_export
-from armarium_exports.places import require_parent, settle, whole_folder
+from armarium_exports.pages import split_with_text
+from armarium_exports.places import clash_refused, listed_before, require_parent, settle, whole_folder
 from armarium_exports.receivers.checking import check_written
+from armarium_exports.receivers.items import write_items
 from armarium_exports.receivers.mets import ALTO_TYPE, PAGE_TYPE, MetsPage, mets_of
 from armarium_exports.receivers.profiles import Profile, profile_named
-from armarium_exports.receivers.tropy import FILE, tropy_of
 from armarium_exports.records import ReceiverParams
 from armarium_formats.api import export_page
 from armarium_source_model.api import join_made
@@ -95,8 +95,8 @@ def write_for(engine: Engine, library: Library, principal: Principal, p: Receive
         problems = check_written(profile, fresh)
         written = sorted(path.relative_to(fresh).as_posix() for path in fresh.rglob("*") if path.is_file())
         report = pages.report(profile, problems)
-        stated = {**report, "created_at": now(), "files": [*written, MANIFEST]}
-        (fresh / MANIFEST).write_bytes(orjson.dumps(stated, option=orjson.OPT_INDENT_2))
+        manifest = {**report, "created_at": now(), "files": [*written, MANIFEST]}
+        (fresh / MANIFEST).write_bytes(orjson.dumps(manifest, option=orjson.OPT_INDENT_2))
         clash_refused(fresh, place, before)
         settle(fresh, place, before, MANIFEST)
     return {**report, "output_path": str(place), "files": [*written, MANIFEST]}
@@ -111,7 +111,9 @@ def _prepare_pages(
     with library.db.read() as conn:
         ids = pages_under(conn, scope_ids)
     barred = find_withheld(library, principal, ids, "export")
-    pages.withheld = [{"document_id": one, "why": why} for one, why in sorted(barred.items())]
+    with library.db.read() as conn:
+        pages.left_out += split_with_text(conn, ids, barred)
+    pages.withheld = [{"document_id": document_id, "why": why} for document_id, why in sorted(barred.items())]
     for page_id in ids:
         if page_id in barred:
             continue
@@ -124,21 +126,21 @@ def _prepare_pages(
                 continue
         try:
             written = export_page(engine, library, page_id, profile.format)
-            text = (
-                export_page(engine, library, page_id, "plain-text")["content"]
-                if profile.name == "tropy"
-                else ""
-            )
+            text = export_page(engine, library, page_id, "plain-text")["content"] if profile.table else ""
         except ServiceError as refusal:
-            if profile.name != "tropy" or refusal.code != "no_pass":
+            if not profile.table or refusal.code != "no_pass":
                 pages.left_out.append({"document_id": page_id, "why": refusal.detail})
                 continue
-            # Tropy takes photos without a transcription.
+            # Such a program takes pictures without a text.
             written, text = {"content": "<alto/>", "losses": [], "choices": {"made": []}}, ""
         stem = _free(plain_name(Path(name).stem or name), stems)
         ending = _ENDINGS.get(picture.mime_type, Path(name).suffix or ".img")
         path = f"{stem}{ending}" if profile.image_path == "name" else f"{profile.images}/{stem}{ending}"
-        content, more = _named_picture(written["content"], profile, path)
+        content, more = (
+            (b"", []) if profile.format == "plain-text" else _named_picture(written["content"], profile, path)
+        )
+        # Where there is a table, annotations are its own affair: it has them, or says so.
+        losses = [loss for loss in written["losses"] if not (profile.table and loss["what"] == "annotations")]
         pages.prepared.append(
             WritablePage(
                 page_id,
@@ -148,7 +150,7 @@ def _prepare_pages(
                 picture.path,
                 ending,
                 picture.mime_type,
-                [*written["losses"], *more],
+                [*losses, *more],
                 written["choices"]["made"],
                 text,
             )
@@ -156,12 +158,12 @@ def _prepare_pages(
     return pages
 
 
-def _free(stem: str, taken: set[str]) -> str:
+def _free(stem: str, stems: set[str]) -> str:
     number, free = 1, stem
-    while free.casefold() in taken:
+    while free.casefold() in stems:
         number += 1
         free = f"{stem}-{number}"
-    taken.add(free.casefold())
+    stems.add(free.casefold())
     return free
 
 
@@ -192,8 +194,8 @@ _ORDER = re.compile(r"readingOrder\s*\{[^{}]*\}\s*")
 def state_order(root: Any) -> None:
     """Write into the `custom` of each region, line and word its place among its siblings, if one of them lacks it."""
     refs = [
-        one.get("regionRef")
-        for one in root.iter("{*}RegionRefIndexed", "{*}RegionRef", "{*}OrderedGroupIndexed")
+        element.get("regionRef")
+        for element in root.iter("{*}RegionRefIndexed", "{*}RegionRef", "{*}OrderedGroupIndexed")
     ]
     ranks = {ref: rank for rank, ref in enumerate(refs)}
     for parent in root.iter():
@@ -205,10 +207,10 @@ def state_order(root: Any) -> None:
         for members in siblings.values():
             if all(_ORDER.search(member.get("custom") or "") for member in members):
                 continue
-            members.sort(key=lambda one: ranks.get(one.get("id"), len(ranks)))
-            for index, one in enumerate(members):
-                rest = _ORDER.sub("", one.get("custom") or "").strip()
-                one.set("custom", f"readingOrder {{index:{index};}} {rest}".strip())
+            members.sort(key=lambda member: ranks.get(member.get("id"), len(ranks)))
+            for index, member in enumerate(members):
+                rest = _ORDER.sub("", member.get("custom") or "").strip()
+                member.set("custom", f"readingOrder {{index:{index};}} {rest}".strip())
 
 
 def _write(profile: Profile, fresh: Path, pages: Pages, library: Library, scope_ids: list[str]) -> None:
@@ -217,8 +219,8 @@ def _write(profile: Profile, fresh: Path, pages: Pages, library: Library, scope_
     layouts.mkdir(exist_ok=True)
     for page in pages.prepared:
         shutil.copyfile(page.picture, images / f"{page.stem}{page.ending}")
-    if profile.name == "tropy":
-        (fresh / FILE).write_bytes(tropy_of(library, pages.prepared, profile.images))
+    if profile.table:
+        (fresh / profile.table).write_bytes(write_items(library, pages.prepared, profile))
         return
     for page in pages.prepared:
         (layouts / f"{page.stem}.xml").write_bytes(page.content)

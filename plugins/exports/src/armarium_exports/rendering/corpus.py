@@ -38,7 +38,9 @@ def corpus_header(title: str, source: str) -> etree._Element:
         ("titleStmt", "title", title), ("publicationStmt", "p", "Written by Armarium."), ("sourceDesc", "p", source),
     ):  # fmt: skip
         inner = etree.SubElement(etree.SubElement(described, f"{{{TEI}}}{within}"), f"{{{TEI}}}{tag}")
-        inner.text = "".join(one if one >= " " else " " for one in text if one not in "\ufffe\uffff")
+        inner.text = "".join(
+            letter if letter >= " " else " " for letter in text if letter not in "\ufffe\uffff"
+        )
     return header
 
 
@@ -59,9 +61,9 @@ def _make_own(page: etree._Element, known: set[str | None], number: int) -> None
             if name == _ID:
                 element.set(str(name), f"p{number}.{value!s}")
             elif "#" in value:
-                moved = _POINTER.sub(lambda found: _replace_link(found, known, number), str(value))
+                moved = _POINTER.sub(lambda match: _replace_link(match, known, number), str(value))
                 element.set(str(name), moved)
 
 
-def _replace_link(found: re.Match[str], known: set[str | None], number: int) -> str:
-    return f"{found[1]}#p{number}.{found[2]}" if found[2] in known else found[0]
+def _replace_link(match: re.Match[str], known: set[str | None], number: int) -> str:
+    return f"{match[1]}#p{number}.{match[2]}" if match[2] in known else match[0]

@@ -65,14 +65,14 @@ def markdown_page(page: ReadablePage, title: str | None, level: int, notes: list
             lines.append(text)
         words = "\\\n".join(lines)
         parts.append(f"**{words}**" if block.is_heading else words)
-    if made := words_by_line([line.maker for line in page.lines]):
-        parts.append(f"*{escape_markdown(made)}.*")
+    if makers := words_by_line([line.maker for line in page.lines]):
+        parts.append(f"*{escape_markdown(makers)}.*")
     return parts
 
 
 def _table(rows: Sequence[Sequence[str]]) -> str:
-    shown = [f"| {' | '.join(escape_markdown(one_line(cell)) for cell in row)} |" for row in rows]
-    return "\n".join([shown[0], "|" + " --- |" * len(rows[0]), *shown[1:]])
+    lines = [f"| {' | '.join(escape_markdown(one_line(cell)) for cell in row)} |" for row in rows]
+    return "\n".join([lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]])
 
 
 def escape_markdown(text: str) -> str:

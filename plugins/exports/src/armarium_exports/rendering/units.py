@@ -51,9 +51,9 @@ def render(engine: Engine, library: Library, unit: Unit, format_name: str, into:
     """Write the file of *unit* to *into*; NotFound (no_pass) if none of its pages can be written."""
     if format_name == PDF:
         return RenderedUnit(*write_pdf(engine, library, unit, into))
-    content, losses, made = _content(engine, library, unit, format_name)
+    content, losses, makers = _content(engine, library, unit, format_name)
     into.write(content)
-    return RenderedUnit(losses, made)
+    return RenderedUnit(losses, makers)
 
 
 def _content(engine: Engine, library: Library, unit: Unit, format_name: str) -> _Content:
@@ -62,19 +62,19 @@ def _content(engine: Engine, library: Library, unit: Unit, format_name: str) -> 
     with library.db.read() as conn:
         # A page may have been deleted since the unit was assembled: the step that did so has this file
         # written again.
-        there = set(
+        live = set(
             conn.execute(select(documents.c.id).where(is_among(documents.c.id, unit.page_ids))).scalars()
         )
         pages: list[ReadablePage] = [
-            readable_page(engine, conn, page_id) for page_id in unit.page_ids if page_id in there
+            readable_page(engine, conn, page_id) for page_id in unit.page_ids if page_id in live
         ]
     if not pages:
         raise no_pages(unit.title)
-    made = sum_makers(maker for page in pages for maker in page.makers)
+    makers = sum_makers(maker for page in pages for maker in page.makers)
     if format_name == "word":
-        return word(unit.title, pages), _lost_shapes(pages), made
+        return word(unit.title, pages), _lost_shapes(pages), makers
     text = markdown(unit.title, pages) if format_name == "markdown" else plain_text(pages)
-    return text.encode("utf-8", "replace"), _lost_shapes(pages), made
+    return text.encode("utf-8", "replace"), _lost_shapes(pages), makers
 
 
 def _lost_shapes(pages: Sequence[ReadablePage]) -> list[dict[str, Any]]:
@@ -86,19 +86,19 @@ def _lost_shapes(pages: Sequence[ReadablePage]) -> list[dict[str, Any]]:
 def _layout(engine: Engine, library: Library, unit: Unit, format_name: str) -> _Content:
     contents: list[str] = []
     losses: list[dict[str, Any]] = []
-    made: list[list[dict[str, Any]]] = []
+    makers: list[list[dict[str, Any]]] = []
     refused: NotFound | None = None
     for page_id in unit.page_ids:
         try:
-            found = export_page(engine, library, page_id, format_name)
+            exported = export_page(engine, library, page_id, format_name)
         except NotFound as refusal:
             refused = refusal
             continue
-        contents.append(found["content"])
-        losses += found["losses"]
-        made.append(found["choices"]["made"])
+        contents.append(exported["content"])
+        losses += exported["losses"]
+        makers.append(exported["choices"]["made"])
     if not contents:
         assert refused is not None
         raise refused
     whole = contents[0] if len(contents) == 1 else JOINED[format_name](unit.title, contents)
-    return whole.encode(), losses, join_made(made)
+    return whole.encode(), losses, join_made(makers)

@@ -95,10 +95,10 @@ def write_page(into: Any, page: ReadablePage, title: str | None, level: int, not
             if place < len(block.lines) - 1:
                 paragraph.paragraph_format.space_after = 0
             _line(paragraph, line, notes)
-    if made := words_by_line([line.maker for line in page.lines]):
-        said = into.add_paragraph()
-        said.add_run(sound(f"{made}.")).italic = True
-        without_number(said)
+    if makers := words_by_line([line.maker for line in page.lines]):
+        closing = into.add_paragraph()
+        closing.add_run(sound(f"{makers}.")).italic = True
+        without_number(closing)
 
 
 def _line(paragraph: Any, line: Line, notes: Notes) -> None:
@@ -115,8 +115,8 @@ def _line(paragraph: Any, line: Line, notes: Notes) -> None:
 def _table(into: Any, rows: Sequence[Sequence[str]]) -> None:
     table = into.add_table(rows=len(rows), cols=len(rows[0]))
     table.style = "Table Grid"
-    for shown, row in zip(table.rows, rows, strict=True):
-        for cell, text in zip(shown.cells, row, strict=True):
+    for table_row, row in zip(table.rows, rows, strict=True):
+        for cell, text in zip(table_row.cells, row, strict=True):
             cell.text = sound(text)
 
 
@@ -144,7 +144,7 @@ def without_number(paragraph: Any) -> None:
 def _add(parent: Any, tag: str, before: Sequence[str] = ()) -> Any:
     """Insert a new element in *parent*, before the first of *before*: the schema prescribes the order."""
     element = new_element(tag)
-    follower = next((one for name in before if (one := parent.find(qualify(name))) is not None), None)
+    follower = next((child for name in before if (child := parent.find(qualify(name))) is not None), None)
     if follower is None:
         parent.append(element)
     else:
@@ -168,17 +168,17 @@ def qualify(tag: str) -> str:
 
 def sound(text: str) -> str:
     """Return *text* without characters that XML cannot contain."""
-    return "".join(one if one in "\t\n" or (one >= " " and one not in "\ufffe\uffff" and not "\ud800" <= one <= "\udfff") else "\ufffd" for one in text)  # fmt: skip
+    return "".join(letter if letter in "\t\n" or (letter >= " " and letter not in "\ufffe\uffff" and not "\ud800" <= letter <= "\udfff") else "\ufffd" for letter in text)  # fmt: skip
 
 
 def copy_steady(
     file: IO[bytes], into: IO[bytes], replaced: Mapping[str, Iterable[bytes]] | None = None
 ) -> None:
     """Write the same archive without the time at which it was packed, with other contents of the members *replaced*."""
-    with zipfile.ZipFile(file) as given, zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as made:
-        for name in given.namelist():
+    with zipfile.ZipFile(file) as source, zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as target:
+        for name in source.namelist():
             info = zipfile.ZipInfo(name, _EPOCH)
             info.compress_type = zipfile.ZIP_DEFLATED
-            with made.open(info, "w", force_zip64=True) as member:
-                for piece in (replaced or {}).get(name) or (given.read(name),):
+            with target.open(info, "w", force_zip64=True) as member:
+                for piece in (replaced or {}).get(name) or (source.read(name),):
                     member.write(piece)

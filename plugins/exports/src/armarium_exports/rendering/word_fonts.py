@@ -51,20 +51,20 @@ def _part_run(run: Any, used: UsedFonts) -> None:
             continue
         pieces = _stretches(child.text or "") if child.tag == _name("w:t") else [(None, None)]
         for words, font in pieces:
-            made = _element("w:r")
+            new_run = _element("w:r")
             if properties is not None:
-                made.append(copy.deepcopy(properties))
+                new_run.append(copy.deepcopy(properties))
             if words is None:
-                made.append(child)
+                new_run.append(child)
             else:
                 text = _element("w:t")
                 text.text = words
                 text.set("{http://www.w3.org/XML/1998/namespace}space", "preserve")
-                made.append(text)
+                new_run.append(text)
             if font is not None and words is not None:
                 used.setdefault(font.family, (font, set()))[1].update(words)
-                _name_font(made, font.family)
-            run.addprevious(made)
+                _name_font(new_run, font.family)
+            run.addprevious(new_run)
     run.getparent().remove(run)
 
 
@@ -88,8 +88,8 @@ def _stretches(text: str) -> Iterator[tuple[str | None, BundledFont | None]]:
 def _name_font(run: Any, family: str) -> None:
     properties = run.get_or_add_rPr()
     named = properties.get_or_add_rFonts()
-    for one in _CLASSES:
-        named.set(_name(one), family)
+    for attribute in _CLASSES:
+        named.set(_name(attribute), family)
 
 
 def _carry(document: Any, fonts: Mapping[BundledFont, bytes]) -> None:
@@ -107,9 +107,9 @@ def _carry(document: Any, fonts: Mapping[BundledFont, bytes]) -> None:
         entry = _element("w:font")
         entry.set(_name("w:name"), font.family)
         for tag, value in (("w:charset", "00"), ("w:family", "auto"), ("w:pitch", "variable")):
-            said = _element(tag)
-            said.set(_name("w:val"), value)
-            entry.append(said)
+            child = _element(tag)
+            child.set(_name("w:val"), value)
+            entry.append(child)
         carried = _element("w:embedRegular")
         carried.set(_name("r:id"), related)
         carried.set(_name("w:fontKey"), f"{{{str(key).upper()}}}")
@@ -125,7 +125,7 @@ def _carry(document: Any, fonts: Mapping[BundledFont, bytes]) -> None:
 def _hide(data: bytes, key: uuid.UUID) -> bytes:
     """Return a font file as Word embeds it: its beginning XORed with the key, last byte first."""
     turned = key.bytes[::-1]
-    head = bytes(one ^ turned[place % len(turned)] for place, one in enumerate(data[:_KEYED]))
+    head = bytes(byte ^ turned[place % len(turned)] for place, byte in enumerate(data[:_KEYED]))
     return head + data[_KEYED:]
 
 

@@ -62,8 +62,8 @@ def content_of(
 
 def _top(conn: Connection) -> list[str]:
     d = documents.c
-    asked = select(d.id).where(d.parent_id.is_(None), d.deleted_at.is_(None))
-    return list(conn.execute(asked.order_by(d.sort_order, d.name, d.id)).scalars())
+    query = select(d.id).where(d.parent_id.is_(None), d.deleted_at.is_(None))
+    return list(conn.execute(query.order_by(d.sort_order, d.name, d.id)).scalars())
 
 
 def _folders(nodes: Mapping[str, Any], pages: list[str]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -74,34 +74,36 @@ def _folders(nodes: Mapping[str, Any], pages: list[str]) -> tuple[list[dict[str,
     loose: list[dict[str, Any]] = []
     for page in pages:
         node = nodes[page]
-        shown = {"id": page, "name": node.name, "label": node.page_label or node.name}
+        entry = {"id": page, "name": node.name, "label": node.page_label or node.name}
         if node.parent_id not in nodes:
-            loose.append(shown)
+            loose.append(entry)
             continue
         way = _way(nodes, node.parent_id)
-        for number, one in enumerate(way):
-            if one not in folders:
-                folders[one] = {
-                    "id": one,
-                    "name": nodes[one].name,
+        for number, folder_id in enumerate(way):
+            if folder_id not in folders:
+                folders[folder_id] = {
+                    "id": folder_id,
+                    "name": nodes[folder_id].name,
                     "first": page,
                     "count": 0,
                     "folders": [],
                     "pages": [],
                 }
                 if number:
-                    folders[way[number - 1]]["folders"].append({"id": one, "name": nodes[one].name})
-            folders[one]["count"] += 1
-        folders[way[-1]]["pages"].append(shown)
+                    folders[way[number - 1]]["folders"].append(
+                        {"id": folder_id, "name": nodes[folder_id].name}
+                    )
+            folders[folder_id]["count"] += 1
+        folders[way[-1]]["pages"].append(entry)
     tops = [folder for folder in folders.values() if nodes[folder["id"]].parent_id not in nodes]
     while not loose and len(tops) == 1 and not tops[0]["pages"]:
         # A folder that contains only the folders of a site would add a step to every path.
         del folders[tops[0]["id"]]
         tops = [folders[folder["id"]] for folder in tops[0]["folders"]]
-    for made in folders.values():
-        way = [above for above in _way(nodes, made["id"]) if above in folders]
-        made["parent_id"] = way[-2] if len(way) > 1 else None
-        made["trail"] = [{"id": above, "name": nodes[above].name} for above in way]
+    for folder in folders.values():
+        way = [above for above in _way(nodes, folder["id"]) if above in folders]
+        folder["parent_id"] = way[-2] if len(way) > 1 else None
+        folder["trail"] = [{"id": above, "name": nodes[above].name} for above in way]
     return list(folders.values()), loose
 
 
@@ -114,7 +116,7 @@ def _way(nodes: Mapping[str, Any], folder_id: str) -> list[str]:
 
 
 def _knowledge(
-    engine: Engine, conn: Connection, selection: Selection, found: Content, *, include_unreviewed: bool
+    engine: Engine, conn: Connection, selection: Selection, content: Content, *, include_unreviewed: bool
 ) -> None:
     types = {record_type.name: record_type for record_type in record_types(engine)}
 
@@ -127,7 +129,7 @@ def _knowledge(
                 continue
             yield row
 
-    pages = set(found.page_ids)
+    pages = set(content.page_ids)
     entities = {row["id"]: _entity(row) for row in list_shown("entity")}
     statements = [_statement(row, entities, pages) for row in list_shown("claim")]
     if "mention" in types:
@@ -137,14 +139,14 @@ def _knowledge(
                 entity["places"].append(_place(row, row.get("text") or entity["name"]))
     # What a verdict on an entity says may come from a withheld page that names it.
     unsure = _resting_on(types, conn, selection.withheld)
-    said = _verdicts(conn, [*(entities.keys() - unsure), *(statement["id"] for statement in statements)])
-    for one in [*entities.values(), *statements]:
-        one["verdicts"] = said.get(one["id"], [])
+    by_target = _verdicts(conn, [*(entities.keys() - unsure), *(statement["id"] for statement in statements)])
+    for entry in [*entities.values(), *statements]:
+        entry["verdicts"] = by_target.get(entry["id"], [])
     for statement in statements:
         for entity_id in statement["entity_ids"]:
             entities[entity_id]["statements"].append(statement["id"])
-    found.entities = sorted(entities.values(), key=lambda one: (one["name"].casefold(), one["id"]))
-    found.statements = statements
+    content.entities = sorted(entities.values(), key=lambda entity: (entity["name"].casefold(), entity["id"]))
+    content.statements = statements
 
 
 def _resting_on(types: Mapping[str, Any], conn: Connection, withheld: Mapping[str, str]) -> set[str]:
@@ -152,11 +154,11 @@ def _resting_on(types: Mapping[str, Any], conn: Connection, withheld: Mapping[st
     if not withheld:
         return set()
     of_them = Selection(frozenset(withheld), {}, False)
-    found: set[str] = set()
+    entity_ids: set[str] = set()
     for name, key in (("entity", "id"), ("mention", "entity_id")):
         if name in types:
-            found |= {row[key] for row in types[name].rows(conn, of_them) if row.get(key)}
-    return found
+            entity_ids |= {row[key] for row in types[name].rows(conn, of_them) if row.get(key)}
+    return entity_ids
 
 
 def _entity(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -166,12 +168,12 @@ def _entity(row: Mapping[str, Any]) -> dict[str, Any]:
         "name": str(row.get("canonical_name") or "unnamed"),
         "kind": kind,
         "list": KINDS.get(kind, "others"),
-        "names": [one.get("text") for one in row.get("names") or () if isinstance(one, Mapping)],
+        "names": [name.get("text") for name in row.get("names") or () if isinstance(name, Mapping)],
         "description": row.get("description"),
         "links": [
-            {"authority": one.get("authority"), "uri": one.get("uri")}
-            for one in row.get("authority_links") or ()
-            if str(one.get("uri") or "").startswith(("http://", "https://"))
+            {"authority": link.get("authority"), "uri": link.get("uri")}
+            for link in row.get("authority_links") or ()
+            if str(link.get("uri") or "").startswith(("http://", "https://"))
         ],
         "state": row.get("curation_state"),
         "places": [],
@@ -192,7 +194,7 @@ def _statement(row: Mapping[str, Any], entities: Mapping[str, Any], pages: set[s
         "text": str(row.get("text") or ""),
         "state": row.get("curation_state"),
         "standing": row.get("epistemic_status"),
-        "entity_ids": [one for one in dict.fromkeys(named) if one in entities],
+        "entity_ids": [entity_id for entity_id in dict.fromkeys(named) if entity_id in entities],
         "source": source,
     }
 
@@ -204,19 +206,19 @@ def _place(row: Mapping[str, Any], words: str) -> dict[str, Any]:
 def _verdicts(conn: Connection, ids: list[str]) -> dict[str, list[dict[str, Any]]]:
     """Return the verdicts, newest first, by what they are about."""
     v = verdicts.c
-    asked = select(v.target_id, v.verdict, v.reasons, v.correction, v.checker, v.trust, v.created_at)
-    found: dict[str, list[dict[str, Any]]] = {}
+    query = select(v.target_id, v.verdict, v.reasons, v.correction, v.checker, v.trust, v.created_at)
+    by_target: dict[str, list[dict[str, Any]]] = {}
     for row in conn.execute(
-        asked.where(is_among(v.target_id, ids)).order_by(v.created_at.desc(), v.id.desc())
+        query.where(is_among(v.target_id, ids)).order_by(v.created_at.desc(), v.id.desc())
     ):
         by = (
             "a person"
             if row.trust == "person"
             else f"{row.checker.get('provider')}/{row.checker.get('model')}"
         )
-        said = {"verdict": row.verdict, "reasons": row.reasons, "correction": row.correction, "by": by}
-        found.setdefault(row.target_id, []).append(said | {"at": row.created_at[:10]})
-    return found
+        verdict = {"verdict": row.verdict, "reasons": row.reasons, "correction": row.correction, "by": by}
+        by_target.setdefault(row.target_id, []).append(verdict | {"at": row.created_at[:10]})
+    return by_target
 
 
 def page_data(
@@ -225,13 +227,13 @@ def page_data(
     """Return a page as the site shows it, who stands behind its lines, and its picture."""
     page = readable_page(engine, conn, page_id)
     try:
-        shown: Picture | None = picture(engine, library, page_id)
+        image: Picture | None = picture(engine, library, page_id)
     except ServiceError:
-        shown = None
-    rendition = None if shown is None else _primary(conn, page_id)
-    zones = _zones(conn, page_id, rendition) if shown is not None else {}
+        image = None
+    rendition = None if image is None else _primary(conn, page_id)
+    zones = _zones(conn, page_id, rendition) if image is not None else {}
     blocks = [_block(block, zones) for block in page.blocks]
-    words = _words(conn, page_id, rendition) if shown is not None else {}
+    words = _words(conn, page_id, rendition) if image is not None else {}
     lines = [line for block in blocks for line in block.get("lines", ())]
     for number, line in enumerate(lines, 1):
         line["number"] = number
@@ -251,7 +253,7 @@ def page_data(
             filter(None, (words_of_sum(page.makers), " ".join(page.statements).removesuffix(".")))
         ),
     }
-    return data, page.makers, shown
+    return data, page.makers, image
 
 
 def _block(block: Block, zones: Mapping[str, str]) -> dict[str, Any]:
@@ -283,7 +285,7 @@ def _zones(conn: Connection, page_id: str, rendition: str | None) -> dict[str, s
     """
     pass_id, _ = working_pass(conn, page_id)
     s = segments.c
-    found = {}
+    outlines = {}
     for row in conn.execute(select(s.id, s.anchor).where(s.pass_id == pass_id, s.deleted_at.is_(None))):
         if row.anchor.get("rendition_id") not in (None, rendition):
             continue
@@ -291,8 +293,8 @@ def _zones(conn: Connection, page_id: str, rendition: str | None) -> dict[str, s
         if not points:
             x, y, w, h = row.anchor["rect"]
             points = [[x, y], [x + w, y], [x + w, y + h], [x, y + h]]
-        found[row.id] = _points(points)
-    return found
+        outlines[row.id] = _points(points)
+    return outlines
 
 
 def _words(conn: Connection, page_id: str, rendition: str | None) -> dict[str, list[dict[str, str]]]:

@@ -52,13 +52,13 @@ def write_tiles(picture: Picture, folder: Path) -> Pyramid:
     image = decode(picture.source, 1).image
     profile = image.info.get("icc_profile")
     pyramid = pyramid_of(image.width, image.height)
-    level, shown = image, pyramid.nearest(SHOWN)
+    level, shown_size = image, pyramid.nearest(SHOWN)
     for factor, size in zip(pyramid.factors, reversed(pyramid.sizes), strict=True):
         if level.size != size:
             level = level.resize(size, Image.Resampling.BOX)
         if max(size) <= SHOWN:
             _save(level, folder / "full" / f"{size[0]},{size[1]}", profile)
-        if size == shown:
+        if size == shown_size:
             # Level 0 requests the size "max"; the information document states that it is not larger than
             # this.
             _save(level, folder / "full" / "max", profile)

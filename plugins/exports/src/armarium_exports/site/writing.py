@@ -1,4 +1,6 @@
-"""Writes the Eleventy project of a site: its templates, its data, and the pictures of its pages."""
+"""Writes the Eleventy project of a site: its templates, its data, the pictures of its pages, and fonts for
+letters that a reader's machine may lack.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +15,13 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection, select
 
-from armarium.api import Engine, Library, Principal, ServiceError, now
+from armarium.api import Engine, Library, Principal, ServiceError, carried_font, fonts_for, is_unusual, now
 from armarium_documents.api import documents
-from armarium_exports.earlier import clash_refused, listed_before
-from armarium_exports.places import require_parent, settle, whole_folder
+from armarium_exports.places import clash_refused, listed_before, require_parent, settle, whole_folder
 from armarium_exports.records import PublishParams, SiteParams
 from armarium_exports.selection import select_documents
 from armarium_exports.site.building import BUILT, bring_built, build_site, require_builder, restore_built
 from armarium_exports.site.content import Content, as_json, content_of, page_data
-from armarium_exports.site.lettering import add_fonts
 from armarium_exports.site.tiles import SHOWN, THUMBNAIL, TILE, Pyramid, write_tiles
 from armarium_iiif.api import Picture
 from armarium_source_model.api import LineMaker, sum_makers, words_of_sum
@@ -45,7 +45,7 @@ class _SiteRequest:
 
 def write_site(engine: Engine, library: Library, principal: Principal, p: SiteParams) -> dict[str, Any]:
     """Write an Eleventy 3 project at the given place, and build it on request."""
-    asked = _SiteRequest(
+    request = _SiteRequest(
         place=p.output_path.real,
         title=p.site_title,
         build=p.build,
@@ -54,51 +54,53 @@ def write_site(engine: Engine, library: Library, principal: Principal, p: SitePa
         recursive=p.recursive,
         include_unreviewed=p.include_unreviewed,
     )
-    return _write(engine, library, principal, asked)
+    return _write(engine, library, principal, request)
 
 
 def publish(engine: Engine, library: Library, principal: Principal, p: PublishParams) -> dict[str, Any]:
     """Publish a site of certain pages, replacing an earlier one in the same folder."""
-    asked = _SiteRequest(
+    request = _SiteRequest(
         place=p.folder.real, title=p.site_title or library.name, build=p.build, page_ids=p.page_ids
     )
-    return _write(engine, library, principal, asked)
+    return _write(engine, library, principal, request)
 
 
-def _write(engine: Engine, library: Library, principal: Principal, asked: _SiteRequest) -> dict[str, Any]:
-    place = asked.place
+def _write(engine: Engine, library: Library, principal: Principal, request: _SiteRequest) -> dict[str, Any]:
+    place = request.place
     require_parent(place)
     restore_built(place)
-    before = listed_before(place, MANIFEST, overwrite=asked.overwrite)
-    if asked.build:
+    before = listed_before(place, MANIFEST, overwrite=request.overwrite)
+    if request.build:
         require_builder(engine)
     with whole_folder(place) as fresh:
         _templates(fresh)
         with library.db.read() as conn:
-            selection = select_documents(library, conn, principal, asked.target_id, recursive=asked.recursive)
-            if asked.page_ids is not None:
-                selection = selection.only_pages(conn, asked.page_ids)
+            selection = select_documents(
+                library, conn, principal, request.target_id, recursive=request.recursive
+            )
+            if request.page_ids is not None:
+                selection = selection.only_pages(conn, request.page_ids)
             content = content_of(
                 engine,
                 conn,
                 selection,
-                asked.target_id,
-                recursive=asked.recursive,
-                include_unreviewed=asked.include_unreviewed,
+                request.target_id,
+                recursive=request.recursive,
+                include_unreviewed=request.include_unreviewed,
             )
             assets, makers = _pages(engine, library, conn, fresh, content)
-            title = asked.title or _root_name(conn, library, asked.target_id)
+            title = request.title or _root_name(conn, library, request.target_id)
         _data(fresh, content, title, makers)
         add_fonts(fresh)
         written = sorted(path.relative_to(fresh).as_posix() for path in fresh.rglob("*") if path.is_file())
         # The folder is published: it does not name what was left out of it.
-        stated = {"title": title, "created_at": now(), "files": written}
-        (fresh / MANIFEST).write_bytes(orjson.dumps(stated))
+        manifest = {"title": title, "created_at": now(), "files": written}
+        (fresh / MANIFEST).write_bytes(orjson.dumps(manifest))
         clash_refused(fresh, place, before | {MANIFEST})
-        if asked.build:
+        if request.build:
             build_site(engine, fresh)
             bring_built(fresh, place)
-        left = settle(fresh, place, before, MANIFEST)
+        undeleted = settle(fresh, place, before, MANIFEST)
     built = place / BUILT
     return {
         "output_path": str(place),
@@ -108,9 +110,9 @@ def _write(engine: Engine, library: Library, principal: Principal, asked: _SiteR
         "files": [*(name for name in written if not name.startswith("static/iiif/")), MANIFEST],
         "assets": assets,
         "made": sum_makers(makers),
-        "left_behind": left,
-        "built": str(built) if asked.build else None,
-        "earlier_build": str(built) if not asked.build and os.path.lexists(built) else None,
+        "left_behind": undeleted,
+        "built": str(built) if request.build else None,
+        "earlier_build": str(built) if not request.build and os.path.lexists(built) else None,
     }
 
 
@@ -124,11 +126,11 @@ def _root_name(conn: Connection, library: Library, target_id: str | None) -> str
 def _templates(fresh: Path) -> None:
     def copy(source: Traversable, target: Path) -> None:
         target.mkdir(exist_ok=True)
-        for one in source.iterdir():
-            if one.is_dir():
-                copy(one, target / one.name)
+        for entry in source.iterdir():
+            if entry.is_dir():
+                copy(entry, target / entry.name)
             else:
-                (target / one.name).write_bytes(one.read_bytes())
+                (target / entry.name).write_bytes(entry.read_bytes())
 
     ours = files("armarium_exports.site")
     copy(ours / "template", fresh)
@@ -147,15 +149,15 @@ def _pages(
     links = _neighbours(content)
     named: dict[str, list[dict[str, Any]]] = {}
     for entity in content.entities:
-        for one in entity["places"]:
-            named.setdefault(one["document_id"], []).append({"id": entity["id"], "name": entity["name"]})
-    said: dict[str, list[str]] = {}
+        for mention in entity["places"]:
+            named.setdefault(mention["document_id"], []).append({"id": entity["id"], "name": entity["name"]})
+    statement_ids: dict[str, list[str]] = {}
     cited: dict[str, list[dict[str, Any]]] = {}
     for place in (place for entity in content.entities for place in entity["places"]):
         cited.setdefault(place["document_id"], []).append(place)
     for statement in content.statements:
         if statement["source"]:
-            said.setdefault(statement["source"]["document_id"], []).append(statement["id"])
+            statement_ids.setdefault(statement["source"]["document_id"], []).append(statement["id"])
             cited.setdefault(statement["source"]["document_id"], []).append(statement["source"])
     with (fresh / "content" / "_data" / "pages.json").open("wb") as file:
         file.write(b"[")
@@ -164,8 +166,8 @@ def _pages(
             makers += of_lines
             page |= links[page_id]
             page["picture"] = None if picture is None else _picture(picture, fresh, page_id, assets)
-            page["entities"] = list({one["id"]: one for one in named.get(page_id, ())}.values())
-            page["statements"] = said.get(page_id, [])
+            page["entities"] = list({entity["id"]: entity for entity in named.get(page_id, ())}.values())
+            page["statements"] = statement_ids.get(page_id, [])
             lines = {line["id"] for block in page["blocks"] for line in block.get("lines", ())}
             for place in cited.get(page_id, ()):
                 if place["segment_id"] not in lines:
@@ -178,18 +180,18 @@ def _pages(
 
 def _neighbours(content: Content) -> dict[str, dict[str, Any]]:
     """Return where each page is, and the pages before and after it in its folder."""
-    found: dict[str, dict[str, Any]] = {
+    neighbours: dict[str, dict[str, Any]] = {
         page_id: {"trail": [], "previous": None, "next": None} for page_id in content.page_ids
     }
     for folder in (*content.folders, {"pages": content.loose, "trail": []}):
         pages = folder["pages"]
         for number, page in enumerate(pages):
-            found[page["id"]] = {
+            neighbours[page["id"]] = {
                 "trail": folder["trail"],
                 "previous": pages[number - 1]["id"] if number else None,
                 "next": pages[number + 1]["id"] if number + 1 < len(pages) else None,
             }
-    return found
+    return neighbours
 
 
 def _picture(
@@ -203,12 +205,12 @@ def _picture(
         return None
     for path, kind in _name_tiles(pyramid, folder):
         assets.append({"path": f"static/{path}", "kind": kind, "document_id": page_id})
-    shown, small = pyramid.nearest(SHOWN), pyramid.nearest(THUMBNAIL)
+    large, small = pyramid.nearest(SHOWN), pyramid.nearest(THUMBNAIL)
     return {
         "width": pyramid.width,
         "height": pyramid.height,
         "folder": folder,
-        "shown": {"src": _full_size_path(folder, shown), "width": shown[0], "height": shown[1]},
+        "shown": {"src": _full_size_path(folder, large), "width": large[0], "height": large[1]},
         "thumbnail": {"src": _full_size_path(folder, small), "width": small[0], "height": small[1]},
         "sizes": [{"width": w, "height": h} for w, h in pyramid.sizes if max(w, h) <= SHOWN],
         "tiles": [{"width": TILE, "height": TILE, "scaleFactors": list(pyramid.factors)}],
@@ -228,7 +230,7 @@ def _full_size_path(folder: str, size: tuple[int, int]) -> str:
 def _data(fresh: Path, content: Content, title: str, makers: list[LineMaker]) -> None:
     data = fresh / "content" / "_data"
     lists = sorted({entity["list"] for entity in content.entities})
-    shown = {
+    contents = {
         "site": {
             "title": title,
             "pages": len(content.page_ids),
@@ -245,5 +247,26 @@ def _data(fresh: Path, content: Content, title: str, makers: list[LineMaker]) ->
             for name in lists
         ],
     }
-    for name, value in shown.items():
+    for name, value in contents.items():
         (data / f"{name}.json").write_bytes(as_json(value))
+
+
+def add_fonts(site: Path) -> None:
+    """Add the fonts that a site's data require, with their licences, to its assets, and name them in its style."""
+    letters: set[str] = set()
+    for data in (site / "content" / "_data").glob("*.json"):
+        letters.update(data.read_text(encoding="utf-8"))
+    fonts = fonts_for(filter(is_unusual, letters))
+    if not fonts:
+        return
+    assets = site / "static" / "assets"
+    (assets / "fonts").mkdir()
+    rules = []
+    for font in fonts:
+        (assets / "fonts" / font.file).write_bytes(carried_font(font, letters))
+        (assets / "fonts" / font.licence_file).write_text(font.licence_text, encoding="utf-8")
+        rules.append(f'@font-face {{ font-family: "{font.family}"; src: url("fonts/{font.file}"); }}')
+    named = ", ".join(f'"{font.family}"' for font in fonts)
+    rules.append(f'body {{ font-family: Georgia, "Times New Roman", {named}, serif; }}')
+    with (assets / "site.css").open("a", encoding="utf-8") as style:
+        style.write("\n".join(["", *rules, ""]))

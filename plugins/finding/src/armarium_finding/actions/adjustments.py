@@ -7,24 +7,16 @@ from typing import Any
 from armarium.api import ActionContext, action, refuse_withheld
 from armarium_finding import adjusting, store
 from armarium_finding.actions.answering import answer, keep
-from armarium_finding.actions.samples import make_proposal
 from armarium_finding.schemas import Adjusted, AdjustParams
-
-
-def _example(ex: Any) -> dict[str, Any]:
-    proposal_id, _, pages = make_proposal(ex)
-    return {"proposal_id": proposal_id, "change": {"op": "split", "document_index": 0, "page_id": pages[1]}}
 
 
 @action(
     "finddocs.adjust",
-    params=AdjustParams,
     result=Adjusted,
     summary="Split a document of a proposal, join two, or move a page from one to the next.",
     words="Corrected which pages make a document in {|a folder}",
     person_only=True,
     undo_name="finddocs.unadjust",
-    example=_example,
 )
 def adjust(ctx: ActionContext, p: AdjustParams) -> dict[str, Any]:
     """Correct the proposal. Raises NotFound, Conflict if it was superseded or the document was decided,
@@ -37,8 +29,13 @@ def adjust(ctx: ActionContext, p: AdjustParams) -> dict[str, Any]:
         touched.append(change.document_index + 1)
     elif change.op == "move-page":
         touched.append(change.document_index + (-1 if change.to == "previous" else 1))
-    shown = [document for document in proposal["documents"] if document["index"] in touched]
-    refuse_withheld(ctx.project, ctx.principal, [page for one in shown for page in one["page_ids"]], "show")
+    touched_documents = [document for document in proposal["documents"] if document["index"] in touched]
+    refuse_withheld(
+        ctx.project,
+        ctx.principal,
+        [page for document in touched_documents for page in document["page_ids"]],
+        "show",
+    )
     if change.op == "split":
         examples = adjusting.split(proposal, change.document_index, change.page_id, by, ctx.now)
     elif change.op == "join":

@@ -6,12 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from armarium.api import ActionContext, Example, Route, action, refuse_withheld
+from armarium.api import ActionContext, Route, action, refuse_withheld
 from armarium_documents.api import require_live
 from armarium_finding import errors, store
 from armarium_finding.actions.answering import answer, hidden_pages, keep
 from armarium_finding.actions.placing import arrange_canvas, keep_places, places_before
-from armarium_finding.actions.samples import make_proposal
 from armarium_finding.adjusting import open_document
 from armarium_finding.cues import plain
 from armarium_finding.loose import folders_of
@@ -21,13 +20,11 @@ from armarium_finding.schemas import Accepted, AcceptParams, Rejected, RejectPar
 
 @action(
     "finddocs.accept",
-    params=AcceptParams,
     result=Accepted,
     summary="Accept documents of a proposal: each becomes a group of its pages, or stays a page, with its prototype.",
     route=Route("POST", "/api/find-documents/proposals/{proposal_id}/accept", name="accept_found_documents"),
     words="Accepted documents found in {|a folder}",
     undo_name="finddocs.unaccept",
-    example=lambda ex: {"proposal_id": make_proposal(ex)[0]},
 )
 def accept(ctx: ActionContext, p: AcceptParams) -> dict[str, Any]:
     """Accept them. Raises NotFound, Conflict if the proposal was superseded, a document was decided, or a
@@ -40,7 +37,9 @@ def accept(ctx: ActionContext, p: AcceptParams) -> dict[str, Any]:
     folder_id = proposal["folder_id"]
     _refuse_moved(ctx, folder_id, chosen)
     by = _decided_by(ctx)
-    places = places_before(ctx.conn, folder_id, [page for one in chosen for page in one["page_ids"]])
+    places = places_before(
+        ctx.conn, folder_id, [page for document in chosen for page in document["page_ids"]]
+    )
     accepted = []
     for document in chosen:
         node_id = _made_node(ctx, folder_id, document)
@@ -48,7 +47,7 @@ def accept(ctx: ActionContext, p: AcceptParams) -> dict[str, Any]:
         accepted.append({"index": document["index"], "node_id": node_id})
         if len(document["page_ids"]) > 1:
             places.put(node_id, document["page_ids"])
-    made = _make_groups(ctx, proposal, by, places) if p.groups else []
+    groups = _make_groups(ctx, proposal, by, places) if p.groups else []
     if chosen:
         keep_places(ctx, folder_id, places)
         if p.arrange:
@@ -56,7 +55,7 @@ def accept(ctx: ActionContext, p: AcceptParams) -> dict[str, Any]:
         keep(ctx, proposal)
     # Once more: a prototype may have been created for a kind.
     store.dress(ctx.conn, proposal)
-    return {"proposal": answer(ctx, proposal), "accepted": accepted, "groups_made": made}
+    return {"proposal": answer(ctx, proposal), "accepted": accepted, "groups_made": groups}
 
 
 def _choose_documents(ctx: ActionContext, proposal: dict[str, Any], p: AcceptParams) -> list[dict[str, Any]]:
@@ -66,24 +65,24 @@ def _choose_documents(ctx: ActionContext, proposal: dict[str, Any], p: AcceptPar
     if p.document_indexes is not None:
         named = [open_document(proposal, index) for index in dict.fromkeys(p.document_indexes)]
         refuse_withheld(
-            ctx.project, ctx.principal, [page for one in named for page in one["page_ids"]], "show"
+            ctx.project, ctx.principal, [page for document in named for page in document["page_ids"]], "show"
         )
-        return sorted(named, key=lambda one: int(one["index"]))
+        return sorted(named, key=lambda document: int(document["index"]))
     hidden = set(hidden_pages(ctx, proposal))
-    left = [
+    open_documents = [
         document
         for document in proposal["documents"]
         if document["state"] == "proposed" and hidden.isdisjoint(document["page_ids"])
     ]
     if p.min_confidence is None:
-        if not left:
+        if not open_documents:
             raise errors.nothing_left()
-        return left
-    return [one for one in left if is_sure_enough(one, p.min_confidence)]
+        return open_documents
+    return [document for document in open_documents if is_sure_enough(document, p.min_confidence)]
 
 
 def _refuse_moved(ctx: ActionContext, folder_id: str, chosen: Sequence[Mapping[str, Any]]) -> None:
-    folders = folders_of(ctx.conn, [page for one in chosen for page in one["page_ids"]])
+    folders = folders_of(ctx.conn, [page for document in chosen for page in document["page_ids"]])
     for document in chosen:
         for page_id in document["page_ids"]:
             if folders.get(page_id) != folder_id:
@@ -120,9 +119,9 @@ def _prototype(ctx: ActionContext, kind: str) -> str:
     if kind.casefold() in keys:
         return keys[kind.casefold()]
     slug = re.sub(r"[^a-z0-9]+", "-", plain(kind)).strip("-")[:80] or "kind"
-    taken = set(keys.values())
+    used_keys = set(keys.values())
     key, number = slug, 2
-    while key in taken:
+    while key in used_keys:
         key, number = f"{slug}-{number}", number + 1
     ctx.run("classification.create", {"key": key, "label": kind})
     return key
@@ -135,7 +134,7 @@ def _make_groups(
     order of date.
     """
     documents = {document["index"]: document for document in proposal["documents"]}
-    made = []
+    groups = []
     for group in proposal["groups"]:
         members = [documents[index] for index in group["document_indexes"]]
         if group["state"] != "proposed" or any(member["state"] != "accepted" for member in members):
@@ -149,18 +148,16 @@ def _make_groups(
         ctx.run("document.move", {"ids": nodes, "parent_id": node_id})
         places.put(node_id, nodes)
         group |= {"state": "accepted", "accepted_as": node_id, "decided_by": dict(by)}
-        made.append({"index": group["index"], "node_id": node_id})
-    return made
+        groups.append({"index": group["index"], "node_id": node_id})
+    return groups
 
 
 @action(
     "finddocs.reject",
-    params=RejectParams,
     result=Rejected,
     summary="Reject documents of a proposal; the rejections are kept to learn from.",
     route=Route("POST", "/api/find-documents/proposals/{proposal_id}/reject", name="reject_found_documents"),
     words="Rejected documents found in {|a folder}",
-    example=lambda ex: {"proposal_id": make_proposal(ex)[0], "document_indexes": [1]},
 )
 def reject(ctx: ActionContext, p: RejectParams) -> dict[str, Any]:
     """Reject them. Raises NotFound, Conflict if the proposal was superseded or a document was decided,
@@ -168,20 +165,15 @@ def reject(ctx: ActionContext, p: RejectParams) -> dict[str, Any]:
     """
     proposal = store.dress(ctx.conn, store.require_current(ctx.conn, p.proposal_id))
     named = [open_document(proposal, index) for index in dict.fromkeys(p.document_indexes)]
-    refuse_withheld(ctx.project, ctx.principal, [page for one in named for page in one["page_ids"]], "show")
+    refuse_withheld(
+        ctx.project, ctx.principal, [page for document in named for page in document["page_ids"]], "show"
+    )
     by = _decided_by(ctx)
     for document in named:
         document |= {"state": "rejected", "decided_by": by, "from_proposal_id": None}
-    rejected = {one["index"] for one in named}
+    rejected = {document["index"] for document in named}
     for group in proposal["groups"]:
         if group["state"] == "proposed" and rejected & set(group["document_indexes"]):
             group |= {"state": "rejected", "decided_by": by}
     keep(ctx, proposal)
     return {"proposal": answer(ctx, proposal)}
-
-
-def example_of_accepted(ex: Example) -> tuple[str, str]:
-    """Create a folder whose proposal was accepted: (proposal, folder)."""
-    proposal_id, folder, _ = make_proposal(ex)
-    ex.run("finddocs.accept", {"proposal_id": proposal_id})
-    return proposal_id, folder

@@ -28,14 +28,14 @@ class Places:
     def put(self, node_id: str, members: Sequence[str]) -> None:
         """Put *node_id* where the first of *members* in the folder's order is."""
         anchors = [self.made.get(member, self.within.get(member, member)) for member in members]
-        self.made[node_id] = min(anchors, key=lambda one: self.order.get(one, 0))
+        self.made[node_id] = min(anchors, key=lambda place: self.order.get(place, 0))
 
 
 def _children(conn: Connection, folder_id: str) -> list[tuple[str, int]]:
-    asked = select(documents.c.id, documents.c.sort_order).where(
+    query = select(documents.c.id, documents.c.sort_order).where(
         documents.c.parent_id == folder_id, documents.c.deleted_at.is_(None)
     )
-    rows = conn.execute(asked.order_by(documents.c.sort_order, documents.c.name, documents.c.id))
+    rows = conn.execute(query.order_by(documents.c.sort_order, documents.c.name, documents.c.id))
     return [(identity, place) for identity, place in rows]
 
 
@@ -45,25 +45,27 @@ def places_before(conn: Connection, folder_id: str, page_ids: Sequence[str]) -> 
     """
     order = {identity: number for number, (identity, _) in enumerate(_children(conn, folder_id))}
     parents = select(documents.c.id, documents.c.parent_id).where(is_among(documents.c.id, page_ids))
-    return Places(order, {one: parent for one, parent in conn.execute(parents) if parent in order})
+    return Places(
+        order, {document_id: parent for document_id, parent in conn.execute(parents) if parent in order}
+    )
 
 
 def keep_places(ctx: ActionContext, folder_id: str, places: Places) -> None:
     """Number the folder's children so that each new node is where its first page was."""
     now = _children(ctx.conn, folder_id)
-    made = {identity: number for number, identity in enumerate(places.made, start=1)}
+    ranks_of_groups = {identity: number for number, identity in enumerate(places.made, start=1)}
 
     def key(identity: str) -> tuple[int, int]:
         if identity in places.made:
-            return places.order.get(places.made[identity], 0), made[identity]
+            return places.order.get(places.made[identity], 0), ranks_of_groups[identity]
         return places.order.get(identity, len(places.order)), 0
 
     ranks = {identity: key(identity) for identity, _ in now}
-    wanted = sorted(ranks, key=ranks.__getitem__)
+    ordered = sorted(ranks, key=ranks.__getitem__)
     before = dict(now)
     changed = {
         identity: STEP * number
-        for number, identity in enumerate(wanted, start=1)
+        for number, identity in enumerate(ordered, start=1)
         if before[identity] != STEP * number
     }
     if changed:

@@ -7,10 +7,9 @@ from typing import Annotated, Any
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from armarium.api import ActionContext, Example, Route, action, cancel_with_undo, new_id
+from armarium.api import ActionContext, Route, action, cancel_with_undo, new_id
 from armarium_documents.api import fill_artifact, require_live
 from armarium_finding import errors, store
-from armarium_finding.actions.samples import kept_params, lettered_pages
 from armarium_finding.decided import Decisions, decisions_of
 from armarium_finding.loose import folders_of, pages_in_scope
 from armarium_finding.models import said
@@ -34,12 +33,10 @@ MOST_LOOKED_AT = 500
 
 @action(
     "finddocs.run",
-    params=RunParams,
     result=StartedRun,
     summary="Find which pages make documents, in folders or among chosen pages.",
     route=Route("POST", "/api/find-documents/runs", name="start_find_documents", refusals=(404, 409)),
     words="Started to find documents in {scope_ids|folders}",
-    example=lambda ex: {"scope_ids": [lettered_pages(ex)[0]]},
     guards_targets=True,
     after_undo=cancel_with_undo,
 )
@@ -95,18 +92,11 @@ class _Sent(BaseModel):
     text_fingerprint: str
 
 
-def _propose_example(ex: Example) -> dict[str, Any]:
-    folder, pages = lettered_pages(ex)
-    return kept_params(folder, pages)
-
-
 @action(
     "finddocs.propose",
-    params=KeepParams,
     result=KeptProposal,
     summary="Store a run's proposal of which pages of a folder make documents.",
     words="Proposed documents in {folder_id|a folder}",
-    example=_propose_example,
 )
 def propose(ctx: ActionContext, p: KeepParams) -> dict[str, Any]:
     """Store it as an artifact of the folder, replacing the previous proposal. Invalid for anything but a
@@ -122,7 +112,7 @@ def propose(ctx: ActionContext, p: KeepParams) -> dict[str, Any]:
     decisions = decisions_of(store.every_proposal(ctx.conn, p.folder_id))
     _keep_to(decisions, sent)
     head = {"pages": len(sent.page_ids), "leaves": sent.leaves, "documents_proposed": len(sent.documents)}
-    kept = ctx.run(
+    artifact = ctx.run(
         "artifact.create",
         {
             "document_id": p.folder_id,
@@ -133,7 +123,7 @@ def propose(ctx: ActionContext, p: KeepParams) -> dict[str, Any]:
             "model": sent.method,
         },
     )
-    proposal_id = str(kept["id"])
+    proposal_id = str(artifact["id"])
     # Not a free field of the action: a folder of some thousand pages has more joins than such a field may
     # contain.
     fill_artifact(ctx, proposal_id, store.new_proposal_data(sent.model_dump(mode="json"), decisions))
@@ -155,14 +145,14 @@ def propose(ctx: ActionContext, p: KeepParams) -> dict[str, Any]:
                 new_id(),
                 proposal_id,
                 page_id,
-                one.kind and one.kind[0],
-                one.kind and one.kind[1],
-                one.date,
-                orjson.dumps(one.parties).decode(),
-                one.fingerprint,
+                decision.kind and decision.kind[0],
+                decision.kind and decision.kind[1],
+                decision.date,
+                orjson.dumps(decision.parties).decode(),
+                decision.fingerprint,
                 ctx.run_id,
             )
-            for page_id, one in sent.said.items()
+            for page_id, decision in sent.said.items()
         ],
     )
     ctx.target(p.folder_id, proposal_id)

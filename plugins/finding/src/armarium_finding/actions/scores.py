@@ -6,28 +6,21 @@ from typing import Any
 
 from sqlalchemy import select
 
-from armarium.api import ActionContext, Example, Route, action, is_among
+from armarium.api import ActionContext, Route, action, is_among
 from armarium_documents.api import classifications, documents, require_live
 from armarium_finding import errors, scoring, store
-from armarium_finding.actions.deciding import example_of_accepted
 from armarium_finding.decided import is_judged
 from armarium_finding.queries import levels_now
 from armarium_finding.schemas import Scored, ScoreParams
 
 
-def _example(ex: Example) -> dict[str, Any]:
-    return {"folder_id": example_of_accepted(ex)[1]}
-
-
 @action(
     "finddocs.score",
-    params=ScoreParams,
     result=Scored,
     summary="Measure a proposal against the documents that a person accepted, rejected or adjusted.",
     route=Route("POST", "/api/find-documents/score", name="score_found_documents"),
     words="Scored the documents found in {folder_id|a folder}",
     undoable=False,
-    example=_example,
 )
 def score(ctx: ActionContext, p: ScoreParams) -> dict[str, Any]:
     """Store the score beside the folder's others. Invalid for a folder without a proposal, or with none
@@ -42,7 +35,7 @@ def score(ctx: ActionContext, p: ScoreParams) -> dict[str, Any]:
         raise errors.other_folder(proposal_id, folder.id)
     if not any(is_judged(document) for document in proposal["documents"]):
         raise errors.none_judged(proposal_id)
-    kept = ctx.run(
+    artifact = ctx.run(
         "artifact.create",
         {
             "document_id": folder.id,
@@ -56,9 +49,9 @@ def score(ctx: ActionContext, p: ScoreParams) -> dict[str, Any]:
     )
     ctx.target(folder.id, proposal_id)
     ours = store.scores_of(ctx.conn, folder.id)
-    made = next(one for one in ours if one["id"] == kept["id"])
+    written_score = next(score_row for score_row in ours if score_row["id"] == artifact["id"])
     suggestion = levels_now(ctx.conn, proposal["method"])["suggested_accept_above"]
-    return {"score": made, "scores": ours, "suggested_accept_above": suggestion}
+    return {"score": written_score, "scores": ours, "suggested_accept_above": suggestion}
 
 
 def _kinds(ctx: ActionContext, proposal: dict[str, Any]) -> dict[str, str | None]:
@@ -67,6 +60,6 @@ def _kinds(ctx: ActionContext, proposal: dict[str, Any]) -> dict[str, str | None
         document["accepted_as"] for document in proposal["documents"] if document["accepted_as"] is not None
     ]
     joined = documents.outerjoin(classifications, classifications.c.key == documents.c.prototype_key)
-    asked = select(documents.c.id, classifications.c.label).select_from(joined)
-    rows = ctx.conn.execute(asked.where(is_among(documents.c.id, nodes), documents.c.deleted_at.is_(None)))
+    query = select(documents.c.id, classifications.c.label).select_from(joined)
+    rows = ctx.conn.execute(query.where(is_among(documents.c.id, nodes), documents.c.deleted_at.is_(None)))
     return {row[0]: row[1] for row in rows}

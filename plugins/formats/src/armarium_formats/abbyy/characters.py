@@ -28,14 +28,9 @@ _OF_WORDS: Final = (
     "meanStrokeWidth",
 )
 _STYLES: Final = {
-    "bold": "bold",
-    "italic": "italic",
-    "underline": "underline",
-    "strikeout": "strikethrough",
-    "superscript": "superscript",
-    "subscript": "subscript",
-    "smallcaps": "smallcaps",
-}
+    "bold": "bold", "italic": "italic", "underline": "underline", "strikeout": "strikethrough",
+    "superscript": "superscript", "subscript": "subscript", "smallcaps": "smallcaps",
+}  # fmt: skip
 """What a formatting says of its characters, and the words of `rend` for it."""
 MAX_VARIANTS: Final = 20
 
@@ -70,16 +65,16 @@ class Characters:
 
     def formatting(self, element: etree._Element) -> None:
         """Add one formatting element: characters with their boxes, or bare text."""
-        stated = {local_name(str(key)): str(value) for key, value in element.attrib.items()}
-        if stated.get("lang"):
-            self.languages.append(stated["lang"])
-        bare = stated.get("base64encoded") in _TRUE
+        attributes = {local_name(str(key)): str(value) for key, value in element.attrib.items()}
+        if attributes.get("lang"):
+            self.languages.append(attributes["lang"])
+        bare = attributes.get("base64encoded") in _TRUE
         start = sum(map(len, self.text))
-        self._contents(element, stated, bare)
-        if rend := " ".join(word for key, word in _STYLES.items() if stated.get(key) in _TRUE):
+        self._contents(element, attributes, bare)
+        if rend := " ".join(word for key, word in _STYLES.items() if attributes.get(key) in _TRUE):
             self.styles.append((start, sum(map(len, self.text)), rend))
 
-    def _contents(self, element: etree._Element, stated: dict[str, str], bare: bool) -> None:
+    def _contents(self, element: etree._Element, formatting: dict[str, str], bare: bool) -> None:
         parts = [child for child in element if isinstance(child.tag, str)]
         if not parts:
             text = element.text or ""
@@ -88,13 +83,13 @@ class Characters:
         for child in parts:
             name = local_name(str(child.tag))
             if name == "charParams":
-                self._character(child, stated, bare)
+                self._character(child, formatting, bare)
             elif name == "wordRecVariants":
                 self.readings = [_variant(element) for element in child.iter("{*}variantText")][:MAX_VARIANTS]
             else:
                 self.notes.kept[f"element formatting/{name}"] += 1
 
-    def _character(self, element: etree._Element, stated: dict[str, str], bare: bool) -> None:
+    def _character(self, element: etree._Element, formatting: dict[str, str], bare: bool) -> None:
         char = _char(element)
         char = _decode_text(char) if bare else char
         self.text.append(char)
@@ -104,7 +99,7 @@ class Characters:
         if (
             (element.get("wordStart") in _TRUE or element.get("wordFirst") in _TRUE)  # 6 to 10; 11
             and self.open
-            and any(one.isalnum() for one in self.words[-1].text)
+            and any(letter.isalnum() for letter in self.words[-1].text)
         ):
             self.open = False
         if not self.open:
@@ -114,8 +109,8 @@ class Characters:
             word = self.words[-1]
             word.facts = {key: str(element.get(key)) for key in _OF_WORDS if element.get(key) is not None}
         word = self.words[-1]
-        if not word.formats or word.formats[-1] != stated:
-            word.formats.append(stated)
+        if not word.formats or word.formats[-1] != formatting:
+            word.formats.append(formatting)
         at = len(word.text)
         word.text += char
         box = box_of(element)
@@ -129,9 +124,9 @@ class Characters:
         )
         if element.get("suspicious") in _TRUE:
             word.suspicious.append(at)
-        others = [[_char(one), one.get("charConfidence")] for one in element.iter("{*}charRecVariant")][
-            :MAX_VARIANTS
-        ]
+        others = [
+            [_char(variant), variant.get("charConfidence")] for variant in element.iter("{*}charRecVariant")
+        ][:MAX_VARIANTS]
         if others:
             word.variants.append([at, others])
 
@@ -148,28 +143,28 @@ class Characters:
         confidence = sum(word.confidences) / len(word.confidences) / 100 if word.confidences else None
         segment = PageSegment("", "word")
         segment.texts = [PageText(word.text, None if confidence is None else round(confidence, 4))]
-        others = [one for one in dict.fromkeys(word.readings) if one and one != word.text]
-        segment.texts += [PageText(one) for one in others]
+        others = [reading for reading in dict.fromkeys(word.readings) if reading and reading != word.text]
+        segment.texts += [PageText(reading) for reading in others]
         self.notes.kept["alternative readings"] += len(others)
         if word.boxes:
             segment.points = corners(surround(word.boxes))
-        kept: dict[str, Any] = {"characters": " ".join(word.stated)}
+        extras: dict[str, Any] = {"characters": " ".join(word.stated)}
         self.notes.kept["characters with boxes and confidences"] += len(word.stated)
         if word.suspicious:
-            kept["suspicious"] = word.suspicious
+            extras["suspicious"] = word.suspicious
             self.notes.kept["suspicious characters"] += len(word.suspicious)
         if word.variants:
-            kept["character_variants"] = word.variants
+            extras["character_variants"] = word.variants
             self.notes.kept["other readings of characters"] += len(word.variants)
         if word.facts:
-            kept["word"] = word.facts
-        languages = {one["lang"] for one in word.formats if one.get("lang")}
+            extras["word"] = word.facts
+        languages = {formatting["lang"] for formatting in word.formats if formatting.get("lang")}
         if len(languages) == 1:
             segment.language = language_of(languages.pop())
         if any(word.formats):
-            kept["formatting"] = word.formats
+            extras["formatting"] = word.formats
             self.notes.kept["formatting of words"] += 1
-        segment.extras = {"abbyy": kept}
+        segment.extras = {"abbyy": extras}
         return segment
 
 
@@ -180,7 +175,7 @@ def _char(element: etree._Element) -> str:
 
 
 def _variant(element: etree._Element) -> str:
-    letters = [_char(one) for one in element.iter("{*}charParams")]
+    letters = [_char(child) for child in element.iter("{*}charParams")]
     return ("".join(letters) if letters else element.text or "").strip()
 
 

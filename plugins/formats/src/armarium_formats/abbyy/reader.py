@@ -39,20 +39,20 @@ def read(data: bytes, name: str) -> list[PageModel]:
         raise Invalid(
             f"{name} is FineReader XML without a page element; there is nothing to read.", code="no_page"
         )
-    stated = {local_name(str(key)): str(value) for key, value in root.attrib.items()}
-    stated.pop("schemaLocation", None)
+    attributes = {local_name(str(key)): str(value) for key, value in root.attrib.items()}
+    attributes.pop("schemaLocation", None)
     others = [
         keep(child) for child in root if isinstance(child.tag, str) and local_name(str(child.tag)) != "page"
     ]
     models = [_Page(element).model for element in pages]
     for model in models:
         model.version = version
-        kept = model.extras.setdefault("abbyy", {})
-        if stated:
-            kept["document"] = stated
-            model.kept |= {f"attribute document/@{key}": 1 for key in stated}
-        if model.language is None and stated.get("mainLanguage"):
-            model.language = language_of(stated["mainLanguage"])
+        extras = model.extras.setdefault("abbyy", {})
+        if attributes:
+            extras["document"] = attributes
+            model.kept |= {f"attribute document/@{key}": 1 for key in attributes}
+        if model.language is None and attributes.get("mainLanguage"):
+            model.language = language_of(attributes["mainLanguage"])
         if "FineReader" not in namespace:
             model.notes.append("The file names no FineReader namespace.")
     if others:
@@ -69,7 +69,7 @@ class _Page:
         self.ids = Ids(by_word=True)
         self.cells = 0
         self.model = PageModel(self._size(element, "width"), self._size(element, "height"))
-        kept = self._attributes(element, {"width", "height"})
+        attributes = self._attributes(element, {"width", "height"})
         fragments: list[str] = []
         for child in element:
             if local_name(str(child.tag)) == "block":
@@ -77,13 +77,13 @@ class _Page:
             elif isinstance(child.tag, str):
                 fragments.append(keep(child))
                 self.notes.kept[f"element page/{local_name(child.tag)}"] += 1
-        stated: dict[str, Any] = {}
-        if kept:
-            stated["page"] = kept
+        extras: dict[str, Any] = {}
+        if attributes:
+            extras["page"] = attributes
         if fragments:
-            stated["page_elements"] = fragments
-        if stated:
-            self.model.extras["abbyy"] = stated
+            extras["page_elements"] = fragments
+        if extras:
+            self.model.extras["abbyy"] = extras
         self.model.kept = dict(+self.notes.kept)
         self.model.notes = self.notes.sentences()
 
@@ -98,15 +98,15 @@ class _Page:
         self, element: etree._Element, without: set[str] | frozenset[str] = _BOX
     ) -> dict[str, str]:
         name = local_name(str(element.tag))
-        found = {local_name(str(key)): str(value) for key, value in element.attrib.items()}
-        found = {key: value for key, value in found.items() if key not in without}
-        for key in found:
+        attributes = {local_name(str(key)): str(value) for key, value in element.attrib.items()}
+        attributes = {key: value for key, value in attributes.items() if key not in without}
+        for key in attributes:
             self.notes.kept[f"attribute {name}/@{key}"] += 1
-        return found
+        return attributes
 
-    def _unique_id(self, kind: str, stated: str | None = None) -> str:
+    def _unique_id(self, kind: str, identity: str | None = None) -> str:
         """Return the stated id if it is the first of that name, else one made from the kind and a number."""
-        return stated if stated and self.ids.claim(stated) else self.ids.make(kind)
+        return identity if identity and self.ids.claim(identity) else self.ids.make(kind)
 
     def _keep(self, segment: PageSegment, key: str, value: Any) -> None:
         if value:
@@ -135,7 +135,9 @@ class _Page:
         for child in element:
             name = local_name(str(child.tag))
             if name == "region":
-                rectangles = [one for one in map(box_of, child.iter("{*}rect")) if one is not None]
+                rectangles = [
+                    rectangle for rectangle in map(box_of, child.iter("{*}rect")) if rectangle is not None
+                ]
                 if rectangles and (len(rectangles) > 1 or box is None):
                     segment.points = outline_of(rectangles)
                     self._keep(
@@ -151,9 +153,9 @@ class _Page:
             elif name == "separator":
                 self._separator(child, segment)
             elif name == "separatorsBox":
-                for one in child.iter("{*}separator"):
+                for separator in child.iter("{*}separator"):
                     inner = PageSegment(self._unique_id("region"), "region", "Separator")
-                    self._separator(one, inner)
+                    self._separator(separator, inner)
                     segment.children.append(inner)
             elif isinstance(child.tag, str):
                 fragments.append(keep(child))
@@ -164,7 +166,7 @@ class _Page:
         self._keep(segment, "elements", fragments)
         return segment
 
-    def _separator(self, element: etree._Element, found: PageSegment) -> None:
+    def _separator(self, element: etree._Element, segment: PageSegment) -> None:
         """Read a ruled line from start to end; its thickness gives the outline if the block draws none."""
         ends: list[tuple[float, float]] = []
         for child in element:
@@ -172,12 +174,12 @@ class _Page:
             if local_name(str(child.tag)) in ("start", "end") and x is not None and y is not None:
                 ends.append((x, y))
         half = max(parse_number(element.get("thickness")) or 1, 1) / 2
-        self._keep(found, "separator", {**self._attributes(element), "ends": ends})
-        if len(ends) == 2 and not found.points:
+        self._keep(segment, "separator", {**self._attributes(element), "ends": ends})
+        if len(ends) == 2 and not segment.points:
             (x0, y0), (x1, y1) = ends
             aside = half if abs(x1 - x0) < abs(y1 - y0) else 0.0
             up = 0.0 if aside else half
-            found.points = corners(
+            segment.points = corners(
                 (min(x0, x1) - aside, min(y0, y1) - up, max(x0, x1) + aside, max(y0, y1) + up)
             )
 
@@ -206,7 +208,7 @@ class _Page:
                 if spans[0] > 1:
                     held[column] = spans[0] - 1
                 column += 1
-        for later in [one for one in held if one >= column]:
+        for later in [place for place in held if place >= column]:
             self._pass_by(held, later)
 
     def _count(self, places: int) -> None:
@@ -235,9 +237,9 @@ class _Page:
 
     def _text(self, element: etree._Element, into: PageSegment) -> None:
         orientation = element.get("orientation", "Normal")
-        stated = self._attributes(element)
-        if stated:
-            self._add(into, "texts", stated)
+        attributes = self._attributes(element)
+        if attributes:
+            self._add(into, "texts", attributes)
         for child in element:
             name = local_name(str(child.tag))
             if name == "par":
@@ -247,26 +249,26 @@ class _Page:
 
     def _paragraph(self, element: etree._Element, into: PageSegment, upright: bool) -> None:
         lines = [child for child in element if local_name(str(child.tag)) == "line"]
-        stated = self._attributes(element)
+        attributes = self._attributes(element)
         if not lines:
             self.notes.kept["empty paragraphs"] += 1
-            self._add(into, "empty_paragraphs", stated)
+            self._add(into, "empty_paragraphs", attributes)
             return
-        segment = PageSegment(self._unique_id("region", stated.get("id")), "region", "par")
-        self._keep(segment, "attributes", stated)
+        segment = PageSegment(self._unique_id("region", attributes.get("id")), "region", "par")
+        self._keep(segment, "attributes", attributes)
         segment.children = [self._line(child, upright) for child in lines]
         into.children.append(segment)
 
     def _line(self, element: etree._Element, upright: bool) -> PageSegment:
         line = PageSegment(self._unique_id("line"), "line")
         box = box_of(element)
-        stated = self._attributes(element)
+        attributes = self._attributes(element)
         if box is not None:
             line.points = corners(box)
-            baseline = parse_number(stated.get("baseline"))
+            baseline = parse_number(attributes.get("baseline"))
             if baseline is not None and upright and box[1] <= baseline <= 2 * box[3] - box[1]:
                 line.baseline = [(box[0], baseline), (box[2], baseline)]
-                del stated["baseline"]
+                del attributes["baseline"]
                 self.notes.kept["attribute line/@baseline"] -= 1
             elif baseline is not None:
                 self.notes.note(
@@ -283,5 +285,5 @@ class _Page:
         characters.finish()
         for word in line.children:
             word.id = self._unique_id("word")
-        self._keep(line, "attributes", stated)
+        self._keep(line, "attributes", attributes)
         return line

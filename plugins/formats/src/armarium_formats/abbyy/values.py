@@ -51,21 +51,11 @@ def outline_of(boxes: list[Box]) -> list[Point]:
 
 
 _OWN: Final = {
-    "EnglishUnitedStates": "en-US",
-    "EnglishUnitedKingdom": "en-GB",
-    "FrenchCanadian": "fr-CA",
-    "PortugueseBrazilian": "pt-BR",
-    "DutchBelgian": "nl-BE",
-    "GermanSwiss": "de-CH",
-    "ChinesePRC": "zh-Hans",
-    "ChineseTaiwan": "zh-Hant",
-    "NorwegianBokmal": "nb",
-    "NorwegianNynorsk": "nn",
-    "OldSlavonic": "cu",
-    "SlovenianStandard": "sl",
-    "Slovenian": "sl",
-    "Farsi": "fa",
-}
+    "EnglishUnitedStates": "en-US", "EnglishUnitedKingdom": "en-GB", "FrenchCanadian": "fr-CA",
+    "PortugueseBrazilian": "pt-BR", "DutchBelgian": "nl-BE", "GermanSwiss": "de-CH", "ChinesePRC": "zh-Hans",
+    "ChineseTaiwan": "zh-Hant", "NorwegianBokmal": "nb", "NorwegianNynorsk": "nn", "OldSlavonic": "cu",
+    "SlovenianStandard": "sl", "Slovenian": "sl", "Farsi": "fa",
+}  # fmt: skip
 
 
 def language_of(name: str) -> str | None:
@@ -80,5 +70,5 @@ def _tag_of(name: str) -> str | None:
         return _OWN[bare]
     bare = bare.removeprefix("Old")
     known = {word.replace(" ", ""): code for word, code in languages().items()}
-    found = [word for word in known if bare.startswith(word) and not bare[len(word) :][:1].islower()]
-    return known[max(found, key=len)] if found and "," not in bare else None
+    names = [word for word in known if bare.startswith(word) and not bare[len(word) :][:1].islower()]
+    return known[max(names, key=len)] if names and "," not in bare else None

@@ -17,7 +17,6 @@ from armarium.api import (
     ActionContext,
     Conflict,
     Engine,
-    Example,
     Forbidden,
     Invalid,
     Library,
@@ -28,7 +27,6 @@ from armarium.api import (
 )
 from armarium_documents.api import clean_name, documents, require_parent, sources_folder
 from armarium_formats.actions.mets import use_mets_once
-from armarium_formats.actions.samples import SAMPLE_PAGE, sample_picture
 from armarium_formats.batches.batch_files import named_on_disk, received_files, unpack_archives
 from armarium_formats.batches.by_mets import StagedMets, pass_name
 from armarium_formats.batches.disk import disk_refuses, scratch
@@ -45,7 +43,7 @@ from armarium_formats.schemas.batches import IngestBatch, Ingested, IngestFiles
 def _stage_sent(engine: Engine, library: Library, p: IngestBatch) -> BatchPlan:
     def gather(folder: Path, staged: BatchPlan) -> list[ReceivedFile]:
         try:
-            files = [(one.filename, one.lay_in(folder, number)) for number, one in enumerate(p.files)]
+            files = [(file.filename, file.lay_in(folder, number)) for number, file in enumerate(p.files)]
         except OSError as error:
             raise disk_refuses(error) from error
         return received_files(files)
@@ -93,22 +91,11 @@ def _refuse_place(library: Library, parent_id: str | None) -> None:
             require_parent(conn, parent_id, "folder")
 
 
-def _batch_example(ex: Example) -> dict[str, Any]:
-    return {
-        "files": [
-            {"filename": "letter.png", "file": sample_picture()},
-            {"filename": "page/letter.xml", "file": SAMPLE_PAGE},
-        ]
-    }
-
-
 @action(
     "ingest.batch",
-    params=IngestBatch,
     result=Ingested,
     summary="Import files that were dropped together: pictures as documents, layout files as passes of them.",
     words="Imported files: {|none}",
-    example=_batch_example,
     prepare=_look_through_sent,
     after_undo=cancel_with_undo,
 )
@@ -119,20 +106,12 @@ def ingest_batch(ctx: ActionContext, p: IngestBatch) -> dict[str, Any]:
     return _take_in(ctx, p, p.groundwork or _stage_sent(ctx.engine, ctx.project, p))
 
 
-def _files_example(ex: Example) -> dict[str, Any]:
-    picture = ex.file("scans/letter.png", sample_picture())
-    layout = ex.file("scans/page/letter.xml", SAMPLE_PAGE.encode())
-    return {"paths": [str(picture), str(layout)]}
-
-
 @action(
     "ingest.files",
-    params=IngestFiles,
     result=Ingested,
     summary="Import files on this machine as one set: pictures as documents, layout files as passes of them.",
     route=Route("POST", "/api/ingest/files"),
     words="Imported files: {|none}",
-    example=_files_example,
     prepare=_look_through_named,
     after_undo=cancel_with_undo,
 )
@@ -205,7 +184,7 @@ class _Step:
         ctx.target(
             parent.id,
             *(document["id"] for document in self.documents),
-            *(one["pass_id"] for one in self.passes),
+            *(entry["pass_id"] for entry in self.passes),
         )
         return {
             "documents": self.documents,
@@ -229,18 +208,20 @@ class _Step:
         return job_id
 
     def _picture(self, staged: StagedPicture) -> None:
-        given, nodes, checksum = staged.given, staged.nodes, staged.checksum
+        received_file, nodes, checksum = staged.given, staged.nodes, staged.checksum
         file = nodes[0]
         try:
-            parent_id = self._folder(given.mirrored)
+            parent_id = self._folder(received_file.mirrored)
         except ValueError as error:
-            self.staged.refuse(given.place, f"The name of its folder cannot be used: {error}.")
+            self.staged.refuse(received_file.place, f"The name of its folder cannot be used: {error}.")
             return
         known = self._existing_document(parent_id, file["name"], checksum)
         if known:
             self.pages[file["id"]] = known
             self.already += 1
-            self.staged.refuse(given.place, f"It is already the document {file['name']!r} here ({known[0]}).")
+            self.staged.refuse(
+                received_file.place, f"It is already the document {file['name']!r} here ({known[0]})."
+            )
             return
         self.nodes += [{**file, "parent_id": parent_id}, *nodes[1:]]
         self.pages[file["id"]] = [node["id"] for node in nodes]
@@ -257,28 +238,28 @@ class _Step:
         node = documents.c
         same_bytes = func.json_extract(node.metadata, "$.checksum") == checksum
         alike = _live_child(parent_id).where(node.name == name, same_bytes).order_by(node.id.desc())
-        found = self.ctx.conn.execute(alike).scalar()
-        if found is None:
+        document_id = self.ctx.conn.execute(alike).scalar()
+        if document_id is None:
             return []
-        pages = _live_child(found).where(node.doc_type == "page").order_by(node.sequence)
-        return [found, *self.ctx.conn.execute(pages).scalars()]
+        pages = _live_child(document_id).where(node.doc_type == "page").order_by(node.sequence)
+        return [document_id, *self.ctx.conn.execute(pages).scalars()]
 
     def _folder(self, mirrored: Folder) -> str:
         """Return the folder for files of these folders: an existing one of that name, else a new one."""
         if mirrored not in self.folders:
             above = self._folder(mirrored[:-1])
             name = clean_name(mirrored[-1])
-            found = None
+            folder_id = None
             if above not in self.made:
                 alike = _live_child(above).where(documents.c.name == name, documents.c.doc_type == "folder")
-                found = self.ctx.conn.execute(alike.order_by(documents.c.id)).scalar()
-            if found is None:
+                folder_id = self.ctx.conn.execute(alike.order_by(documents.c.id)).scalar()
+            if folder_id is None:
                 node = {"id": new_id(), "parent_id": above, "doc_type": "folder", "name": name}
                 self.nodes.append(node)
                 self.made.add(node["id"])
                 self.folders[mirrored] = node["id"]
             else:
-                self.folders[mirrored] = found
+                self.folders[mirrored] = folder_id
         return self.folders[mirrored]
 
     def _mets(self, staged: StagedMets) -> None:
@@ -292,20 +273,20 @@ class _Step:
         pages = [
             (
                 page.number,
-                [found[0] for document_id in page.document_ids if (found := self.pages.get(document_id))],
+                [ids[0] for document_id in page.document_ids if (ids := self.pages.get(document_id))],
             )
             for page in params.pages
         ]
         try:
-            made = use_mets_once(self.ctx, params, pages, new.__contains__)
+            answer = use_mets_once(self.ctx, params, pages, new.__contains__)
         except (Invalid, Conflict, Forbidden) as refusal:
             self.staged.refuse(staged.given.place, refusal.detail)
             return
-        if made is None:
+        if answer is None:
             self.already += 1
             self.staged.refuse(staged.given.place, "It is already stored with the folder of its pages.")
         else:
-            self.mets.append({**made, "file": printable_name(staged.given.place)})
+            self.mets.append({**answer, "file": printable_name(staged.given.place)})
 
     def _pass(self, staged: StagedPass) -> None:
         pages = self.pages.get(staged.node_id)
@@ -327,20 +308,20 @@ class _Step:
             opened = OpenedFile(staged.driver, name, staged.digest, [self.staged.page(staged)])
             ready = make_ready(opened, picture, notes=staged.pair.notes, beyond=self.beyond)
             with conn.begin_nested():
-                kept = ToKeep(
+                to_keep = ToKeep(
                     document_id, ready, picture, name, staged.digest, pass_name(staged.pair.group, name)
                 )
-                (made,) = keep_passes(self.ctx, [kept])
+                (answer,) = keep_passes(self.ctx, [to_keep])
         except (Invalid, Conflict) as refusal:
             self.already += isinstance(refusal, AlreadyAPass)
             self.staged.refuse(staged.given.place, refusal.detail)
             return
         self.passes.append(
             {
-                "pass_id": made["pass_id"],
+                "pass_id": answer["pass_id"],
                 "document_id": document_id,
                 "file": printable_name(staged.given.place),
                 "paired_by": staged.pair.how,
-                "notes": made["notes"],
+                "notes": answer["notes"],
             }
         )

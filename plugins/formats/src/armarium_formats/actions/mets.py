@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from armarium.api import ActionContext, Engine, Example, Invalid, Library, action, new_id, raw_of
+from armarium.api import ActionContext, Engine, Invalid, Library, action, new_id, raw_of
 from armarium_documents.api import (
     arrange_pages,
     document,
@@ -16,7 +16,6 @@ from armarium_documents.api import (
     pages_under,
     require_all_live,
 )
-from armarium_formats.actions.samples import SAMPLE_METS
 from armarium_formats.mets.reader import Mets, read_mets
 from armarium_formats.models import mets_files
 from armarium_formats.opening import digest_of
@@ -27,21 +26,6 @@ NAMED = 20
 """Missing files that are named in a note."""
 
 
-def _example(ex: Example) -> dict[str, Any]:
-    folder = ex.run("document.create", {"name": "Letters"})
-    pages = [
-        ex.run("document.create", {"name": name, "doc_type": "page", "parent_id": folder["id"]})["id"]
-        for name in ("2.jpg", "1.jpg")
-    ]
-    return {
-        "file": SAMPLE_METS,
-        "pages": [
-            {"number": 1, "document_ids": [pages[1]]},
-            {"number": 2, "document_ids": [pages[0]]},
-        ],
-    }
-
-
 def _read_before(engine: Engine, library: Library | None, p: UseMets) -> None:
     assert library is not None
     p.hand_over(read_mets(p.data, p.filename))
@@ -50,11 +34,9 @@ def _read_before(engine: Engine, library: Library | None, p: UseMets) -> None:
 
 @action(
     "ingest.mets",
-    params=UseMets,
     result=UsedMets,
     summary="Use a METS file: its order and labels for the pages, and its other contents stored with their folder.",
     words="Applied a METS file to {|pages}",
-    example=_example,
     prepare=_read_before,
 )
 def use_mets(ctx: ActionContext, p: UseMets) -> dict[str, Any]:
@@ -76,7 +58,7 @@ def use_mets(ctx: ActionContext, p: UseMets) -> dict[str, Any]:
         placed[page.number] += [
             identity for identity in page.document_ids if identity not in placed[page.number]
         ]
-    ids = list(dict.fromkeys(identity for found in placed.values() for identity in found))
+    ids = list(dict.fromkeys(identity for document_ids in placed.values() for identity in document_ids))
     require_all_live(ctx.conn, ids)
     folder = folder_above(ctx.conn, ids)
     if folder is None:
@@ -84,21 +66,21 @@ def use_mets(ctx: ActionContext, p: UseMets) -> dict[str, Any]:
     ctx.refuse_locked(folder, *ids)
     ctx.project.objects.put_bytes(p.data)
     labels: dict[str, str] = {}
-    for number, found in placed.items():
-        for identity in found if mets.pages[number - 1].label else ():
+    for number, document_ids in placed.items():
+        for identity in document_ids if mets.pages[number - 1].label else ():
             labels.setdefault(identity, mets.pages[number - 1].label)
     labelled, labelled_otherwise = label_pages(ctx, labels)
     ordered, placed_by_hand = arrange_pages(ctx, ids)
     notes = _notes(mets, placed, p.missing, labelled_otherwise, placed_by_hand)
     description = mets.description
     _describe_folder(ctx, folder, ids, description.as_metadata())
-    kept = Counter(description.beyond)
-    kept["parts of the logical structure"] = description.parts_count
-    kept["fields of the description"] = len(description.fields)
-    counts = [{"what": what, "count": count} for what, count in sorted((+kept).items())]
+    kept_counts = Counter(description.beyond)
+    kept_counts["parts of the logical structure"] = description.parts_count
+    kept_counts["fields of the description"] = len(description.fields)
+    counts = [{"what": what, "count": count} for what, count in sorted((+kept_counts).items())]
     pages = [
-        {"number": number, "label": mets.pages[number - 1].label, "document_ids": found}
-        for number, found in placed.items()
+        {"number": number, "label": mets.pages[number - 1].label, "document_ids": document_ids}
+        for number, document_ids in placed.items()
     ]
     digest = digest_of(p.data)
     known = mets_known(raw_of(ctx.conn), folder, digest)
@@ -151,29 +133,30 @@ def use_mets_once(
     folder and no page *is_new*: then later changes by people are kept.
     """
     here = [(number, list(ids)) for number, ids in pages if ids]
-    ids = [identity for _, found in here for identity in found]
+    ids = [identity for _, document_ids in here for identity in document_ids]
     if not ids:
         raise Invalid(f"None of the pictures of {p.filename} was imported.", code="no_pages")
     if says_nothing_new(ctx.conn, digest_of(p.data), ids, is_new):
         return None
-    placed = [PlacedPage(number=number, document_ids=found) for number, found in here]
+    placed = [PlacedPage(number=number, document_ids=document_ids) for number, document_ids in here]
     with ctx.conn.begin_nested():
-        made: dict[str, Any] = ctx.run("ingest.mets", p.model_copy(update={"pages": placed}))
-    return made
+        answer: dict[str, Any] = ctx.run("ingest.mets", p.model_copy(update={"pages": placed}))
+    return answer
 
 
-def _describe_folder(ctx: ActionContext, folder: str, ids: Sequence[str], said: dict[str, Any]) -> None:
+def _describe_folder(ctx: ActionContext, folder: str, ids: Sequence[str], metadata: dict[str, Any]) -> None:
     """Give the folder the file's description of the work where it has none; not Sources, nor a folder that
     also contains pages of something else.
     """
     if not set(pages_under(ctx.conn, [folder])) <= set(pages_under(ctx.conn, ids)):
         return
-    there = document(ctx.conn, folder)
+    current = document(ctx.conn, folder)
     node = find_node(ctx.conn, folder)
-    new = {name: value for name, value in said.items() if name not in there["source_metadata"]}
+    new = {name: value for name, value in metadata.items() if name not in current["source_metadata"]}
     if new and node is not None and node.system_key is None:
         ctx.run(
-            "document.update", {"document_id": folder, "source_metadata": {**there["source_metadata"], **new}}
+            "document.update",
+            {"document_id": folder, "source_metadata": {**current["source_metadata"], **new}},
         )
 
 
@@ -183,11 +166,11 @@ def _notes(
     notes = list(mets.notes)
     without = [page.order for page in mets.pages if page.order not in placed]
     if without:
-        shown = ", ".join(map(str, without[:NAMED])) + (" …" if len(without) > NAMED else "")
-        notes.append(f"{len(without)} of its {len(mets.pages)} pages have no picture here: {shown}.")
+        listed = ", ".join(map(str, without[:NAMED])) + (" …" if len(without) > NAMED else "")
+        notes.append(f"{len(without)} of its {len(mets.pages)} pages have no picture here: {listed}.")
     if missing:
-        shown = ", ".join(missing[:NAMED]) + (" …" if len(missing) > NAMED else "")
-        notes.append(f"{len(missing)} files that it names were not included: {shown}.")
+        listed = ", ".join(missing[:NAMED]) + (" …" if len(missing) > NAMED else "")
+        notes.append(f"{len(missing)} files that it names were not included: {listed}.")
     if mets.unplaced:
         notes.append(f"{len(mets.unplaced)} files that it names belong to none of its pages.")
     if labelled_otherwise:

@@ -9,9 +9,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-from armarium.api import ActionContext, Engine, Example, Invalid, Library, action, new_id, raw_of
+from armarium.api import ActionContext, Engine, Invalid, Library, action, raw_of
 from armarium_documents.api import OpenedPdf, TextLine, documents, renditions, replace_metadata, require_live
-from armarium_formats.actions.samples import sample_pdf
 from armarium_formats.driver import Format
 from armarium_formats.errors import no_text_layer
 from armarium_formats.keeping import PreparedPage, ToKeep, keep_passes, make_ready
@@ -78,14 +77,14 @@ def read_pages(
     library: Library, pdf: OpenedPdf, file: PdfPages, pages: Iterable[tuple[str, int]]
 ) -> list[ReadPage]:
     """Return those of *pages* that have a text and no pass of it yet, ready to be written."""
-    wanted = list(pages)
+    pairs = list(pages)
     with library.db.read() as conn:
         raw = raw_of(conn)
-        known = passes_of_files(raw, [(page_id, file.checksum) for page_id, _ in wanted])
-        pictures = pictures_of(raw, [page_id for page_id, _ in wanted])
-    found = []
-    for (page_id, index), there, picture in zip(wanted, known, pictures, strict=True):
-        if there is not None or not 0 <= index < pdf.pages:
+        known = passes_of_files(raw, [(page_id, file.checksum) for page_id, _ in pairs])
+        pictures = pictures_of(raw, [page_id for page_id, _ in pairs])
+    ready = []
+    for (page_id, index), known_pass, picture in zip(pairs, known, pictures, strict=True):
+        if known_pass is not None or not 0 <= index < pdf.pages:
             continue
         try:
             lines, size = pdf.text_layer(index), pdf.size(index)
@@ -93,8 +92,8 @@ def read_pages(
             continue  # a page of no possible size, which was refused when it was pictured
         if lines:
             opened = OpenedFile(TextLayer(), file.name, file.checksum, [_page_model(lines, size)])
-            found.append(ReadPage(page_id, picture, make_ready(opened, picture)))
-    return found
+            ready.append(ReadPage(page_id, picture, make_ready(opened, picture)))
+    return ready
 
 
 def _page_model(lines: Sequence[TextLine], size: tuple[int, int]) -> PageModel:
@@ -112,27 +111,6 @@ def _page_model(lines: Sequence[TextLine], size: tuple[int, int]) -> PageModel:
     return page
 
 
-def _example(ex: Example) -> dict[str, Any]:
-    assert ex.library is not None
-    data = sample_pdf()
-    file = {
-        "id": new_id(),
-        "parent_id": ex.run("document.create", {"name": "Letters"})["id"],
-        "doc_type": "file",
-        "file_type": "pdf",
-        "name": "letter.pdf",
-        "picture": {
-            "checksum": ex.library.objects.put_bytes(data),
-            "mime_type": "application/pdf",
-            "size_bytes": len(data),
-        },
-    }
-    picture = {"mime_type": "image/jpeg", "pixel_width": 300, "pixel_height": 200}
-    page = {"id": new_id(), "parent_id": file["id"], "doc_type": "page", "name": "Page 1", "sequence": 1}
-    ex.run("document.add_files", {"nodes": [file, {**page, "picture": picture}]})
-    return {"document_id": file["id"]}
-
-
 def _read(engine: Engine, library: Library | None, p: ReadTextLayer) -> None:
     """Read the text before the writer is taken."""
     assert library is not None
@@ -144,11 +122,9 @@ def _read(engine: Engine, library: Library | None, p: ReadTextLayer) -> None:
 
 @action(
     "format.read_text_layer",
-    params=ReadTextLayer,
     result=TextLayerRead,
     summary="Read the text that a PDF has itself into a pass of each of its pages.",
     words="Read the text layer of {document_id|a PDF}",
-    example=_example,
     laws=(ONE_PASS_A_FILE,),
     prepare=_read,
 )
@@ -161,26 +137,26 @@ def read_text_layer(ctx: ActionContext, p: ReadTextLayer) -> dict[str, Any]:
     assert p.groundwork is not None
     file, pages = p.groundwork
     require_live(ctx.conn, p.document_id)
-    made = keep_passes(
+    answers = keep_passes(
         ctx,
         [
             ToKeep(page.document_id, page.ready, page.picture, file.name, file.checksum, provider=TEXT_LAYER)
             for page in pages
         ],
     )
-    told = ctx.conn.execute(
+    metadata = ctx.conn.execute(
         documents.select().with_only_columns(documents.c.metadata).where(documents.c.id == p.document_id)
     ).scalar_one()
-    present = bool(told.get(PRESENT)) or bool(pages)
-    if told.get(PRESENT) is not present:
-        replace_metadata(ctx, p.document_id, {**told, PRESENT: present})
+    present = bool(metadata.get(PRESENT)) or bool(pages)
+    if metadata.get(PRESENT) is not present:
+        replace_metadata(ctx, p.document_id, {**metadata, PRESENT: present})
     ctx.target(p.document_id)
     ctx.note_changes(document_ids=[p.document_id])
     return {
         "document_id": p.document_id,
         "passes": [
-            {"pass_id": one["pass_id"], "document_id": page.document_id}
-            for one, page in zip(made, pages, strict=True)
+            {"pass_id": answer["pass_id"], "document_id": page.document_id}
+            for answer, page in zip(answers, pages, strict=True)
         ],
         "text_layer": present,
     }

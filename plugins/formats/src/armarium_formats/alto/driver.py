@@ -6,9 +6,8 @@ from typing import ClassVar
 
 from armarium_formats.alto import reader, writer
 from armarium_formats.alto.profile import schema
-from armarium_formats.driver import Format, ReadContext, WriteContext, WrittenPage
+from armarium_formats.driver import Format
 from armarium_formats.marks import SAID
-from armarium_formats.page_model import PageModel
 
 
 class Alto(Format):
@@ -28,14 +27,9 @@ class Alto(Format):
     aliases: ClassVar[tuple[str, ...]] = ("alto-xml", "alto_xml", "altoxml")
     carries = frozenset({SAID})
 
-    def sniff(self, data: bytes) -> float:
-        return reader.sniff(data)
-
-    def read(self, data: bytes, context: ReadContext) -> list[PageModel]:
-        return reader.read(data, context)
-
-    def write(self, page: PageModel, context: WriteContext) -> WrittenPage:
-        return writer.write(page, context)
+    sniff = staticmethod(reader.sniff)
+    read = staticmethod(reader.read)
+    write = staticmethod(writer.write)
 
     def validate(self, content: str) -> list[str]:
         return schema().problems_in(content)

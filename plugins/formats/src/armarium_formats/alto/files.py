@@ -26,19 +26,19 @@ def version_of(root: etree._Element, notes: Notes) -> str | None:
     tag = str(root.tag)
     namespace = tag[1:].partition("}")[0] if tag.startswith("{") else ""
     match = _SPACE.search(namespace)
-    stated = root.get("SCHEMAVERSION") or ""
-    if not stated:
+    version = root.get("SCHEMAVERSION") or ""
+    if not version:
         hint = next((str(value) for key, value in root.attrib.items() if "chemaLocation" in str(key)), "")
         named = _STATED.search(hint)
-        stated = f"{named.group(1)}.{named.group(2)}" if named else ""
+        version = f"{named.group(1)}.{named.group(2)}" if named else ""
     if not namespace:
         notes.note("The file names no ALTO namespace")
     elif match is None and "ALTO" not in namespace and "alto" not in namespace:
         notes.note(f"The file's namespace {namespace} is not one of ALTO's; it is read like ALTO")
     elif match is not None and int(match.group(1)) > 4:
         notes.note(f"The file is ALTO {match.group(1)}, newer than this reader; it is read like 4.4")
-    if stated and (match is None or stated.startswith(match.group(1))):
-        return stated
+    if version and (match is None or version.startswith(match.group(1))):
+        return version
     if match is not None:
         return match.group(1)
     return "1" if "ccs-gmbh" in namespace else None
@@ -113,29 +113,29 @@ def _node(
 ) -> PageOrder | None:
     name = reading.name_of(element)
     attributes = reading.attributes(element)
-    stated = [reading.given_back.get(one, one) for one in attributes.pop("REF", "").split()]
-    references = [one for one in stated if one in known]
-    for one in stated:
-        if one not in known and one not in elsewhere:
-            reading.note(f"The reading order names {one}, which does not exist on the page")
+    ids = [reading.given_back.get(ref, ref) for ref in attributes.pop("REF", "").split()]
+    references = [reference for reference in ids if reference in known]
+    for identity in ids:
+        if identity not in known and identity not in elsewhere:
+            reading.note(f"The reading order names {identity}, which does not exist on the page")
     extras: dict[str, Any] = {"attributes": attributes} if attributes else {}
     for key in attributes:
         if key != "ID":
             reading.kept[f"attribute {name}/@{key}"] += 1
     own = reading.own["groups"].get(attributes.get("ID", ""))
-    kept = {**(own or {}), **({"alto": extras} if extras else {})} or None
+    merged = {**(own or {}), **({"alto": extras} if extras else {})} or None
     if name == "ElementRef":
         if len(references) > 1:
             reading.note("An entry of the reading order names several things; they were read in sequence")
-            return PageOrder(items=[PageOrder(reference) for reference in references], extras=kept)
-        return PageOrder(references[0], extras=kept) if references else None
+            return PageOrder(items=[PageOrder(reference) for reference in references], extras=merged)
+        return PageOrder(references[0], extras=merged) if references else None
     if name not in _GROUPS:
         reading.note(f"The element {name} does not belong in a reading order")
         return None
     items = [node for child in element if (node := _node(child, known, elsewhere, reading)) is not None]
     if not items:
-        return PageOrder(references[0], extras=kept) if references else None
-    return PageOrder(references[0] if references else None, items, name == "OrderedGroup", kept)
+        return PageOrder(references[0], extras=merged) if references else None
+    return PageOrder(references[0] if references else None, items, name == "OrderedGroup", merged)
 
 
 def read_chain(page: PageModel, reading: Reading) -> PageOrder | None:
@@ -172,4 +172,6 @@ def read_chain(page: PageModel, reading: Reading) -> PageOrder | None:
     for identity in following:
         extras = (blocks[identity].extras or {})["alto"]
         del extras["attributes"]["IDNEXT"]
-    return PageOrder(items=[PageOrder(one) for one in chain], extras={"alto": {"idnext": " ".join(chain)}})
+    return PageOrder(
+        items=[PageOrder(block_id) for block_id in chain], extras={"alto": {"idnext": " ".join(chain)}}
+    )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from armarium.api import Sign
 from armarium_formats.alto.marking import marks_of_words, take_marks
 from armarium_formats.alto.own import drop_maker
 from armarium_formats.alto.reader_state import Reading
 from armarium_formats.alto.shapes import read_baseline, read_shape
 from armarium_formats.alto.strings import touch
+from armarium_formats.glyphs import places_of_glyphs, probability_of
 from armarium_formats.numbers import parse_number
 from armarium_formats.page_model import PageSegment, PageText, TextMark
 
@@ -53,9 +55,9 @@ def read_line(element: etree._Element, reading: Reading) -> PageSegment:
             elements.append(reading.scale.keep(child))
             reading.kept[f"element TextLine/{name}"] += 1
     segment.points, extras = read_shape("TextLine", shape, attributes, reading.scale, reading)
-    stated = attributes.pop("BASELINE", None)
-    if stated is not None:
-        segment.baseline = read_baseline(stated, segment.points, reading.scale, reading)
+    baseline = attributes.pop("BASELINE", None)
+    if baseline is not None:
+        segment.baseline = read_baseline(baseline, segment.points, reading.scale, reading)
     segment.kind_raw = reading.interpret(segment, attributes)
     if len(strings) == 1 and hyphen is None and _is_the_line(strings[0], segment, reading):
         _take_whole(strings[0], segment, reading)
@@ -81,9 +83,9 @@ def _is_the_line(element: etree._Element, line: PageSegment, reading: Reading) -
     left = element.get("HPOS")
     if left is None or not line.points:
         return True
-    found = tuple(parse_number(element.get(key)) for key in ("HPOS", "VPOS", "WIDTH", "HEIGHT"))
+    box = tuple(parse_number(element.get(key)) for key in ("HPOS", "VPOS", "WIDTH", "HEIGHT"))
     parent = element.getparent()
-    return parent is not None and found == tuple(
+    return parent is not None and box == tuple(
         parse_number(parent.get(key)) for key in ("HPOS", "VPOS", "WIDTH", "HEIGHT")
     )
 
@@ -130,17 +132,17 @@ def _take_words(
         if index < last and (spaces[index] is not None or not parted):
             pieces.append(" ")
     extras: dict[str, Any] = {}
-    stated = [_space(space, words, index, reading) for index, space in enumerate(spaces)]
-    if parted and any(stated):
-        extras["spaces"] = stated
+    measures = [_space(space, words, index, reading) for index, space in enumerate(spaces)]
+    if parted and any(measures):
+        extras["spaces"] = measures
     if hyphen is not None:
-        kept = _keep_measures(reading.attributes(hyphen), reading)
-        mark = kept.setdefault("CONTENT", "-")
+        attributes = _keep_measures(reading.attributes(hyphen), reading)
+        mark = attributes.setdefault("CONTENT", "-")
         if mark and pieces[-1].endswith(mark) and strings[-1].get("SUBS_TYPE") == "HypPart1":
             reading.note("The hyphen of a line is in its last String and in a HYP; it was read once")
         else:
             pieces.append(mark)
-            extras["hyphen"] = kept
+            extras["hyphen"] = attributes
     text = "".join(pieces)
     if text:
         line.texts = [PageText(text, marks=marks_of_words(list(zip(starts, marked, strict=True))))]
@@ -208,7 +210,7 @@ def _texts(element: etree._Element, attributes: dict[str, str], reading: Reading
     """Return the text of a String with its confidence and extras, then its alternatives."""
     content = attributes.pop("CONTENT", None)
     if content is None and (
-        content := "".join([one.get("CONTENT") or "" for one in element.iter("{*}Glyph")])
+        content := "".join([glyph.get("CONTENT") or "" for glyph in element.iter("{*}Glyph")])
     ):
         reading.note("A String has no CONTENT; that of its Glyphs was used")
         element.set("CONTENT", content)
@@ -216,19 +218,20 @@ def _texts(element: etree._Element, attributes: dict[str, str], reading: Reading
         reading.note("A String has no CONTENT")
     first = PageText(content or "")
     extras: dict[str, Any] = {}
-    stated = attributes.get("WC")
-    if stated is not None:
-        sure = parse_number(stated)
+    confidence = attributes.get("WC")
+    if confidence is not None:
+        sure = parse_number(confidence)
         if sure is not None and 0 <= sure <= 1:
             first.confidence = float(sure)
             del attributes["WC"]
         else:
-            reading.note(f"A String states the confidence {stated}, outside 0 to 1")
+            reading.note(f"A String states the confidence {confidence}, outside 0 to 1")
     for key in OF_THE_TEXT:
         if key in attributes:
             extras.setdefault("attributes", {})[key] = attributes.pop(key)
             reading.kept[f"attribute String/@{key}"] += 1
     texts = [first]
+    glyphs: list[Sign] = []
     for child in element:
         name = reading.name_of(child)
         if name == "ALTERNATIVE":
@@ -243,6 +246,23 @@ def _texts(element: etree._Element, attributes: dict[str, str], reading: Reading
         elif name != "Shape":
             extras.setdefault("elements", []).append(reading.scale.keep(child))
             reading.kept[f"element String/{name}"] += 1
+            if name == "Glyph":
+                glyphs.append(_glyph(child, reading))
+    if glyphs:
+        first.places = places_of_glyphs(first.text, glyphs)
     if extras:
         first.extras = {"alto": extras}
     return texts if content or extras or len(texts) > 1 or first.confidence is not None else []
+
+
+def _glyph(element: etree._Element, reading: Reading) -> Sign:
+    """Return the characters of a Glyph, its outline, its probability and its variants."""
+    attributes: dict[str, str] = dict(element.attrib)  # type: ignore[arg-type]
+    shape = next((child for child in element if reading.name_of(child) == "Shape"), None)
+    points, _ = read_shape("Glyph", shape, attributes, reading.scale, reading)
+    others = [
+        (child.get("CONTENT") or "", probability_of(child.get("VC")))
+        for child in element
+        if reading.name_of(child) == "Variant" and child.get("CONTENT")
+    ]
+    return Sign(element.get("CONTENT") or "", points, probability_of(element.get("GC")), others)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -9,8 +10,10 @@ from armarium_formats.alto.line_reader import derived_space
 from armarium_formats.alto.marking import as_kept, attributes_by_word
 from armarium_formats.alto.own import clean_extras
 from armarium_formats.alto.profile import schema
+from armarium_formats.alto.shapes import plain
 from armarium_formats.alto.strings import Split, says_blanks, split_line, touch
 from armarium_formats.alto.writer_state import Writing, is_moved
+from armarium_formats.glyphs import glyphs_of
 from armarium_formats.markup.fragments import (
     attribute_of,
     attributes_of,
@@ -20,8 +23,11 @@ from armarium_formats.markup.fragments import (
     text_of,
 )
 from armarium_formats.page_model import PageSegment, PageText, checksum, kept_by
+from armarium_formats.shapes import bounds
 
 _BOX = ("HPOS", "VPOS", "WIDTH", "HEIGHT")
+_LONGEST_VARIANT = 3
+"""Characters: the schema takes no more."""
 
 
 class Textlines(Writing):
@@ -29,50 +35,50 @@ class Textlines(Writing):
 
     def _line(self, line: PageSegment, indent: str) -> None:
         entry: dict[str, Any] = {}
-        kept: dict[str, Any] = {}
+        extras: dict[str, Any] = {}
         if line.id not in self.ids.of_segment:  # put around words that had no line
             attributes = {"ID": self.ids.make(line.id)}
             entry["wrapper"] = True
-            stated: dict[str, str] = {}
+            source: dict[str, str] = {}
         else:
             attributes = {"ID": self.ids.of_segment[line.id]}
-            kept, stated = self._begin(line, entry)
+            extras, source = self._begin(line, entry)
         if line.is_furniture:
             entry["furniture"] = True
-        self._label(line, stated)
+        self._label(line, source)
         if line.language or line.direction:
             self._facts(line, "TextLine", attributes, entry)
-        shape = self._outline(line, kept, attributes, always=True)
+        shape = self._outline(line, extras, attributes, always=True)
         box = {key: attributes[key] for key in _BOX} if shape else {}
         if line.baseline:
             attributes["BASELINE"] = self.places(line.baseline)[1]
-        self._state_maker(line, stated, attributes)
-        self._write_other_attributes("TextLine", stated, attributes, entry)
+        self._state_maker(line, source, attributes)
+        self._write_other_attributes("TextLine", source, attributes, entry)
         strings = self._strings(line, box, entry, indent + "  ")
         if entry:
             self.own_segments[attributes["ID"]] = entry
         inner = f"{indent}  {shape}" if shape else ""
         self.out.append(f"{indent}<TextLine{attributes_of(attributes)}>{inner}{strings}{indent}</TextLine>")
 
-    def _state_maker(self, line: PageSegment, stated: dict[str, str], attributes: dict[str, str]) -> None:
+    def _state_maker(self, line: PageSegment, source: dict[str, str], attributes: dict[str, str]) -> None:
         """Refer to the step by which the line's text came about, and state whether a person made or checked it."""
         maker = line.texts[0].maker if line.texts else None
         if maker is None:
             return
-        kept, _ = self._resolve_references(stated.pop("PROCESSINGREFS", ""))
-        attributes["PROCESSINGREFS"] = " ".join([*kept, self.steps[maker]])
-        stated.pop("CS", None)
+        references, _ = self._resolve_references(source.pop("PROCESSINGREFS", ""))
+        attributes["PROCESSINGREFS"] = " ".join([*references, self.steps[maker]])
+        source.pop("CS", None)
         if maker.by_person:
             attributes["CS"] = "true"
 
-    def _label(self, segment: PageSegment, stated: dict[str, str]) -> None:
+    def _label(self, segment: PageSegment, source: dict[str, str]) -> None:
         """The kind of a line or word as a tag."""
-        if segment.kind_raw or "TAGREFS" in stated:
-            refs = self.tagging.refs(segment.kind, segment.kind_raw or None, stated.get("TAGREFS", ""))
+        if segment.kind_raw or "TAGREFS" in source:
+            refs = self.tagging.refs(segment.kind, segment.kind_raw or None, source.get("TAGREFS", ""))
             if refs:
-                stated["TAGREFS"] = refs
+                source["TAGREFS"] = refs
             else:
-                stated.pop("TAGREFS", None)
+                source.pop("TAGREFS", None)
 
     # ------------------------------------------------------------------------------------------ strings
 
@@ -89,9 +95,7 @@ class Textlines(Writing):
             return self._whole_line(line, box, entry, indent)
         if split.given:
             self.lose(
-                "texts of words",
-                "they had none of their own and got those of their line",
-                len(split.words),
+                "texts of words", "they had none of their own and got those of their line", len(split.words)
             )
         if not any(split.blanks) and len(split.words) > 1 and self.says_blanks():
             words = [word for word, _ in split.words]
@@ -106,20 +110,20 @@ class Textlines(Writing):
             spaces = None
         parts: list[str] = []
         last = len(split.words) - 1
-        said = self._marks_of_words(line, split, entry)
+        marked = self._marks_of_words(line, split, entry)
         for index, (word, text) in enumerate(split.words):
-            parts.append(self._word(word, text, indent, said[index] if said else {}))
+            parts.append(self._word(word, text, indent, marked[index] if marked else {}))
             if index < last:
                 if split.blanks[index]:
-                    stated = (spaces[index] if spaces else None) or derived_space(
+                    measures = (spaces[index] if spaces else None) or derived_space(
                         word, split.words[index + 1][0]
                     )
-                    parts.append(f"<SP{self._measures('SP', stated)}/>")
+                    parts.append(f"<SP{self._measures('SP', measures)}/>")
             elif spaces and spaces[index] is not None:
                 parts.append(f"<SP{self._measures('SP', spaces[index])}/>")
         if split.hyphen:
-            stated = {**(extras.get("hyphen") or {}), "CONTENT": split.hyphen}
-            parts.append(f"<HYP{self._measures('HYP', stated)}/>")
+            measures = {**(extras.get("hyphen") or {}), "CONTENT": split.hyphen}
+            parts.append(f"<HYP{self._measures('HYP', measures)}/>")
         return "".join(parts)
 
     def _marks_of_words(
@@ -138,8 +142,8 @@ class Textlines(Writing):
         return attributes_by_word(line.texts[0], places, self)
 
     def _keep_marks(self, segment: PageSegment, entry: dict[str, Any]) -> None:
-        if kept := as_kept(segment.texts[0]):
-            entry["marks"] = {"of": checksum(segment.text), "all": kept}
+        if marks := as_kept(segment.texts[0]):
+            entry["marks"] = {"of": checksum(segment.text), "all": marks}
 
     @cache  # noqa: B019 - a writer lives for one file
     def says_blanks(self) -> bool:
@@ -148,37 +152,37 @@ class Textlines(Writing):
         parted = sum(1 for split in splits if any(split.blanks))
         return says_blanks(parted, len(splits) - parted)
 
-    def _measures(self, name: str, stated: dict[str, str]) -> str:
+    def _measures(self, name: str, attributes: dict[str, str]) -> str:
         """Return the attributes of an SP or HYP that ALTO accepts unchanged, with unique ids."""
         known = schema().elements[name].attributes
-        found = {
+        accepted = {
             key: value
-            for key, value in stated.items()
+            for key, value in attributes.items()
             if key in known and key != "ID" and schema().fits(known[key], value)
         }
-        if "ID" in stated and name == "SP":
-            found = {"ID": self.ids.take(stated["ID"]), **found}
-        lost = sum(1 for key in stated if key not in found)
+        if "ID" in attributes and name == "SP":
+            accepted = {"ID": self.ids.take(attributes["ID"]), **accepted}
+        lost = sum(1 for key in attributes if key not in accepted)
         if lost:
             self.lose(
                 f"attributes of {name}",
                 "ALTO 4.4 has no place for them, or does not allow their values",
                 lost,
             )
-        return attributes_of(found)
+        return attributes_of(accepted)
 
     def _whole_line(self, line: PageSegment, box: dict[str, str], entry: dict[str, Any], indent: str) -> str:
         """Write the line's text as one String without an id, its alternatives inside."""
         first = line.texts[0] if line.texts else PageText("")
         attributes: dict[str, str] = {"CONTENT": first.text}
-        kept = kept_by("alto", first)
-        stated = dict(kept.get("string") or {})
+        extras = kept_by("alto", first)
+        source = dict(extras.get("string") or {})
         if first.confidence is not None:
             attributes["WC"] = _ratio(first.confidence)
-        self._marks_of_string(line, stated, attributes, entry)
+        self._marks_of_string(line, source, attributes, entry)
         inside = self._inside_string(first, line.texts[1:], attributes)
         leftover: dict[str, Any] = {}
-        self._write_other_attributes("String", stated, attributes, leftover)
+        self._write_other_attributes("String", source, attributes, leftover)
         if leftover:
             self.lose(
                 "attributes of String",
@@ -197,28 +201,28 @@ class Textlines(Writing):
         return indent + element("String", attributes, inside)
 
     def _marks_of_string(
-        self, segment: PageSegment, stated: dict[str, str], attributes: dict[str, str], entry: dict[str, Any]
+        self, segment: PageSegment, source: dict[str, str], attributes: dict[str, str], entry: dict[str, Any]
     ) -> None:
         """Add what the marks of a text come to on the String that it is."""
         if segment.texts and segment.texts[0].marks:
             self._keep_marks(segment, entry)
-            (said,) = attributes_by_word(segment.texts[0], [(0, len(segment.text))], self)
-            _add(said, stated, attributes)
+            (marked,) = attributes_by_word(segment.texts[0], [(0, len(segment.text))], self)
+            _add(marked, source, attributes)
 
-    def _word(self, word: PageSegment, text: str, indent: str, said: dict[str, str]) -> str:
+    def _word(self, word: PageSegment, text: str, indent: str, marked: dict[str, str]) -> str:
         entry: dict[str, Any] = {}
         attributes = {"ID": self.ids.of_segment[word.id]}
-        kept, stated = self._begin(word, entry)
-        _add(said, stated, attributes)
+        extras, source = self._begin(word, entry)
+        _add(marked, source, attributes)
         if text == word.text:
-            self._marks_of_string(word, stated, attributes, entry)
+            self._marks_of_string(word, source, attributes, entry)
         if word.is_furniture:
             entry["furniture"] = True
         if word.language or word.direction:
             self._facts(word, "String", attributes, entry)
-        if word.kind_raw or stated:
-            self._label(word, stated)
-        shape = self._outline(word, kept, attributes, always=False)
+        if word.kind_raw or source:
+            self._label(word, source)
+        shape = self._outline(word, extras, attributes, always=False)
         if word.baseline:
             self.lose("baseline of a word", "ALTO has baselines on lines only")
         attributes["CONTENT"] = text
@@ -229,22 +233,24 @@ class Textlines(Writing):
                 attributes["WC"] = _ratio(first.confidence)
             if first.extras or len(word.texts) > 1:
                 inside += self._inside_string(first, word.texts[1:], attributes)
+            if first.text == text and "<Glyph" not in inside:
+                inside += "".join(_glyphs(first))
             read = text or len(word.texts) > 1 or first.confidence is not None or inside != shape
             self._texts_as_read(word, text if read else None, entry)
         elif text:
             entry["texts"] = {"of": checksum(_lawful(text)), "all": []}
         if bad := illegal_characters(text):
             self.lose("control characters in texts", "XML cannot contain them", bad)
-        self._write_other_attributes("String", stated, attributes, entry)
+        self._write_other_attributes("String", source, attributes, entry)
         if entry:
             self.own_segments[attributes["ID"]] = entry
         return indent + element("String", attributes, inside)
 
     def _inside_string(self, first: PageText, others: list[PageText], attributes: dict[str, str]) -> str:
         """Write alternatives and glyphs of a String; facts about its own text become attributes."""
-        kept = kept_by("alto", first)
+        extras = kept_by("alto", first)
         known = schema().elements["String"].attributes
-        for key, value in (kept.get("attributes") or {}).items():
+        for key, value in (extras.get("attributes") or {}).items():
             if key in known and key not in attributes and schema().fits(known[key], value):
                 attributes[key] = value
             elif key not in attributes:
@@ -254,7 +260,7 @@ class Textlines(Writing):
             purpose = kept_by("alto", other).get("purpose")
             more = f' PURPOSE="{attribute_of(purpose)}"' if purpose else ""
             inside += f"<ALTERNATIVE{more}>{text_of(other.text)}</ALTERNATIVE>"
-        for fragment in kept.get("elements") or ():
+        for fragment in extras.get("elements") or ():
             settled = (
                 self.ids.settle(fragment)
                 if schema().is_valid(fragment) and name_of(fragment) == "Glyph"
@@ -325,11 +331,11 @@ class Textlines(Writing):
             self.lose(
                 "confidence of alternatives", "ALTO has no place for it; it is in a tag of Armarium's", sure
             )
-        seen = _lawful(read) if read is not None else None
+        lawful = _lawful(read) if read is not None else None
         entry["texts"] = {
-            "of": checksum(seen) if seen is not None else None,
+            "of": checksum(lawful) if lawful is not None else None,
             "all": [
-                self._text_as_kept(text, seen if number == 0 else None) for number, text in enumerate(texts)
+                self._text_as_kept(text, lawful if number == 0 else None) for number, text in enumerate(texts)
             ],
         }
         if read is not None and (bad := illegal_characters(read)) and segment.kind == "line":
@@ -345,11 +351,11 @@ class Textlines(Writing):
         ]
 
 
-def _add(said: dict[str, str], stated: dict[str, str], attributes: dict[str, str]) -> None:
+def _add(marked: dict[str, str], source: dict[str, str], attributes: dict[str, str]) -> None:
     """Add the attributes that say a mark: references to those of the String, others as they are."""
-    for key, value in said.items():
+    for key, value in marked.items():
         if key.endswith("REFS"):
-            stated[key] = f"{stated[key]} {value}" if key in stated else value
+            source[key] = f"{source[key]} {value}" if key in source else value
         else:
             attributes[key] = value
 
@@ -360,4 +366,25 @@ def _ratio(value: float) -> str:
 
 def _lawful(text: str) -> str:
     """Return a text as it comes back from a file."""
-    return "".join(one for one in text if not illegal_characters(one)) if illegal_characters(text) else text
+    return (
+        "".join(letter for letter in text if not illegal_characters(letter))
+        if illegal_characters(text)
+        else text
+    )
+
+
+def _glyphs(text: PageText) -> Iterator[str]:
+    """Yield a Glyph for each code point, as ALTO has them; those of one character stand in the same place."""
+    for letters, corners, probability, others in glyphs_of(text):
+        left, top, right, bottom = bounds(corners)
+        measures = (left, top, right - left, bottom - top)
+        box = {key: plain(round(value, 2)) for key, value in zip(_BOX, measures, strict=True)}
+        sure = {} if probability is None else {"GC": _ratio(probability)}
+        inside = ""
+        for other, chance in others if len(letters) == 1 else ():
+            if len(other) <= _LONGEST_VARIANT:
+                inside += element(
+                    "Variant", {"CONTENT": other, **({} if chance is None else {"VC": _ratio(chance)})}
+                )
+        for letter in letters:
+            yield element("Glyph", {"CONTENT": letter, **sure, **box}, inside)

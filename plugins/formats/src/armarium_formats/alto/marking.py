@@ -35,37 +35,39 @@ def take_marks(attributes: dict[str, str], length: int, reading: Reading) -> lis
     """Take out of the attributes of a String of *length* characters what they say of these."""
     if not length:
         return []
-    found = []
+    marks = []
     for key in ("STYLEREFS", "TAGREFS", "SUBS_TYPE"):
         if key in attributes:
             reading.kept[f"attribute String/@{key}"] += 1
     if styles := attributes.pop("STYLEREFS", None):
-        rend = [reading.font_styles[one] for one in styles.split() if one in reading.font_styles]
-        found.append(_mark("style", length, {"rend": " ".join(rend)} if rend else {}, STYLEREFS=styles))
-    kept = []
+        rend = [reading.font_styles[style] for style in styles.split() if style in reading.font_styles]
+        marks.append(_mark("style", length, {"rend": " ".join(rend)} if rend else {}, STYLEREFS=styles))
+    refs = []
     for ref in attributes.pop("TAGREFS", "").split():
         tag = reading.tags.get(ref)
         if tag is None or tag.names_a_kind or tag.names_a_language:
-            kept.append(ref)
+            refs.append(ref)
             continue
         word = tag.attributes.get("TYPE", "") or tag.element
         kind = _KINDS.get(word.casefold()) if tag.element == "NamedEntityTag" else None
-        stated = {"label": tag.label} | ({"ref": uri} if (uri := tag.attributes.get("URI")) else {})
-        found.append(_mark(kind or "tag", length, stated if kind else stated | {"name": word}, TAGREFS=ref))
-    if kept:
-        attributes["TAGREFS"] = " ".join(kept)
+        properties = {"label": tag.label} | ({"ref": uri} if (uri := tag.attributes.get("URI")) else {})
+        marks.append(
+            _mark(kind or "tag", length, properties if kind else properties | {"name": word}, TAGREFS=ref)
+        )
+    if refs:
+        attributes["TAGREFS"] = " ".join(refs)
     subs = {key: attributes.pop(key) for key in ("SUBS_TYPE", "SUBS_CONTENT") if key in attributes}
     whole = subs.get("SUBS_CONTENT", "")
     if subs.get("SUBS_TYPE") == "Abbreviation":
-        found.append(_mark("abbreviation", length, {"expansion": whole} if whole else {}, **subs))
+        marks.append(_mark("abbreviation", length, {"expansion": whole} if whole else {}, **subs))
     elif subs:
         goes_on = {"goes_on": "true"} if subs.get("SUBS_TYPE") == "HypPart2" else {}
-        found.append(_mark("divided", length, {"whole": whole} | goes_on, **subs))
-    return found
+        marks.append(_mark("divided", length, {"whole": whole} | goes_on, **subs))
+    return marks
 
 
-def _mark(kind: str, length: int, stated: Mapping[str, str], **attributes: str) -> TextMark:
-    return TextMark(kind, 0, length, stated, {"alto": orjson.dumps(attributes).decode()})
+def _mark(kind: str, length: int, properties: Mapping[str, str], **attributes: str) -> TextMark:
+    return TextMark(kind, 0, length, properties, {"alto": orjson.dumps(attributes).decode()})
 
 
 def marks_of_words(words: Sequence[tuple[int, Sequence[TextMark]]]) -> list[TextMark]:
@@ -95,28 +97,28 @@ def attributes_by_word(
     """Return for each of *words*, which are Strings, the attributes that say the marks of a text; what no Strings
     are exactly is a loss.
     """
-    found: list[dict[str, str]] = [{} for _ in words]
+    by_word: list[dict[str, str]] = [{} for _ in words]
     for mark in text.marks:
         start, end = mark.span_in(text.text)
         inside = [number for number, word in enumerate(words) if word[0] < end and start < word[1]]
-        said = _attributes(mark, text.text[start:end], writing)
-        if not inside or not said or words[inside[0]][0] != start or words[inside[-1]][1] != end:
+        attributes = _attributes(mark, text.text[start:end], writing)
+        if not inside or not attributes or words[inside[0]][0] != start or words[inside[-1]][1] != end:
             words_of_it = text.text[start:end] or mark.stated.get("text", "")
             writing.lose(MarkWords(mark.kind, words_of_it), WHY)
             continue
         for number in inside:
-            own = found[number]
-            for key, value in said.items():
+            own = by_word[number]
+            for key, value in attributes.items():
                 own[key] = f"{own[key]} {value}" if key.endswith("REFS") and key in own else value
-    return found
+    return by_word
 
 
 def _attributes(mark: TextMark, words: str, writing: Writing) -> dict[str, str]:
     if written := mark.source.get("alto"):
-        stated: dict[str, str] = orjson.loads(written)
-        refs = [one for key in ("TAGREFS", "STYLEREFS") for one in stated.get(key, "").split()]
-        if all(one in writing.tagging.tags or one in writing.renamed for one in refs):
-            return stated
+        attributes: dict[str, str] = orjson.loads(written)
+        refs = [ref for key in ("TAGREFS", "STYLEREFS") for ref in attributes.get(key, "").split()]
+        if all(ref in writing.tagging.tags or ref in writing.renamed for ref in refs):
+            return attributes
     if mark.kind == "abbreviation" and mark.stated.get("expansion"):
         return {"SUBS_TYPE": "Abbreviation", "SUBS_CONTENT": mark.stated["expansion"]}
     return (
@@ -128,13 +130,13 @@ def _attributes(mark: TextMark, words: str, writing: Writing) -> dict[str, str]:
 
 def font_styles(fragments: Sequence[str]) -> dict[str, str]:
     """Return how each text style of a file looks, by its id: bold, italic and the like."""
-    found = {}
+    styles = {}
     for fragment in fragments:
         for first, style, other, identity in _FONT_STYLE.findall(fragment):
-            found[first or identity] = (
+            styles[first or identity] = (
                 (style or other).replace("italics", "italic").replace("underlined", "underline")
             )
-    return found
+    return styles
 
 
 def as_kept(text: PageText) -> list[list[Any]]:
@@ -148,14 +150,16 @@ def as_kept(text: PageText) -> list[list[Any]]:
 
 def from_kept(value: Any, length: int) -> list[TextMark]:
     """Return marks out of a tag of ours, each validated."""
-    found = []
-    for one in value if isinstance(value, list) else ():
-        if not isinstance(one, list) or len(one) != 5:
+    marks = []
+    for entry in value if isinstance(value, list) else ():
+        if not isinstance(entry, list) or len(entry) != 5:
             continue
-        kind, start, end, stated, source = one
+        kind, start, end, properties, source = entry
         places = all(isinstance(place, int) and not isinstance(place, bool) for place in (start, end))
-        words = [stated, source] if isinstance(stated, dict) and isinstance(source, dict) else []
-        lawful = words and all(isinstance(said, str) for said in (kind, *stated.values(), *source.values()))
+        words = [properties, source] if isinstance(properties, dict) and isinstance(source, dict) else []
+        lawful = words and all(
+            isinstance(text, str) for text in (kind, *properties.values(), *source.values())
+        )
         if places and lawful and 0 <= start <= end <= length:
-            found.append(TextMark(kind, start, end, stated, source))
-    return found
+            marks.append(TextMark(kind, start, end, properties, source))
+    return marks

@@ -69,24 +69,24 @@ def read_tag(tag: etree._Element) -> dict[str, Any] | None:
             if len(text) > _MAX:
                 return None
             try:
-                stated = json.loads(text)
+                content = json.loads(text)
             except (ValueError, RecursionError):
                 return None
-            return _check_stated(stated) if isinstance(stated, dict) else None
+            return _check_stated(content) if isinstance(content, dict) else None
     return None
 
 
-def _check_stated(stated: dict[str, Any]) -> dict[str, Any]:
-    page = stated.get("page")
+def _check_stated(content: dict[str, Any]) -> dict[str, Any]:
+    page = content.get("page")
     return {
         "page": _page(page) if isinstance(page, dict) else {},
         "segments": {
             key: _segment(value)
-            for key, value in _items(stated.get("segments"))
+            for key, value in _items(content.get("segments"))
             if isinstance(key, str) and isinstance(value, dict)
         },
         "groups": {
-            key: found for key, value in _items(stated.get("groups")) if (found := clean_extras(value))
+            key: extras for key, value in _items(content.get("groups")) if (extras := clean_extras(value))
         },
     }
 
@@ -97,28 +97,28 @@ def _items(value: Any) -> list[tuple[str, Any]]:
 
 def _page(value: dict[str, Any], checks: Mapping[str, Callable[[Any], bool]] | None = None) -> dict[str, Any]:
     """Return what is stated of a page or, with its *checks*, of a segment: each value that is of its kind."""
-    found = {key: value[key] for key, fits in (checks or _PAGE).items() if fits(value.get(key))}
+    fields = {key: value[key] for key, fits in (checks or _PAGE).items() if fits(value.get(key))}
     if extras := clean_extras(value.get("extras")):
-        found["extras"] = extras
+        fields["extras"] = extras
     if leftover := clean_extra(value.get("alto")):
-        found["alto"] = leftover
+        fields["alto"] = leftover
     if isinstance(value.get("sequence"), list):
-        found["sequence"] = [one for one in value["sequence"] if isinstance(one, str)]
-    return found
+        fields["sequence"] = [identity for identity in value["sequence"] if isinstance(identity, str)]
+    return fields
 
 
 def _segment(value: dict[str, Any]) -> dict[str, Any]:
-    found = _page(value, _SEGMENT)
+    fields = _page(value, _SEGMENT)
     if isinstance(value.get("inherited"), list):
-        found["inherited"] = [one for one in value["inherited"] if one in ("language", "direction")]
+        fields["inherited"] = [name for name in value["inherited"] if name in ("language", "direction")]
     marks = value.get("marks")
     if isinstance(marks, dict) and _is_whole(marks.get("of")):
-        found["marks"] = {"of": marks["of"], "all": marks.get("all")}
+        fields["marks"] = {"of": marks["of"], "all": marks.get("all")}
     texts = value.get("texts")
     if isinstance(texts, dict) and (_is_whole(texts.get("of")) or texts.get("of") is None):
-        kept = [one for stated in texts.get("all") or () if (one := _text(stated)) is not None]
-        found["texts"] = {"of": texts.get("of"), "all": kept}
-    return found
+        checked = [text for entry in texts.get("all") or () if (text := _text(entry)) is not None]
+        fields["texts"] = {"of": texts.get("of"), "all": checked}
+    return fields
 
 
 def _text(value: Any) -> list[Any] | None:
@@ -172,7 +172,9 @@ _SEGMENT: Mapping[str, Callable[[Any], bool]] = {
 def clean_extras(value: Any) -> dict[str, Any]:
     """Return extras by driver, keeping only what each driver understands."""
     return {
-        key: found for key, stated in _items(value) if key != "alto" and (found := clean_extra(stated, key))
+        key: extras
+        for key, content in _items(value)
+        if key != "alto" and (extras := clean_extra(content, key))
     }
 
 
@@ -182,18 +184,18 @@ def clean_extra(value: Any, driver: str = "alto") -> dict[str, Any]:
     For other drivers, strings, lists of strings and strings by name are accepted.
     """
     shapes = _SHAPES.get(driver)
-    found: dict[str, Any] = {}
-    for key, stated in _items(value):
-        shape = type(stated) if shapes is None else shapes.get(key, str)
-        kept: Any = None
+    extras: dict[str, Any] = {}
+    for key, content in _items(value):
+        shape = type(content) if shapes is None else shapes.get(key, str)
+        cleaned: Any = None
         if shape is str:
-            kept = stated if isinstance(stated, str) else None
-        elif shape is list and isinstance(stated, list):
-            kept = [one for one in stated if isinstance(one, str)]
+            cleaned = content if isinstance(content, str) else None
+        elif shape is list and isinstance(content, list):
+            cleaned = [text for text in content if isinstance(text, str)]
         elif shape is dict:
-            kept = {name: text for name, text in _items(stated) if isinstance(text, str)} or None
+            cleaned = {name: text for name, text in _items(content) if isinstance(text, str)} or None
         elif shape is object:
-            kept = clean_extra(stated, driver) or None
-        if kept is not None:
-            found[key] = kept
-    return found
+            cleaned = clean_extra(content, driver) or None
+        if cleaned is not None:
+            extras[key] = cleaned
+    return extras

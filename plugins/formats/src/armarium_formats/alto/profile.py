@@ -130,11 +130,7 @@ def schema() -> Profile:
         _MACROS,
         _WORDS,
         {"quality": frozenset(_QUALITIES)},
-        points=(
-            "POINTS BASELINE",
-            rf"{_POINT}(?: {_POINT})*",
-            "pairs of numbers with blanks between",
-        ),
+        points=("POINTS BASELINE", rf"{_POINT}(?: {_POINT})*", "pairs of numbers with blanks between"),
         ids="//@ID",
         references="STYLEREFS TAGREFS PROCESSINGREFS REF IDNEXT PROCESSING",
         foreign={"xlink": XLINK},

@@ -132,7 +132,7 @@ class _File(Reading):
         if element is None:
             self.note("The file has no Description; its measures are read as pixels")
             return
-        kept: list[str] = []
+        fragments: list[str] = []
         source: list[str] = []
         unit: str | None = None
         for child in element:
@@ -140,14 +140,14 @@ class _File(Reading):
             if name == "MeasurementUnit":
                 unit = (child.text or "").strip()
             elif name == "sourceImageInformation":
-                for one in child:
-                    if self.name_of(one) == "fileName" and not self.image:
-                        self.image = "".join(one.itertext()).strip()  # type: ignore[arg-type]
+                for part in child:
+                    if self.name_of(part) == "fileName" and not self.image:
+                        self.image = "".join(part.itertext()).strip()  # type: ignore[arg-type]
                     else:
-                        source.append(self.scale.keep(one))
-                        self.kept[f"element sourceImageInformation/{self.name_of(one)}"] += 1
+                        source.append(self.scale.keep(part))
+                        self.kept[f"element sourceImageInformation/{self.name_of(part)}"] += 1
             elif not (child.get("ID") or "").startswith(OUR_STEPS):
-                kept.append(self.scale.keep(child))
+                fragments.append(self.scale.keep(child))
                 self.kept[f"element Description/{name}"] += 1
                 for step in child.iter():
                     if (
@@ -162,20 +162,20 @@ class _File(Reading):
             self.unit = unit
         elif (known := unit_of(unit)) is not None:
             self.unit = known
-            stated = f"is spelled {unit[:40]!r}" if known in UNITS else f"{unit[:40]!r} is not one of ALTO's"
-            self.note(f"The file's MeasurementUnit {stated}; it was read as {known}")
+            fault = f"is spelled {unit[:40]!r}" if known in UNITS else f"{unit[:40]!r} is not one of ALTO's"
+            self.note(f"The file's MeasurementUnit {fault}; it was read as {known}")
         else:
             self.note(
                 f"The file's MeasurementUnit {unit[:40]!r} is not one of ALTO's; its measures are read as "
                 "pixels"
             )
-        if self.unit == "mm10" and "<softwareName>Transkribus<" in "".join(kept):
+        if self.unit == "mm10" and "<softwareName>Transkribus<" in "".join(fragments):
             self.unit = "pixel"
             self.note("Transkribus states mm10 but writes pixels; its measures are read as pixels")
         if not self.image:
             self.note("The file names no image")
-        if kept:
-            self.about["description"] = kept
+        if fragments:
+            self.about["description"] = fragments
         if source:
             self.about["source"] = source
 
@@ -310,16 +310,16 @@ class _File(Reading):
         for key in attributes:
             if key not in ("HPOS", "VPOS", "WIDTH", "HEIGHT"):
                 self.kept[f"attribute {name}/@{key}"] += 1
-        kept: dict[str, Any] = {"attributes": attributes}
+        extras: dict[str, Any] = {"attributes": attributes}
         for child in element:
             what = self.name_of(child)
             if what == "Shape":
-                kept["shape"] = self.scale.keep(child)
+                extras["shape"] = self.scale.keep(child)
             else:
                 self._block(child, page.segments, name)
         if self.loose:
             self._loose_strings(name, page.segments)
-        return kept
+        return extras
 
     # ------------------------------------------------------------------------------------------ blocks
 
@@ -348,8 +348,8 @@ class _File(Reading):
         for child in element:
             if self.name_of(child) == "Shape":
                 shape = child
-            elif (kept := self._block(child, segment.children, None)) is not None:
-                elements.append(kept)
+            elif (fragment := self._block(child, segment.children, None)) is not None:
+                elements.append(fragment)
         if self.loose:
             self._loose_strings(name, segment.children)
         segment.points, extras = read_shape(name, shape, attributes, self.scale, self)

@@ -40,28 +40,28 @@ class Reading(Notes):
     def name_of(self, element: etree._Element) -> str:
         """Return the element's name without its namespace."""
         tag = element.tag
-        found = self.names.get(tag)
-        if found is None:
-            found = self.names[tag] = local_name(str(tag))
-        return found
+        name = self.names.get(tag)
+        if name is None:
+            name = self.names[tag] = local_name(str(tag))
+        return name
 
     def attributes(self, element: etree._Element) -> dict[str, str]:
         """Return its attributes; those of XLink keep their prefix, others lose their namespace."""
-        found: dict[str, str] = dict(element.attrib)  # type: ignore[arg-type]
-        for key in [key for key in found if key[0] == "{"]:
+        by_name: dict[str, str] = dict(element.attrib)  # type: ignore[arg-type]
+        for key in [key for key in by_name if key[0] == "{"]:
             space, _, local = key[1:].partition("}")
-            value = found.pop(key)
+            value = by_name.pop(key)
             if local != "schemaLocation":
-                found[f"xlink:{local}" if space == XLINK else local] = value
-        return found
+                by_name[f"xlink:{local}" if space == XLINK else local] = value
+        return by_name
 
-    def identity(self, stated: str | None, kind: str) -> str:
+    def identity(self, identity: str | None, kind: str) -> str:
         """Return the id as stated; a missing one is made, a duplicate is made unique and noted."""
-        if stated and self.ids.claim(stated):
-            return stated
-        if stated:
-            self.note(f"The id {stated} occurs twice")
-        return self.ids.make(stated or kind)
+        if identity and self.ids.claim(identity):
+            return identity
+        if identity:
+            self.note(f"The id {identity} occurs twice")
+        return self.ids.make(identity or kind)
 
     def read_tags(self, element: etree._Element) -> list[Tag]:
         """Read the tags of the file; those without a label get one, as ALTO requires it."""
@@ -80,30 +80,30 @@ class Reading(Notes):
             self.tags.setdefault(tag.identity, tag)
         return list(self.tags.values())
 
-    def interpret(self, found: PageSegment, attributes: dict[str, str]) -> str | None:
+    def interpret(self, segment: PageSegment, attributes: dict[str, str]) -> str | None:
         """Consume language, direction and type from the attributes; return the type's label."""
         if attributes:
-            stated = attributes.get("LANG") or attributes.get("language")
-            if stated:
-                found.language = stated
+            lang = attributes.get("LANG") or attributes.get("language")
+            if lang:
+                segment.language = lang
                 attributes.pop("LANG" if attributes.get("LANG") else "language")
             direction = attributes.get("BASEDIRECTION")
             if direction in DIRECTIONS:
-                found.direction = attributes.pop("BASEDIRECTION")
+                segment.direction = attributes.pop("BASEDIRECTION")
             refs = attributes.get("TAGREFS")
             if refs:
                 for ref in refs.split():
                     if ref not in self.tags:
                         self.note(f"TAGREFS names {ref}, which is not a tag of the file")
-                if not stated and (language := language_in(refs, self.tags)):
-                    found.language = self.by_tag[id(found)] = language
+                if not lang and (language := language_in(refs, self.tags)):
+                    segment.language = self.by_tag[id(segment)] = language
                 return kind_in(refs, self.tags)
         return None
 
     def attach(
         self,
         name: str,
-        found: PageSegment,
+        segment: PageSegment,
         extras: dict[str, Any],
         attributes: dict[str, str],
         elements: list[str],
@@ -117,41 +117,41 @@ class Reading(Notes):
                 self.kept[f"attribute {name}/@{key}"] += 1
         if elements:
             extras["elements"] = elements
-        if language := self.by_tag.get(id(found)):
+        if language := self.by_tag.get(id(segment)):
             extras["language_by_tag"] = language
         if extras:
-            found.extras = {"alto": extras}
-        entry = self.own["segments"].get(found.id)
-        if entry and found.id not in self.restored:
-            self.restore(found, entry)
+            segment.extras = {"alto": extras}
+        entry = self.own["segments"].get(segment.id)
+        if entry and segment.id not in self.restored:
+            self.restore(segment, entry)
 
-    def restore(self, found: PageSegment, entry: dict[str, Any]) -> None:
+    def restore(self, segment: PageSegment, entry: dict[str, Any]) -> None:
         """Apply what a tag of ours states about a segment."""
-        self.restored.add(found.id)
+        self.restored.add(segment.id)
         for key in entry.get("inherited", ()):
-            setattr(found, key, None)
+            setattr(segment, key, None)
         for key in ("language", "script", "direction", "kind_raw", "position", "confidence", "cell"):
             if key in entry:
-                setattr(found, key, entry[key])
+                setattr(segment, key, entry[key])
         if "furniture" in entry:
-            found.is_furniture = entry["furniture"]
+            segment.is_furniture = entry["furniture"]
         if extras := entry.get("extras"):
-            found.extras = {**extras, **(found.extras or {})}
+            segment.extras = {**extras, **(segment.extras or {})}
         if leftover := entry.get("alto"):
-            found.extras = found.extras or {}
-            merge(found.extras.setdefault("alto", {}), leftover)
+            segment.extras = segment.extras or {}
+            merge(segment.extras.setdefault("alto", {}), leftover)
         if "sequence" in entry:
-            found.children = self.resequence(found.children, entry["sequence"])
+            segment.children = self.resequence(segment.children, entry["sequence"])
         if "texts" in entry:
-            self._restore_texts(found, entry["texts"])
-        if "marks" in entry and found.texts and entry["marks"]["of"] == checksum(found.text):
-            ours = from_kept(entry["marks"]["all"], len(found.text))
-            there = {(mark.kind, mark.start, mark.end) for mark in ours}
-            read = [mark for mark in found.texts[0].marks if (mark.kind, mark.start, mark.end) not in there]
-            found.texts[0].marks = [*read, *ours]
+            self._restore_texts(segment, entry["texts"])
+        if "marks" in entry and segment.texts and entry["marks"]["of"] == checksum(segment.text):
+            ours = from_kept(entry["marks"]["all"], len(segment.text))
+            spans = {(mark.kind, mark.start, mark.end) for mark in ours}
+            read = [mark for mark in segment.texts[0].marks if (mark.kind, mark.start, mark.end) not in spans]
+            segment.texts[0].marks = [*read, *ours]
         if self.ids.claim(entry.get("id")):
-            self.given_back[found.id] = entry["id"]
-            found.id = entry["id"]
+            self.given_back[segment.id] = entry["id"]
+            segment.id = entry["id"]
 
     def resequence(self, segments: list[PageSegment], sequence: list[str]) -> list[PageSegment]:
         """Order siblings as a tag of ours states, if it names every one of them."""
@@ -160,20 +160,20 @@ class Reading(Notes):
             return segments
         return sorted(segments, key=lambda segment: places[segment.id])
 
-    def _restore_texts(self, found: PageSegment, stated: dict[str, Any]) -> None:
-        first = found.texts[0] if found.texts else None
-        if stated["of"] != (checksum(first.text) if first is not None else None):
+    def _restore_texts(self, segment: PageSegment, entry: dict[str, Any]) -> None:
+        first = segment.texts[0] if segment.texts else None
+        if entry["of"] != (checksum(first.text) if first is not None else None):
             return
         texts: list[PageText] = []
-        for number, (text, sure, kind, extras) in enumerate(stated["all"]):
-            kept = extras or {}
+        for number, (text, sure, kind, extras) in enumerate(entry["all"]):
+            combined = extras or {}
             if number == 0 and first is not None:  # what the strings say beside their text is still so
-                kept = {**kept, **(first.extras or {})}
+                combined = {**combined, **(first.extras or {})}
             same = first.text if first is not None else ""
-            texts.append(PageText(same if text is None else text, sure, kind, kept or None))
+            texts.append(PageText(same if text is None else text, sure, kind, combined or None))
         if first is not None and texts and texts[0].text == first.text:
             texts[0].marks = first.marks
-        found.texts = texts
+        segment.texts = texts
 
 
 def merge(extras: dict[str, Any], leftover: dict[str, Any]) -> None:

@@ -61,15 +61,15 @@ class Scale:
 
     def attribute(self, name: str, value: str) -> str:
         """A measure as an attribute states it, in pixels."""
-        stated = parse_number(value) if name in _LENGTHS else None
-        if stated is None:
+        number = parse_number(value) if name in _LENGTHS else None
+        if number is None:
             return value
-        return plain(round(stated * (self.across if name in _SIDEWAYS else self.down)))
+        return plain(round(number * (self.across if name in _SIDEWAYS else self.down)))
 
     def keep(self, element: etree._Element) -> str:
         """An element as a fragment, its measures in pixels and its points with blanks between."""
 
-        def change(one: etree._Element, attributes: dict[str, str]) -> bool:
+        def change(part: etree._Element, attributes: dict[str, str]) -> bool:
             for name, value in attributes.items():
                 if name == "POINTS":
                     points = parse_points(value)
@@ -82,9 +82,9 @@ class Scale:
         return keep(element, change)
 
 
-def unit_of(stated: str) -> str | None:
+def unit_of(spelling: str) -> str | None:
     """Return the unit a word means, in any case; None for an unknown one."""
-    word = " ".join(stated.casefold().split())
+    word = " ".join(spelling.casefold().split())
     word = _SPELLED.get(word, word)
     return word if word in UNITS or word in STRANGE_UNITS else None
 
@@ -92,8 +92,8 @@ def unit_of(stated: str) -> str | None:
 def resolution_in(settings: str) -> float | None:
     """Pixels an inch as the settings of a processing step state them."""
     match = _RESOLUTION.search(settings)
-    stated = float(match.group(1) or match.group(2)) if match else 0.0
-    return stated if 50 <= stated <= 5000 else None
+    resolution = float(match.group(1) or match.group(2)) if match else 0.0
+    return resolution if 50 <= resolution <= 5000 else None
 
 
 def plain(value: float) -> str:
@@ -109,10 +109,10 @@ def parse_points(value: str) -> list[Point] | None:
     try:
         numbers: list[float] = list(map(int, parts))
     except ValueError:
-        stated = [parse_number(part) for part in parts]
-        if None in stated:
+        coordinates = [parse_number(part) for part in parts]
+        if None in coordinates:
             return None
-        numbers = [one for one in stated if one is not None]
+        numbers = [number for number in coordinates if number is not None]
     return list(zip(numbers[::2], numbers[1::2], strict=True))
 
 
@@ -135,11 +135,7 @@ def corners(box: Box) -> list[Point]:
 
 
 def read_shape(
-    name: str,
-    shape: etree._Element | None,
-    attributes: dict[str, str],
-    scale: Scale,
-    notes: Notes,
+    name: str, shape: etree._Element | None, attributes: dict[str, str], scale: Scale, notes: Notes
 ) -> tuple[list[Point], dict[str, Any]]:
     """Return the outline of an element, and what to store of its box and shape; removes these from
     *attributes*.
@@ -153,13 +149,13 @@ def read_shape(
     if inner is not None:
         kind = local_name(str(inner.tag))
         if kind == "Polygon":
-            stated = parse_points(inner.get("POINTS") or "")
-            if stated is None:
+            polygon = parse_points(inner.get("POINTS") or "")
+            if polygon is None:
                 notes.note(f"The points of a {name} are not pairs of numbers")
-            elif not stated:
+            elif not polygon:
                 notes.note(f"The polygon of a {name} is empty")
             else:
-                points = stated if scale.is_plain else [scale.point(x, y) for x, y in stated]
+                points = polygon if scale.is_plain else [scale.point(x, y) for x, y in polygon]
         elif kind in ("Ellipse", "Circle"):
             points = _round_shape(kind, inner, scale)
             if points:
@@ -180,11 +176,11 @@ def read_shape(
 
 
 def _read_box(name: str, attributes: dict[str, str], scale: Scale, notes: Notes) -> Box | None:
-    stated = [attributes.pop(key, None) for key in _BOX]
-    numbers = [parse_number(one) for one in stated]
+    measures = [attributes.pop(key, None) for key in _BOX]
+    numbers = [parse_number(measure) for measure in measures]
     left, top, width, height = numbers
     if left is None or top is None or width is None or height is None:
-        if any(one is not None for one in stated):
+        if any(measure is not None for measure in measures):
             notes.note(
                 f"The position of a {name} is incomplete: HPOS, VPOS, WIDTH and HEIGHT belong together"
             )
@@ -216,14 +212,14 @@ def _round_shape(kind: str, element: etree._Element, scale: Scale) -> list[Point
     if x is None or y is None or not across or not down:
         return []
     turn = -math.radians(parse_number(element.get("ROTATION")) or 0)
-    found: list[Point] = []
+    points: list[Point] = []
     for step in range(_CORNERS):
         angle = 2 * math.pi * step / _CORNERS
         dx, dy = across * math.cos(angle), down * math.sin(angle)
         px = x + dx * math.cos(turn) - dy * math.sin(turn)
         py = y + dx * math.sin(turn) + dy * math.cos(turn)
-        found.append((round(px * scale.across), round(py * scale.down)))
-    return found
+        points.append((round(px * scale.across), round(py * scale.down)))
+    return points
 
 
 def read_baseline(value: str, box: Sequence[Point], scale: Scale, notes: Notes) -> list[Point]:

@@ -25,9 +25,9 @@ def touch(words: Sequence[PageSegment]) -> bool:
     """Return whether words are so close that there is no space between them, as far as they have boxes."""
     for before, after in pairwise(words):
         if before.points and after.points:
-            one, other = _span(before), _span(after)
+            first, second = _span(before), _span(after)
             height = max(y for _, y in after.points) - min(y for _, y in after.points)
-            if max(other[0] - one[1], one[0] - other[1]) > _TOUCHING * height:
+            if max(second[0] - first[1], first[0] - second[1]) > _TOUCHING * height:
                 return False
     return True
 
@@ -85,15 +85,15 @@ def split_line(line: PageSegment) -> Split | None:
     rest = whole[place:]
     if rest.strip() and rest not in HYPHENS and rest != _kept_hyphen(line):
         return None
-    found = _find_split(words, texts, blanks, rest if rest.strip() else "", given)
-    found.moved = moved
-    return found
+    split = _find_split(words, texts, blanks, rest if rest.strip() else "", given)
+    split.moved = moved
+    return split
 
 
 def _kept_hyphen(line: PageSegment) -> str | None:
     extras: dict[str, Any] = kept_by("alto", line.texts[0]) if line.texts else {}
-    stated = extras.get("hyphen")
-    return stated.get("CONTENT") if isinstance(stated, dict) else None
+    hyphen = extras.get("hyphen")
+    return hyphen.get("CONTENT") if isinstance(hyphen, dict) else None
 
 
 def _find_split(

@@ -49,10 +49,10 @@ class Tag:
         return cls(value["element"], dict(value["attributes"]), value.get("xml") or "")
 
     def as_json(self) -> dict[str, Any]:
-        kept: dict[str, Any] = {"element": self.element, "attributes": self.attributes}
+        fields: dict[str, Any] = {"element": self.element, "attributes": self.attributes}
         if self.xml:
-            kept["xml"] = self.xml
-        return kept
+            fields["xml"] = self.xml
+        return fields
 
     @property
     def identity(self) -> str:
@@ -81,29 +81,29 @@ class Tag:
 
 def kind_in(refs: str, tags: Mapping[str, Tag]) -> str | None:
     """Return the label of the first tag among *refs* that names a type, layout tags first."""
-    found: str | None = None
+    label: str | None = None
     for ref in refs.split():
         tag = tags.get(ref)
         if tag is not None and tag.names_a_kind:
             if tag.element == "LayoutTag":
                 return tag.label
-            found = tag.label if found is None else found
-    return found
+            label = tag.label if label is None else label
+    return label
 
 
 def language_in(refs: str, tags: Mapping[str, Tag]) -> str | None:
     """Return the language of the first language tag among *refs*, in BCP 47."""
     for ref in refs.split():
         tag = tags.get(ref)
-        if tag is not None and tag.names_a_language and (found := _language(tag.label)):
-            return found
+        if tag is not None and tag.names_a_language and (language := _language(tag.label)):
+            return language
     return None
 
 
 def _language(label: str) -> str | None:
     """Return BCP 47 for "lat", "la" or "Latin"; None for an undetermined or unknown language."""
-    found = languages().get(label) or language_and_script(label)[0]
-    return None if found == "und" else found
+    language = languages().get(label) or language_and_script(label)[0]
+    return None if language == "und" else language
 
 
 class Tagging:
@@ -114,8 +114,8 @@ class Tagging:
         self.tags: dict[str, Tag] = {}
         self.by_label: dict[tuple[str, str], str] = {}
         self.prefixes: dict[tuple[str, str], str] = {}
-        for stated in kept:
-            tag = Tag.from_json(stated)
+        for fields in kept:
+            tag = Tag.from_json(fields)
             if not tag.identity or tag.identity in self.tags:
                 continue
             self.tags[tag.identity] = tag
@@ -126,10 +126,10 @@ class Tagging:
         self.renamed = renamed
         self.numbers = {"BT": 0, "LT": 0, "WT": 0}
 
-    def refs(self, kind: str, label: str | None, stated: str) -> str:
+    def refs(self, kind: str, label: str | None, existing: str) -> str:
         """Return the references of a block, line or word: the existing ones, with the type's corrected."""
-        refs = stated.split()
-        if kind_in(stated, self.tags) != label:
+        refs = existing.split()
+        if kind_in(existing, self.tags) != label:
             for ref in refs:
                 tag = self.tags.get(ref)
                 if tag is not None and tag.names_a_kind:
@@ -165,25 +165,25 @@ class Tagging:
         """Return the id of the tag of a named entity, which is made if there is none yet."""
         label = " ".join(words.split())
         for identity, tag in self.tags.items():
-            stated = tag.attributes
+            attributes = tag.attributes
             if (
                 tag.element == "NamedEntityTag"
                 and tag.label == label
-                and stated.get("TYPE") == kind
-                and stated.get("URI") == uri
+                and attributes.get("TYPE") == kind
+                and attributes.get("URI") == uri
             ):
                 return identity
         number = 1 + sum(tag.element == "NamedEntityTag" for tag in self.tags.values())
         while (identity := f"NE{number}") in self.tags:
             number += 1
         self.renamed[identity] = self.ids.take(identity)
-        stated = {"ID": identity, "TYPE": kind, "LABEL": label} | ({"URI": uri} if uri else {})
-        self.tags[identity] = Tag("NamedEntityTag", stated)
+        attributes = {"ID": identity, "TYPE": kind, "LABEL": label} | ({"URI": uri} if uri else {})
+        self.tags[identity] = Tag("NamedEntityTag", attributes)
         return identity
 
     def write_tags(self) -> list[str]:
         """The tags as they stand in a file."""
-        found: list[str] = []
+        elements: list[str] = []
         for identity, tag in self.tags.items():
             attributes: dict[str, str] = {
                 key: tag.attributes[key]
@@ -192,5 +192,5 @@ class Tagging:
             }
             attributes["ID"] = self.renamed[identity]
             inside = f"<XmlData>{tag.xml}</XmlData>" if tag.xml else ""
-            found.append(element(tag.element, attributes, inside))
-        return found
+            elements.append(element(tag.element, attributes, inside))
+        return elements

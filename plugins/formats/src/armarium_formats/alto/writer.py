@@ -36,7 +36,7 @@ class _File(Textlines):
         """Write the file. Tags, styles and the body come first, so that references to their ids are known."""
         page = self.page
         description = self._description()
-        styles = [settled for one in self.kept.get("styles") or () if (settled := self._name_fragment(one))]
+        styles = list(filter(None, map(self._name_fragment, self.kept.get("styles") or ())))
         chain = kept_by("alto", page.order).get("idnext") if page.order is not None else None
         if chain is not None and page.order is not None:
             names = [node.segment_id for node in page.order.items if node.segment_id]
@@ -62,12 +62,12 @@ class _File(Textlines):
         if own:
             tags.append(write_tag(self.ids.make("armarium_kept"), own))
         link = f' xmlns:xlink="{XLINK}"' if self.linked else ""
-        layout = self._refs_only("layout", self.kept.get("layout") or {})
+        layout = self._refs_only(self.kept.get("layout") or {})
         content = "".join(
             [
                 f'<?xml version="1.0" encoding="UTF-8"?>\n<alto xmlns="{NAMESPACE}"{link} SCHEMAVERSION="{VERSION}">',
                 description,
-                _holder("Styles", sorted(styles, key=lambda one: name_of(one) != "TextStyle")),
+                _holder("Styles", sorted(styles, key=lambda fragment: name_of(fragment) != "TextStyle")),
                 _holder("Tags", tags),
                 order,
                 f"\n  <Layout{layout}>{body}\n  </Layout>\n</alto>\n",
@@ -83,9 +83,9 @@ class _File(Textlines):
             return None
         match = IDS.match(fragment)
         if match is not None and fragment.startswith(f"<{name} "):
-            self.renamed[match.group(3)] = given = self.ids.take(match.group(3))
-            if given != match.group(3):
-                fragment = f'{match.group(1)}ID="{given}"{fragment[match.end() :]}'
+            self.renamed[match.group(3)] = identity = self.ids.take(match.group(3))
+            if identity != match.group(3):
+                fragment = f'{match.group(1)}ID="{identity}"{fragment[match.end() :]}'
         return fragment
 
     def _description(self) -> str:
@@ -95,7 +95,7 @@ class _File(Textlines):
                 self._leave(self.own_page, "elements", fragment)
             elif settled := self._name_fragment(fragment):
                 steps.append(settled)
-        steps.sort(key=lambda one: name_of(one) != "OCRProcessing")
+        steps.sort(key=lambda step: name_of(step) != "OCRProcessing")
         source: list[str] = []
         for fragment in self.kept.get("source") or ():
             if name_of(fragment) in ("fileIdentifier", "documentIdentifier") and schema().is_valid(fragment):
@@ -104,7 +104,7 @@ class _File(Textlines):
                 self._leave(self.own_page, "elements", fragment)
         for fragment in self.kept.get("elements") or ():
             self._leave(self.own_page, "elements", fragment)
-        source.sort(key=lambda one: name_of(one) != "fileIdentifier")
+        source.sort(key=lambda part: name_of(part) != "fileIdentifier")
         creator, _, version = self.context.creator.partition(" ")
         software = f"<softwareName>{text_of(creator)}</softwareName>" + (
             f"<softwareVersion>{text_of(version)}</softwareVersion>" if version else ""
@@ -120,12 +120,13 @@ class _File(Textlines):
             f"<processingSoftware>{software}</processingSoftware></Processing>"
         )
         steps += self._making_steps()
-        for number, said in enumerate(self.page.statements, 1):
+        for number, statement in enumerate(self.page.statements, 1):
             steps.append(
                 f'<Processing ID="{self.ids.take(f"{STATED}{number}")}"><processingCategory>other</processingCategory>'
-                f"<processingDateTime>{text_of(said.date)}</processingDateTime>"
-                f"<processingAgency>{text_of(said.by)}</processingAgency>"
-                f"<processingStepDescription>{text_of(f'{said.about}: {said.sentence}')}</processingStepDescription></Processing>"
+                f"<processingDateTime>{text_of(statement.date)}</processingDateTime>"
+                f"<processingAgency>{text_of(statement.by)}</processingAgency>"
+                f"<processingStepDescription>{text_of(f'{statement.about}: {statement.sentence}')}"
+                "</processingStepDescription></Processing>"
             )
         if not self.page.image:
             self.lose("the image's name", "the page names no image; programs that read ALTO look for one")
@@ -158,15 +159,15 @@ class _File(Textlines):
     def _body(self) -> str:
         """The Page with its spaces."""
         page = self.page
-        stated = dict(self.kept.get("attributes") or {})
+        source = dict(self.kept.get("attributes") or {})
         attributes = {
-            "ID": self._take(stated.pop("ID", "page_1")),
+            "ID": self._take(source.pop("ID", "page_1")),
             "WIDTH": str(page.width),
             "HEIGHT": str(page.height),
-            "PHYSICAL_IMG_NR": stated.pop("PHYSICAL_IMG_NR", "1"),
+            "PHYSICAL_IMG_NR": source.pop("PHYSICAL_IMG_NR", "1"),
         }
         if not schema().fits("float", attributes["PHYSICAL_IMG_NR"]):
-            stated["PHYSICAL_IMG_NR"], attributes["PHYSICAL_IMG_NR"] = attributes["PHYSICAL_IMG_NR"], "1"
+            source["PHYSICAL_IMG_NR"], attributes["PHYSICAL_IMG_NR"] = attributes["PHYSICAL_IMG_NR"], "1"
         if page.language:
             if schema().fits("tag", page.language):
                 attributes["LANG"] = page.language
@@ -196,30 +197,30 @@ class _File(Textlines):
         for name in SPACES:
             if name in spaces or name in filled or name == "PrintSpace":
                 inside.append(self._space(name, spaces.get(name), filled.get(name, [])))
-        self._write_other_attributes("Page", stated, attributes, self.own_page)
+        self._write_other_attributes("Page", source, attributes, self.own_page)
         others = clean_extras(page.extras)
         if others:
             self.own_page["extras"] = others
             self.lose(OURS, "ALTO has no place for it; it is in a tag that only Armarium reads back")
         return f"\n    <Page{attributes_of(attributes)}>{''.join(inside)}\n    </Page>"
 
-    def _space(self, name: str, kept: dict[str, Any] | None, blocks: list[Block]) -> str:
-        stated = dict((kept or {}).get("attributes") or {})
+    def _space(self, name: str, extras: dict[str, Any] | None, blocks: list[Block]) -> str:
+        source = dict((extras or {}).get("attributes") or {})
         attributes: dict[str, str] = {}
-        if kept is None and name == "PrintSpace":
+        if extras is None and name == "PrintSpace":
             attributes = {
                 "HPOS": "0",
                 "VPOS": "0",
                 "WIDTH": str(self.page.width),
                 "HEIGHT": str(self.page.height),
             }
-        if "ID" in stated:
-            attributes["ID"] = self._take(stated.pop("ID"))
+        if "ID" in source:
+            attributes["ID"] = self._take(source.pop("ID"))
         leftover: dict[str, Any] = {}
-        self._write_other_attributes(name, stated, attributes, leftover)
+        self._write_other_attributes(name, source, attributes, leftover)
         for key, value in (leftover.get("alto") or {}).get("attributes", {}).items():
             self._leave(self.own_page, "attributes", value, f"{name}/{key}")
-        shape = (kept or {}).get("shape") or ""
+        shape = (extras or {}).get("shape") or ""
         if shape and not schema().is_valid(shape):
             self._leave(self.own_page, "elements", shape)
             shape = ""
@@ -244,22 +245,19 @@ class _File(Textlines):
         else:
             entry: dict[str, Any] = {}
             attributes = {"ID": self.ids.of_segment[segment.id]}
-            kept, stated = self._begin(segment, entry)
-            self._kind(block, segment, stated, attributes, entry)
+            extras, source = self._begin(segment, entry)
+            self._kind(block, segment, source, attributes, entry)
             self._facts(segment, block.element, attributes, entry)
             if block.element == "TextBlock":
-                missing = (
-                    None if segment.language else around[0],
-                    None if segment.direction else around[1],
-                )
+                missing = (None if segment.language else around[0], None if segment.direction else around[1])
                 if inherited := self._state_inherited(missing, attributes):
                     entry["inherited"] = inherited
             around = (segment.language or around[0], segment.direction or around[1])
-            shape = self._outline(segment, kept, attributes, always=True)
+            shape = self._outline(segment, extras, attributes, always=True)
             after = self.after.get(segment.id)
             if after is not None and after in self.ids.of_segment:
                 attributes["IDNEXT"] = self.ids.of_segment[after]
-            self._write_other_attributes(block.element, stated, attributes, entry)
+            self._write_other_attributes(block.element, source, attributes, entry)
             if segment.baseline:
                 self.lose("baseline of a region", "ALTO has baselines on lines only")
             self._region_texts(segment, entry)
@@ -277,36 +275,36 @@ class _File(Textlines):
                 else f"{indent}<{block.element}{attributes_of(attributes)}>"
             )
         inner = indent + "  "
-        for one in block.blocks:
-            self._block(one, inner, around)
+        for part in block.blocks:
+            self._block(part, inner, around)
         for line in block.lines:
             self._line(line, inner)
         out.append(f"{indent}</{block.element}>")
 
     def _state_inherited(self, around: Facts, attributes: dict[str, str]) -> list[str]:
         """State on a block of text what holds for it and stands nowhere in ALTO; the names of what was stated so."""
-        found: list[str] = []
+        inherited: list[str] = []
         for name, key, value in (("language", "LANG", around[0]), ("direction", "BASEDIRECTION", around[1])):
             fit = value is not None and (
                 value in DIRECTIONS if name == "direction" else schema().fits("tag", value)
             )
             if value is not None and fit and key not in attributes:
                 attributes[key] = value
-                found.append(name)
-        return found
+                inherited.append(name)
+        return inherited
 
     def _kind(
         self,
         block: Block,
         segment: PageSegment,
-        stated: dict[str, str],
+        source: dict[str, str],
         attributes: dict[str, str],
         entry: dict[str, Any],
     ) -> None:
         """The region's kind as TYPE or as a tag; what neither says stands in our tag."""
-        refs = stated.get("TAGREFS", "")
+        refs = source.get("TAGREFS", "")
         by_tag = block.element in ("TextBlock", "GraphicalElement") or (
-            bool(block.kind) and kind_in(refs, self.tagging.tags) == block.kind and "TYPE" not in stated
+            bool(block.kind) and kind_in(refs, self.tagging.tags) == block.kind and "TYPE" not in source
         )
         label: str | None = block.kind or None
         if by_tag:
@@ -316,14 +314,14 @@ class _File(Textlines):
         elif kind_in(refs, self.tagging.tags):  # its tag said what it was, and it is that no more
             refs = self.tagging.refs("region", None, refs)
         if refs:
-            stated["TAGREFS"] = refs
-        told = of_alto(block.element, label)
-        if segment.kind_raw and in_page_words(told) != in_page_words(segment.kind_raw):
+            source["TAGREFS"] = refs
+        raw = of_alto(block.element, label)
+        if segment.kind_raw and in_page_words(raw) != in_page_words(segment.kind_raw):
             entry["kind_raw"] = segment.kind_raw
-        word = told.rpartition(":")[2]
+        word = raw.rpartition(":")[2]
         space = kept_by("alto", segment).get("space")
-        told_so = space in ("TopMargin", "BottomMargin") or is_furniture(word)
-        if segment.is_furniture != told_so:
+        reads_as_furniture = space in ("TopMargin", "BottomMargin") or is_furniture(word)
+        if segment.is_furniture != reads_as_furniture:
             entry["furniture"] = segment.is_furniture
 
     def _region_texts(self, segment: PageSegment, entry: dict[str, Any]) -> None:
@@ -346,15 +344,15 @@ class _File(Textlines):
     def _order(self, order: PageOrder | None) -> str:
         if order is None:
             return ""
-        kept = kept_by("alto", order)
-        tops = order.items if kept.get("top") and order.items else [order]
+        extras = kept_by("alto", order)
+        tops = order.items if extras.get("top") and order.items else [order]
         groups = [top if top.items else PageOrder(items=[top]) for top in tops]
         body = "".join(self._node(group) for group in groups)
         return f"\n  <ReadingOrder>{body}</ReadingOrder>" if body else ""
 
     def _node(self, node: PageOrder) -> str:
         extras = node.extras or {}
-        stated = dict((extras.get("alto") or {}).get("attributes") or {})
+        source = dict((extras.get("alto") or {}).get("attributes") or {})
         reference = self.ids.of_segment.get(node.segment_id or "")
         if not node.items and reference is None:
             self.lose("an entry of the reading order", "it names a segment that the page does not have")
@@ -364,13 +362,13 @@ class _File(Textlines):
             return ""
         tag = "ElementRef" if not node.items else ("OrderedGroup" if node.is_ordered else "UnorderedGroup")
         wish = (
-            stated.pop("ID", "") or ((extras.get("pagexml") or {}).get("attributes") or {}).get("id") or "ro"
+            source.pop("ID", "") or ((extras.get("pagexml") or {}).get("attributes") or {}).get("id") or "ro"
         )
         attributes = {"ID": self._take(wish)}
         if reference is not None:
             attributes["REF"] = reference
         leftover: dict[str, Any] = {}
-        self._write_other_attributes(tag, stated, attributes, leftover)
+        self._write_other_attributes(tag, source, attributes, leftover)
         own = clean_extras(extras)
         if own:
             self.own_groups[attributes["ID"]] = own

@@ -42,7 +42,7 @@ class Writing:
         self.own_groups: dict[str, Any] = {}
         self.after: dict[str, str] = {}
         self.tagging = Tagging(self.kept.get("tags") or [], self.ids, self.renamed)
-        self.told: set[str] = set()
+        self.tagged: set[str] = set()
         """Segments whose language a tag says that they point at, as kraken has it."""
         self.steps: dict[LineMaker, str] = {}
         """The ids of the processing steps that say how texts of lines came about."""
@@ -56,7 +56,7 @@ class Writing:
     def _begin(self, segment: PageSegment, entry: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
         """What ALTO kept of a segment and its attributes; what others kept and what ALTO has no place for goes into *entry*."""
         extras = segment.extras or {}
-        kept: dict[str, Any] = extras.get("alto") or {}
+        alto: dict[str, Any] = extras.get("alto") or {}
         identity = self.ids.of_segment[segment.id]
         if identity != segment.id:
             entry["id"] = segment.id
@@ -77,31 +77,31 @@ class Writing:
         if extras and (others := clean_extras(extras)):
             entry["extras"] = others
             self.lose(OURS, "ALTO has no place for it; it is in a tag that only Armarium reads back")
-        for fragment in kept.get("elements") or ():
+        for fragment in alto.get("elements") or ():
             self._leave(entry, "elements", fragment)
-        stated = dict(kept.get("attributes") or {})
-        if said := kept.get("language_by_tag"):
-            self._language_by_tag(segment, said, stated)
-        return kept, stated
+        source = dict(alto.get("attributes") or {})
+        if language := alto.get("language_by_tag"):
+            self._language_by_tag(segment, language, source)
+        return alto, source
 
-    def _language_by_tag(self, segment: PageSegment, said: str, stated: dict[str, str]) -> None:
+    def _language_by_tag(self, segment: PageSegment, language: str, source: dict[str, str]) -> None:
         """A tag of its language stays while it says what is so; one that was overtaken is pointed at no more."""
         tags = self.tagging.tags
-        refs = stated.get("TAGREFS", "")
-        if said == segment.language and language_in(refs, tags) == said:
-            self.told.add(segment.id)
+        refs = source.get("TAGREFS", "")
+        if language == segment.language and language_in(refs, tags) == language:
+            self.tagged.add(segment.id)
             return
-        left = [ref for ref in refs.split() if ref not in tags or not tags[ref].names_a_language]
-        stated.pop("TAGREFS", None)
-        if left:
-            stated["TAGREFS"] = " ".join(left)
+        others = [ref for ref in refs.split() if ref not in tags or not tags[ref].names_a_language]
+        source.pop("TAGREFS", None)
+        if others:
+            source["TAGREFS"] = " ".join(others)
 
     def _facts(
         self, segment: PageSegment, element: str, attributes: dict[str, str], entry: dict[str, Any]
     ) -> None:
         """Language and direction where ALTO has a place for them."""
         known = schema().elements[element].attributes
-        if segment.language and segment.id not in self.told:
+        if segment.language and segment.id not in self.tagged:
             if "LANG" in known and schema().fits("tag", segment.language):
                 attributes["LANG"] = segment.language
             else:
@@ -119,57 +119,57 @@ class Writing:
                 )
 
     def _outline(
-        self, segment: PageSegment, kept: dict[str, Any], attributes: dict[str, str], *, always: bool
+        self, segment: PageSegment, extras: dict[str, Any], attributes: dict[str, str], *, always: bool
     ) -> str:
         """The box goes into the attributes; a shape that is more than a box is answered, or any when *always*."""
         if not segment.points:
             return ""
-        points, stated = self.places(segment.points)
+        points, written = self.places(segment.points)
         xs, ys = zip(*points, strict=True)
         left, top = min(xs), min(ys)
         around = (left, top, max(xs) - left, max(ys) - top)
-        same = kept.get("of") == list(around)
-        box = kept["box"] if same and kept.get("box") else around
+        same = extras.get("of") == list(around)
+        box = extras["box"] if same and extras.get("box") else around
         attributes["HPOS"], attributes["VPOS"], attributes["WIDTH"], attributes["HEIGHT"] = map(
             str, map(round, box)
         )
-        if same and kept.get("shape") and schema().is_valid(kept["shape"]):
-            return str(kept["shape"])
+        if same and extras.get("shape") and schema().is_valid(extras["shape"]):
+            return str(extras["shape"])
         if not always and list(points) == corners(around) and box is around:
             return ""
-        return f'<Shape><Polygon POINTS="{stated}"/></Shape>'
+        return f'<Shape><Polygon POINTS="{written}"/></Shape>'
 
     def places(self, points: Sequence[Point]) -> tuple[Sequence[Point], str]:
         """Points in whole pixels of the page, and how they are written: blanks only, as eScriptorium and kraken do."""
-        stated = " ".join([f"{x} {y}" for x, y in points])
-        if _LAWFUL.fullmatch(stated):
-            return points, stated
-        found = [(round(x), round(y)) for x, y in points]
-        if any(x != fx or y != fy for (x, y), (fx, fy) in zip(points, found, strict=True)):
+        written = " ".join([f"{x} {y}" for x, y in points])
+        if _LAWFUL.fullmatch(written):
+            return points, written
+        pixels = [(round(x), round(y)) for x, y in points]
+        if any(x != fx or y != fy for (x, y), (fx, fy) in zip(points, pixels, strict=True)):
             self.lose("decimals of coordinates", "coordinates are written in whole pixels")
-        if min(map(min, found)) < 0:
+        if min(map(min, pixels)) < 0:
             self.lose(
                 "coordinates left of or above the page",
                 "no program reads negative coordinates; they became 0",
             )
-            found = [(max(0, x), max(0, y)) for x, y in found]
-        return found, " ".join([f"{x} {y}" for x, y in found])
+            pixels = [(max(0, x), max(0, y)) for x, y in pixels]
+        return pixels, " ".join([f"{x} {y}" for x, y in pixels])
 
     def _write_other_attributes(
-        self, element: str, stated: dict[str, str], attributes: dict[str, str], entry: dict[str, Any]
+        self, element: str, source: dict[str, str], attributes: dict[str, str], entry: dict[str, Any]
     ) -> None:
         """Attributes that were kept: where ALTO 4.4 has them as they are, else in our tag."""
-        if not stated:
+        if not source:
             return
         known = schema().elements[element].attributes
-        for key, value in stated.items():
+        for key, value in source.items():
             kind = known.get(key)
             if key in attributes:
                 continue
             if kind in ("refs", "ref"):
-                found, lost = self._resolve_references(value)
-                if found and (kind == "refs" or not lost):
-                    attributes[key] = " ".join(found)
+                resolved, lost = self._resolve_references(value)
+                if resolved and (kind == "refs" or not lost):
+                    attributes[key] = " ".join(resolved)
                 if lost:
                     self._leave(entry, "attributes", " ".join(lost), key)
             elif kind is not None and kind != "id" and schema().fits(kind, value):
@@ -180,37 +180,37 @@ class Writing:
 
     def _resolve_references(self, value: str) -> tuple[list[str], list[str]]:
         """References as they are written now, and those that point at nothing."""
-        found: list[str] = []
+        resolved: list[str] = []
         lost: list[str] = []
-        for one in value.split():
-            given = self.renamed.get(one) or self.ids.of_segment.get(one)
-            (found if given else lost).append(given or one)
-        return found, lost
+        for reference in value.split():
+            identity = self.renamed.get(reference) or self.ids.of_segment.get(reference)
+            (resolved if identity else lost).append(identity or reference)
+        return resolved, lost
 
-    def _refs_only(self, where: str, stated: dict[str, str]) -> str:
-        found, lost = self._resolve_references(stated.get("STYLEREFS", ""))
+    def _refs_only(self, attributes: dict[str, str]) -> str:
+        resolved, lost = self._resolve_references(attributes.get("STYLEREFS", ""))
         if lost:
-            self._leave(self.own_page, "attributes", " ".join(lost), f"{where}/STYLEREFS")
-        return f' STYLEREFS="{attribute_of(" ".join(found))}"' if found else ""
+            self._leave(self.own_page, "attributes", " ".join(lost), "layout/STYLEREFS")
+        return f' STYLEREFS="{attribute_of(" ".join(resolved))}"' if resolved else ""
 
     def _leave(self, entry: dict[str, Any], where: str, value: str, key: str = "") -> None:
         """Something of ALTO that 4.4 has no place for: into our tag."""
-        kept = entry.setdefault("alto", {})
+        leftover = entry.setdefault("alto", {})
         why = "ALTO 4.4 does not allow it as it is; it is in a tag that only Armarium reads back"
         if where == "elements":
-            if value not in kept.setdefault("elements", []):
-                kept["elements"].append(value)
+            if value not in leftover.setdefault("elements", []):
+                leftover["elements"].append(value)
                 self.lose(f"element {name_of(value)}", why)
         else:
-            kept.setdefault("attributes", {})[key] = value
+            leftover.setdefault("attributes", {})[key] = value
             self.lose(f"attribute {key}", why)
 
     def _take(self, wish: str) -> str:
-        given = self.ids.take(wish)
-        self.renamed[wish] = given
-        return given
+        identity = self.ids.take(wish)
+        self.renamed[wish] = identity
+        return identity
 
 
 def is_moved(segments: list[PageSegment]) -> bool:
     """Whether brothers are written in another sequence than they stand in: by the positions they state."""
-    return any(one is not other for one, other in zip(order_siblings(segments), segments, strict=True))
+    return any(a is not b for a, b in zip(order_siblings(segments), segments, strict=True))

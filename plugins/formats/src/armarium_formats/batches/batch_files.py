@@ -34,25 +34,25 @@ if TYPE_CHECKING:
 
 def named_on_disk(paths: Sequence[MaterialPath], staged: BatchPlan) -> list[ReceivedFile]:
     """Return the files that *paths* name on this machine; one that cannot be used is refused by itself."""
-    found: list[ReceivedFile] = []
-    seen: set[Path] = set()
+    files: list[ReceivedFile] = []
+    named: set[Path] = set()
     for path in paths:
         try:
-            given = on_disk(path)
+            file = on_disk(path)
         except Invalid as refusal:
             staged.refuse(path, refusal.detail)
             continue
-        if given.path in seen:
+        if file.path in named:
             staged.refuse(path, "It is named twice; it was imported once.")
         else:
-            seen.add(given.path)
-            found.append(given)
-    return found
+            named.add(file.path)
+            files.append(file)
+    return files
 
 
-def on_disk(stated: MaterialPath) -> ReceivedFile:
+def on_disk(material: MaterialPath) -> ReceivedFile:
     """Return the file that a path names on this machine; Invalid if there is none."""
-    path, real = Path(os.path.expanduser(stated)), stated.real
+    path, real = Path(os.path.expanduser(material)), material.real
     try:
         status = real.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -70,11 +70,11 @@ def on_disk(stated: MaterialPath) -> ReceivedFile:
 
 def received_files(files: Iterable[tuple[str, Path]]) -> list[ReceivedFile]:
     """Return uploaded files in scratch folders: (the name they were sent with, path)."""
-    found = []
+    received = []
     for filename, path in files:
         folder, name = sent_place(filename)
-        found.append(ReceivedFile(path, folder, name, mirrored=folder, scratch=path.parent))
-    return found
+        received.append(ReceivedFile(path, folder, name, mirrored=folder, scratch=path.parent))
+    return received
 
 
 def unpack_archives(
@@ -85,74 +85,74 @@ def unpack_archives(
     An archive with a harmful name, or too many or too large members, is refused as a whole; nested ones are
     not opened.
     """
-    found: list[ReceivedFile] = []
-    for given in files:
-        if not _is_zip(given, is_closed):
-            found.append(given)
+    unpacked: list[ReceivedFile] = []
+    for file in files:
+        if not _is_zip(file, is_closed):
+            unpacked.append(file)
             continue
         try:
-            found += _members(given, folder, len(found), staged, is_closed)
+            unpacked += _members(file, folder, len(unpacked), staged, is_closed)
         except Unavailable:
             raise
         except ServiceError as refusal:
-            staged.refuse(given.place, refusal.detail)
-    return found
+            staged.refuse(file.place, refusal.detail)
+    return unpacked
 
 
-def _is_zip(given: ReceivedFile, is_closed: IsClosed) -> bool:
+def _is_zip(received_file: ReceivedFile, is_closed: IsClosed) -> bool:
     try:
-        with given.open(is_closed) as file:
+        with received_file.open(is_closed) as file:
             return file.read(4) in (b"PK\x03\x04", b"PK\x05\x06")
     except (OSError, Invalid, PathNotAllowed):
         return False
 
 
 def _members(
-    given: ReceivedFile, folder: Path, start: int, staged: BatchPlan, is_closed: IsClosed
+    zipped: ReceivedFile, folder: Path, start: int, staged: BatchPlan, is_closed: IsClosed
 ) -> list[ReceivedFile]:
-    with given.open(is_closed) as file:
-        members = check_archive(Path(f"/dev/fd/{file.fileno()}"), name=given.name)
+    with zipped.open(is_closed) as file:
+        members = check_archive(Path(f"/dev/fd/{file.fileno()}"), name=zipped.name)
         file.seek(0)
         with zipfile.ZipFile(file) as archive:
-            return _unpack(archive, members, given, folder, start, staged, is_closed)
+            return _unpack(archive, members, zipped, folder, start, staged, is_closed)
 
 
 def _unpack(
     archive: zipfile.ZipFile,
     members: list[zipfile.ZipInfo],
-    given: ReceivedFile,
+    zipped: ReceivedFile,
     folder: Path,
     start: int,
     staged: BatchPlan,
     is_closed: IsClosed,
 ) -> list[ReceivedFile]:
-    found: list[ReceivedFile] = []
-    wanted = [
+    files: list[ReceivedFile] = []
+    to_unpack = [
         (member, inner, name)
         for member in members
         for inner, name in [sent_place(member.filename)]
         if not (name.startswith((".", "~$")) or "__MACOSX" in inner or name.casefold() in _LEFTOVERS)
     ]
-    if not wanted:
-        staged.refuse(given.place, "The archive is empty: it contains no file to import.")
+    if not to_unpack:
+        staged.refuse(zipped.place, "The archive is empty: it contains no file to import.")
     # An archive counts as a folder: the one that contains all of it, else one of its own name.
-    tops = {inner[:1] for _, inner, _ in wanted}
-    own: Folder = () if len(tops) == 1 and () not in tops else (PurePath(given.name).stem or given.name,)
-    for number, (member, inner, name) in enumerate(wanted, start):
+    tops = {inner[:1] for _, inner, _ in to_unpack}
+    own: Folder = () if len(tops) == 1 and () not in tops else (PurePath(zipped.name).stem or zipped.name,)
+    for number, (member, inner, name) in enumerate(to_unpack, start):
         path = folder / f"member-{number:05}"
         try:
             path.write_bytes(read_member(archive, member))
         except OSError as error:
             raise disk_refuses(error) from error
-        mirrored = (*given.mirrored, *own, *inner)
+        mirrored = (*zipped.mirrored, *own, *inner)
         notes = (GUESSED_NAMES,) if names_are_guessed(member) else ()
-        at = (*given.folder, *own, *inner)
+        at = (*zipped.folder, *own, *inner)
         received_file = ReceivedFile(path, at, name, mirrored=mirrored, scratch=folder, notes=notes)
         if _is_zip(received_file, is_closed):
             staged.refuse(received_file.place, "It is an archive within an archive; unpack it first.")
         else:
-            found.append(received_file)
-    return found
+            files.append(received_file)
+    return files
 
 
 GUESSED_NAMES = (

@@ -45,7 +45,7 @@ class MetsPages:
 
     def pages(self, folder: Folder, mets: Mets) -> list[tuple[MetsPage, list[str]]]:
         """Return each page that has pictures here, with their keys, best first."""
-        found = []
+        placed = []
         for page in mets.pages:
             keys = [
                 picture.key
@@ -54,8 +54,8 @@ class MetsPages:
             ]
             if keys:
                 self._claimed.update(keys)
-                found.append((page, keys))
-        return found
+                placed.append((page, keys))
+        return placed
 
     def missing(self, folder: Folder, mets: Mets) -> list[str]:
         """Return the files that its pages name and that were not imported: compared by path, or by name if
@@ -83,7 +83,7 @@ class MetsPages:
         """
         here: list[dict[str, Any]] = []
         for page, keys in self.pages(folder, mets):
-            ids = [one for one in map(document, keys) if one is not None]
+            ids = [document_id for document_id in map(document, keys) if document_id is not None]
             if ids:
                 here.append({"number": page.order, "document_ids": ids[:100]})
         if not here:
@@ -91,7 +91,7 @@ class MetsPages:
         params = UseMets(
             file=data,
             filename=name[:500],
-            pages=[PlacedPage(**one) for one in here],
+            pages=[PlacedPage(**page) for page in here],
             missing=[path[:4096] for path in self.missing(folder, mets)],
         )
         params.hand_over(mets)

@@ -34,9 +34,9 @@ def brought_in(
         place = (*above, *file.position[:-1])
         if place not in inside:
             inside[place] = _pictures_in(raw, _folders_at(raw, place, folders))
-        there = inside[place]
+        by_name = inside[place]
         name = file.position[-1]
-        picture = there.get(str(file.path)) or there.get(name) or there.get(plain(name))
+        picture = by_name.get(str(file.path)) or by_name.get(name) or by_name.get(plain(name))
         if picture is not None:
             pictures.append(replace(picture, folder=folder, name=file.path.name))
     return pictures
@@ -75,13 +75,13 @@ def _pictures_in(raw: sqlite3.Connection, folders: list[str]) -> dict[str, Pictu
         " AND d.doc_type = 'file' ORDER BY d.id",
         (json_text(folders),),
     )
-    found: dict[str, PictureFile] = {}
+    pictures: dict[str, PictureFile] = {}
     for name, path, identity, width, height, pages in rows:
         picture = PictureFile(identity, (), name, (width, height) if width and height else None, pages)
-        found[plain(name)] = found[name] = picture
+        pictures[plain(name)] = pictures[name] = picture
         if path is not None:
-            found[path] = picture
-    return found
+            pictures[path] = picture
+    return pictures
 
 
 class _WithName(Protocol):
@@ -96,12 +96,10 @@ def companions_of(
     companions: Mapping[Folder, Sequence[F]], folder: Folder, opened: Callable[[F], BinaryIO]
 ) -> dict[str, bytes]:
     """Return the files that explain a folder's label files: those beside them, else those of a folder above."""
-    found: dict[str, bytes] = {}
-    for place in sorted(
-        (companion for companion in companions if folder[: len(companion)] == companion), key=len
-    ):
-        for given in companions[place]:
-            with suppress(OSError, ServiceError), opened(given) as file:
+    contents: dict[str, bytes] = {}
+    for place in sorted((above for above in companions if folder[: len(above)] == above), key=len):
+        for companion in companions[place]:
+            with suppress(OSError, ServiceError), opened(companion) as file:
                 if len(data := file.read(MAX_COMPANION_BYTES + 1)) <= MAX_COMPANION_BYTES:
-                    found[given.name] = data
-    return found
+                    contents[companion.name] = data
+    return contents

@@ -18,23 +18,10 @@ T = TypeVar("T")
 Folder = tuple[str, ...]
 """The folders above a file, outermost first."""
 
-LAYOUT_FOLDERS = frozenset(
-    [
-        "page",
-        "pagexml",
-        "page-xml",
-        "page_xml",
-        "alto",
-        "xml",
-        "hocr",
-        "tei",
-        "abbyy",
-        "ocr",
-        "gt",
-        "labels",
-        "txt",
-    ]
-)
+LAYOUT_FOLDERS = frozenset([
+    "page", "pagexml", "page-xml", "page_xml", "alto", "xml", "hocr", "tei", "abbyy", "ocr", "gt", "labels",
+    "txt",
+])  # fmt: skip
 """Folders that hold the layout files of the pictures above them."""
 
 PICTURE_FOLDERS = ("images", "image", "img", "scans", "ocr-d-img", "facsimile")
@@ -42,7 +29,7 @@ PICTURE_FOLDERS = ("images", "image", "img", "scans", "ocr-d-img", "facsimile")
 
 _PICTURE_ENDINGS = frozenset(suffix[1:] for suffix in PICTURE_SUFFIXES)
 _INNER = _PICTURE_ENDINGS | {
-    *("page", "pagexml", "alto", "hocr", "tei", "abbyy", "gt", "xml", "html", "htm", "ocr", "txt"),
+    *("page", "pagexml", "alto", "hocr", "tei", "abbyy", "gt", "xml", "html", "htm", "ocr", "txt")
 }
 _SUBTITLES = re.compile(r"\.(?:srt|vtt)$", re.IGNORECASE)
 _LANGUAGE = re.compile(r"\.[a-z]{2,3}(?:[-_][a-z]{2,4})?$", re.IGNORECASE)
@@ -90,25 +77,25 @@ def picture_keys(name: str) -> list[str]:
     """Return the names under which a picture is found, as they are compared: its own, its stem, and that of its scan
     (`a.bin.png`).
     """
-    return [plain(one) for one in _spelled_keys(name)]
+    return [plain(key) for key in _spelled_keys(name)]
 
 
 def _spelled_keys(name: str) -> list[str]:
     keys = [name, _without_ending(name)]
     if plain(keys[1].rpartition(".")[2]) in _MADE:
         keys.append(_without_ending(keys[1]))
-    return list(dict.fromkeys(one for one in keys if one))
+    return list(dict.fromkeys(key for key in keys if key))
 
 
-def spelled_alike(name: str, found: Sequence[T], name_of: Callable[[T], str]) -> list[T]:
+def spelled_alike(name: str, pictures: Sequence[T], name_of: Callable[[T], str]) -> list[T]:
     """Of pictures that *name* may mean, return those spelled exactly so, else those that differ in Unicode form alone, else
     all: `12a` and `12A`, `Straße` and `Strasse` are told apart where both are there.
     """
     for form in (str, _compose):
-        same = [one for one in found if form(name) in map(form, _spelled_keys(name_of(one)))]
+        same = [picture for picture in pictures if form(name) in map(form, _spelled_keys(name_of(picture)))]
         if same:
             return same
-    return list(found)
+    return list(pictures)
 
 
 def _compose(name: str) -> str:
@@ -127,16 +114,16 @@ def is_companion(name: str) -> bool:
 
 def picture_folders(folder: Folder) -> list[Folder]:
     """Return where the pictures of a layout file in *folder* are, likeliest first."""
-    found = [folder, *((*folder, picture_folder) for picture_folder in PICTURE_FOLDERS)]
+    folders = [folder, *((*folder, picture_folder) for picture_folder in PICTURE_FOLDERS)]
     if folder:
         above = folder[:-1]
         if plain(folder[-1]) in LAYOUT_FOLDERS:
-            found.append(above)
-        found += [(*above, folder) for folder in PICTURE_FOLDERS]
+            folders.append(above)
+        folders += [(*above, folder) for folder in PICTURE_FOLDERS]
         if len(folder) > 1 and plain(above[-1]) in LAYOUT_FOLDERS:
             # labels/train/1.txt belongs to images/train/1.jpg.
-            found += [(*above[:-1], picture_folder, folder[-1]) for picture_folder in PICTURE_FOLDERS]
-    return list(dict.fromkeys(found))
+            folders += [(*above[:-1], picture_folder, folder[-1]) for picture_folder in PICTURE_FOLDERS]
+    return list(dict.fromkeys(folders))
 
 
 def sent_place(filename: str) -> tuple[Folder, str]:

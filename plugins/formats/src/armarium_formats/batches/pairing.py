@@ -132,19 +132,21 @@ class Pictures:
         pictures: list[PictureFile] = []
         for path in page.images:
             place, name = locate_path(folder, path)
-            there = [picture for picture in self._near.get((place, name), ()) if plain(picture.name) == name]
-            if not there:
-                there = [picture for picture in self._far.get(name, ()) if plain(picture.name) == name]
-            there = spelled_alike(path.rpartition("/")[2], there, _name)
-            if len(there) == 1:
-                pictures += there
+            matches = [
+                picture for picture in self._near.get((place, name), ()) if plain(picture.name) == name
+            ]
+            if not matches:
+                matches = [picture for picture in self._far.get(name, ()) if plain(picture.name) == name]
+            matches = spelled_alike(path.rpartition("/")[2], matches, _name)
+            if len(matches) == 1:
+                pictures += matches
         for name in () if pictures else page.elsewhere:
-            there = spelled_alike(
+            matches = spelled_alike(
                 name,
                 [picture for picture in self._far.get(plain(name), ()) if plain(picture.name) == plain(name)],
                 _name,
             )
-            pictures += there if len(there) == 1 else []
+            pictures += matches if len(matches) == 1 else []
         return list(dict.fromkeys(pictures))
 
     def find_named(self, folder: Folder, names: Sequence[str]) -> list[PictureFile]:
@@ -170,17 +172,17 @@ class Pictures:
         whole = [
             picture for picture in self.find_named(layout.folder, layout_stems(layout.name)) if picture.pages
         ]
-        found: list[Pair | UnpairedPage] = []
-        taken: dict[str, int] = {}
+        results: list[Pair | UnpairedPage] = []
+        page_by_picture: dict[str, int] = {}
         for number, page in enumerate(layout.pages):
             result = self._of_several(layout, number, page, whole)
             if isinstance(result, Pair) and result.part is None:
-                first = taken.setdefault(result.picture.key, number)
+                first = page_by_picture.setdefault(result.picture.key, number)
                 if first != number:
                     why = f"Page {first + 1} of the file belongs to {result.picture.name}, which it also names for this one."
                     result = UnpairedPage(number, why, page.size)
-            found.append(result)
-        return found
+            results.append(result)
+        return results
 
     def hint(self, folder: Folder, name: str) -> PictureFile | None:
         """Return the one picture that a layout file's own name suggests, before it is read."""
@@ -188,11 +190,11 @@ class Pictures:
         return pictures[0] if len(pictures) == 1 and not pictures[0].pages else None
 
     def _single(
-        self, layout: LayoutFile, page: LayoutPage, told: Sequence[PictureFile]
+        self, layout: LayoutFile, page: LayoutPage, mets_pictures: Sequence[PictureFile]
     ) -> Pair | UnpairedPage:
         # METS names exactly these files, so it takes precedence over names, unless the proportions contradict
         # it.
-        for picture in told:
+        for picture in mets_pictures:
             if page.size is None or picture.size is None or are_alike(page.size, picture.size):
                 return self._check_pair(0, page, picture, "mets")
         declared = self._find_declared(layout.folder, page)
@@ -202,8 +204,8 @@ class Pictures:
         narrowed = _fitting(declared or own, page)
         if len(narrowed) == 1:
             return self._check_pair(0, page, narrowed[0], "declared" if declared else "name")
-        if told:
-            return self._check_pair(0, page, told[0], "mets")
+        if mets_pictures:
+            return self._check_pair(0, page, mets_pictures[0], "mets")
         several = declared or own
         if several:
             names = " and ".join(f"{'/'.join((*picture.folder, picture.name))}" for picture in several[:4])
@@ -280,21 +282,21 @@ def pair_by_size(
     for picture in pictures:
         if picture.size is not None and not picture.pages:
             free.setdefault(picture.size, []).append(picture)
-    wanting = Counter(one.size for _, one in alone if one.size is not None)
-    found: dict[str, PictureFile | str] = {}
+    wanting = Counter(page.size for _, page in alone if page.size is not None)
+    paired: dict[str, PictureFile | str] = {}
     for key, unpaired_page in alone:
         if unpaired_page.size is None or unpaired_page.size not in free:
-            found[key] = unpaired_page.why
+            paired[key] = unpaired_page.why
             continue
-        there, wanted = free[unpaired_page.size], wanting[unpaired_page.size]
-        if len(there) == 1 and wanted == 1:
-            found[key] = there[0]
+        candidates, claims = free[unpaired_page.size], wanting[unpaired_page.size]
+        if len(candidates) == 1 and claims == 1:
+            paired[key] = candidates[0]
         else:
-            found[key] = (
+            paired[key] = (
                 f"{unpaired_page.why} Its size, {unpaired_page.size[0]} x {unpaired_page.size[1]}, does not decide it either: "
-                f"{len(there)} pictures and {wanted} layout files have it."
+                f"{len(candidates)} pictures and {claims} layout files have it."
             )
-    return found
+    return paired
 
 
 def _fitting(several: list[PictureFile], page: LayoutPage) -> list[PictureFile]:

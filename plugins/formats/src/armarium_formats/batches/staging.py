@@ -146,31 +146,31 @@ def stage(
     pictures: list[ReceivedFile] = []
     layouts: list[ReceivedFile] = []
     companions: dict[Folder, list[ReceivedFile]] = {}
-    for given in files:
+    for file in files:
         try:
-            head = _head(given, library)
+            head = _head(file, library)
         except (Invalid, PathNotAllowed) as refusal:
-            staged.refuse(given.place, refusal.detail)
+            staged.refuse(file.place, refusal.detail)
             continue
         # A file named like a picture that is none is refused when it is opened.
-        if looks_like_picture(head) or called_picture(given.name):
-            pictures.append(given)
-        elif is_companion(given.name):
-            companions.setdefault(given.folder, []).append(given)
+        if looks_like_picture(head) or called_picture(file.name):
+            pictures.append(file)
+        elif is_companion(file.name):
+            companions.setdefault(file.folder, []).append(file)
         else:
-            layouts.append(given)
+            layouts.append(file)
     _take_pictures(engine, library, pictures, staged, link=link)
     _pair(engine, library, layouts, companions, staged)
 
 
-def _head(given: ReceivedFile, library: Library) -> bytes:
+def _head(received_file: ReceivedFile, library: Library) -> bytes:
     try:
-        status = given.path.lstat()
+        status = received_file.path.lstat()
         if not stat.S_ISREG(status.st_mode):
             raise not_a_file()
         if status.st_size == 0:
             raise Invalid("It is empty (0 bytes). Copy it again from the original.")
-        with given.open(library.is_closed) as file:
+        with received_file.open(library.is_closed) as file:
             return file.read(1024)
     except OSError as error:
         raise FileUnreadable(error) from None
@@ -179,18 +179,18 @@ def _head(given: ReceivedFile, library: Library) -> bytes:
 def _take_pictures(
     engine: Engine, library: Library, pictures: list[ReceivedFile], staged: BatchPlan, *, link: bool
 ) -> None:
-    def take(given: ReceivedFile) -> StagedPicture | str:
+    def take(file: ReceivedFile) -> StagedPicture | str:
         try:
             nodes, source = taken_in(
                 library,
-                given.path,
-                given.name,
-                shown_path=given.kept_at,
+                file.path,
+                file.name,
+                shown_path=file.kept_at,
                 max_pixels=engine.settings.max_image_pixels,
-                link=link and given.kept_at is not None,
-                within=given.scratch,
+                link=link and file.kept_at is not None,
+                within=file.scratch,
             )
-            return StagedPicture(given, nodes, source.checksum, [*source.notes, *given.notes])
+            return StagedPicture(file, nodes, source.checksum, [*source.notes, *file.notes])
         except (Invalid, PathNotAllowed) as refusal:
             return refusal.detail
         except ValueError as error:
@@ -199,11 +199,11 @@ def _take_pictures(
             return f"It cannot be read: {error.strerror or error}."
 
     with ThreadPoolExecutor(min(HANDS, os.cpu_count() or 1), "ingest") as hands:
-        for given, found in zip(pictures, hands.map(take, pictures), strict=True):
-            if isinstance(found, str):
-                staged.refuse(given.place, found)
+        for picture, outcome in zip(pictures, hands.map(take, pictures), strict=True):
+            if isinstance(outcome, str):
+                staged.refuse(picture.place, outcome)
             else:
-                staged.pictures.append(found)
+                staged.pictures.append(outcome)
 
 
 def read_layout(
@@ -271,68 +271,70 @@ def _pair(
 ) -> None:
     index = Pictures([_picture(picture) for picture in staged.pictures])
     read: list[_Read] = []
-    for given in files:
+    for received_file in files:
         try:
-            with given.open(library.is_closed) as file:
-                found = read_layout(
+            with received_file.open(library.is_closed) as file:
+                parsed = read_layout(
                     engine,
                     file,
-                    given.folder,
-                    given.name,
+                    received_file.folder,
+                    received_file.name,
                     index,
-                    companions_of(companions, given.folder, lambda one: one.open(library.is_closed)),
+                    companions_of(
+                        companions, received_file.folder, lambda companion: companion.open(library.is_closed)
+                    ),
                     likely=read[-1].driver.name if read else None,
                 )
         except OSError as error:
-            staged.refuse(given.place, f"It cannot be read: {error.strerror or error}.")
+            staged.refuse(received_file.place, f"It cannot be read: {error.strerror or error}.")
             continue
         except ServiceError as refusal:
             if refusal.status >= 500:
                 raise
-            staged.refuse(given.place, refusal.detail)
+            staged.refuse(received_file.place, refusal.detail)
             continue
-        if isinstance(found, Mets):
-            index.take_mets(given.folder, found.pages)
-            staged.mets.append(StagedMets(given, found))
+        if isinstance(parsed, Mets):
+            index.take_mets(received_file.folder, parsed.pages)
+            staged.mets.append(StagedMets(received_file, parsed))
             continue
-        opened, _ = found
-        layout = as_layout(given.folder, given.name, opened)
-        read.append(_Read(given, opened.driver, opened.digest, layout, _keep(staged, opened.pages)))
+        opened, _ = parsed
+        layout = as_layout(received_file.folder, received_file.name, opened)
+        read.append(_Read(received_file, opened.driver, opened.digest, layout, _keep(staged, opened.pages)))
     use_mets(staged, index, [(file.folder, file.name) for file in files], library.is_closed)
     alone: list[tuple[str, UnpairedPage]] = []
     waiting: dict[str, _Read] = {}
-    for one in read:
-        for result in index.pair(one.layout):
+    for read_file in read:
+        for result in index.pair(read_file.layout):
             if isinstance(result, Pair):
-                _add(library, staged, one, result)
+                _add(library, staged, read_file, result)
             else:
                 key = f"{len(waiting)}"
-                waiting[key] = one
+                waiting[key] = read_file
                 alone.append((key, result))
-    taken = {staged_pass.node_id for staged_pass in staged.passes}
-    sized = pair_by_size(alone, (picture for picture in index.items if picture.key not in taken))
+    paired_ids = {staged_pass.node_id for staged_pass in staged.passes}
+    sized = pair_by_size(alone, (picture for picture in index.items if picture.key not in paired_ids))
     for key, result in alone:
-        one, picture = waiting[key], sized[key]
+        read_file, picture = waiting[key], sized[key]
         if isinstance(picture, PictureFile):
-            _add(library, staged, one, Pair(result.page, picture, None, "size", (paired_by_size(picture),)))
+            pair = Pair(result.page, picture, None, "size", (paired_by_size(picture),))
+            _add(library, staged, read_file, pair)
         else:
-            staged.unpaired.append(
-                {"file": printable_name(page_place(one.layout, result.page, one.given.place)), "why": picture}
-            )
-    if not any(is_label(one) for one in read):
+            place = page_place(read_file.layout, result.page, read_file.given.place)
+            staged.unpaired.append({"file": printable_name(place), "why": picture})
+    if not any(is_label(read_file) for read_file in read):
         staged.unpaired += [
-            {"file": printable_name(received_file.place), "why": NO_LABELS}
+            {"file": printable_name(companion.place), "why": NO_LABELS}
             for beside in companions.values()
-            for received_file in beside
+            for companion in beside
         ]
 
 
 NO_LABELS = "It names classes of layout-detection labels, and no label file was included."
 
 
-def is_label(one: _Read) -> bool:
+def is_label(read_file: _Read) -> bool:
     """Return whether a file is of the kind that has class names beside it."""
-    return one.given.path.suffix.casefold() in (".txt", ".json")
+    return read_file.given.path.suffix.casefold() in (".txt", ".json")
 
 
 def paired_by_size(picture: PictureFile) -> str:
@@ -349,16 +351,16 @@ def page_place(layout: LayoutFile, page: int, place: str) -> str:
     return place if len(layout.pages) == 1 else f"{place}, page {page + 1}"
 
 
-def _picture(one: StagedPicture) -> PictureFile:
-    node = one.nodes[0]
+def _picture(staged: StagedPicture) -> PictureFile:
+    node = staged.nodes[0]
     picture = node["picture"]
     size = (picture["pixel_width"], picture["pixel_height"])
     return PictureFile(
         node["id"],
-        one.given.folder,
-        one.given.name,
+        staged.given.folder,
+        staged.given.name,
         size if size[0] and size[1] else None,
-        len(one.nodes) - 1,
+        len(staged.nodes) - 1,
     )
 
 
@@ -374,15 +376,17 @@ def _keep(staged: BatchPlan, pages: list[PageModel]) -> list[int]:
     return places
 
 
-def _add(library: Library, staged: BatchPlan, one: _Read, pair: Pair) -> None:
+def _add(library: Library, staged: BatchPlan, read_file: _Read, pair: Pair) -> None:
     try:
-        with one.given.open(library.is_closed) as file:
-            kept = library.objects.put_file(Path(f"/dev/fd/{file.fileno()}"))
+        with read_file.given.open(library.is_closed) as file:
+            digest = library.objects.put_file(Path(f"/dev/fd/{file.fileno()}"))
     except (OSError, Invalid, PathNotAllowed):
-        kept = None
-    if kept != one.digest:
+        digest = None
+    if digest != read_file.digest:
         staged.refuse(
-            one.given.place, "It changed while it was being read. Import it again when it is complete."
+            read_file.given.place, "It changed while it was being read. Import it again when it is complete."
         )
         return
-    staged.passes.append(StagedPass(one.given, one.driver, one.digest, pair, one.spooled[pair.page]))
+    staged.passes.append(
+        StagedPass(read_file.given, read_file.driver, read_file.digest, pair, read_file.spooled[pair.page])
+    )

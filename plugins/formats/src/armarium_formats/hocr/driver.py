@@ -1,15 +1,40 @@
-"""The hOCR driver: what the entry point `hocr` names."""
+"""The hOCR driver, which the entry point `hocr` names, and our profile of hOCR 1.2 in XHTML (`profile.rng`), with what RELAX NG
+cannot say; every export is validated against it.
+"""
 
 from __future__ import annotations
 
 import re
+from functools import cache
+from pathlib import Path
 from typing import ClassVar
 
 from armarium_formats.decoding import decode
-from armarium_formats.driver import Format, ReadContext, WriteContext, WrittenPage
+from armarium_formats.driver import Format
 from armarium_formats.hocr import reader, writer
-from armarium_formats.hocr.profile import schema
-from armarium_formats.page_model import PageModel
+from armarium_formats.markup.schema import Grammar, PointsRule
+
+NAMESPACE = "http://www.w3.org/1999/xhtml"
+VERSION = "1.2"
+_PROPERTY = r"""[a-z_]+(?: (?:"[^"]*"|[^;"]+))?"""
+_TITLE = re.compile(rf"""{_PROPERTY}(?:; {_PROPERTY})*""")
+_BOXED = re.compile(r"""(?:.*; )?bbox [0-9]+ [0-9]+ [0-9]+ [0-9]+(?:; .*)?""", re.DOTALL)
+
+
+@cache
+def schema() -> Grammar:
+    """Return the profile, read on first use."""
+    return Grammar(
+        NAMESPACE,
+        Path(__file__).with_name("profile.rng"),
+        points=[
+            PointsRule("//t:body//@title", _TITLE, "properties separated by semicolons"),
+            PointsRule("//t:span[@class='ocrx_word']/@title", _BOXED, "a word's properties with its bbox"),
+        ],
+        ids="//@id",
+        pointers=[],
+    )
+
 
 _PAGE = re.compile(
     r"""<[^<>]{0,2000}?\bclass\s*=\s*(?:"[^"<>]{0,200}?|'[^'<>]{0,200}?|)\bocr_page\b""", re.IGNORECASE
@@ -36,6 +61,8 @@ class Hocr(Format):
     validated = True
     versions: ClassVar[tuple[str, ...]] = ("1.0", "1.1", "1.2")
     aliases: ClassVar[tuple[str, ...]] = ("html", "xhtml")
+    read = staticmethod(reader.read)
+    write = staticmethod(writer.write)
 
     def sniff(self, data: bytes) -> float:
         """Return 1 for an element of class ocr_page, 0.9 for another hOCR class, 0.7 for its meta elements
@@ -46,12 +73,6 @@ class Hocr(Format):
             if pattern.search(text):
                 return sure
         return 0.0
-
-    def read(self, data: bytes, context: ReadContext) -> list[PageModel]:
-        return reader.read(data, context)
-
-    def write(self, page: PageModel, context: WriteContext) -> WrittenPage:
-        return writer.write(page, context)
 
     def validate(self, content: str) -> list[str]:
         return schema().problems_in(content)

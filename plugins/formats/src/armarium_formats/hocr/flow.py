@@ -9,11 +9,15 @@ import re
 from collections import deque
 from typing import TYPE_CHECKING, Final, Protocol
 
-from armarium_formats.hocr.titles import ESTIMATED, class_of, numbers, properties
+from armarium.api import Sign
+from armarium_formats.glyphs import places_of_glyphs
+from armarium_formats.hocr.titles import ESTIMATED, box_of, class_of, numbers, properties
 from armarium_formats.markup.blanks import styles_on
 from armarium_formats.markup.fragments import local_name
 from armarium_formats.markup.noting import Notes
-from armarium_formats.page_model import PageSegment, PageText
+from armarium_formats.page_model import PageSegment, PageText, kept_by
+from armarium_formats.shapes import Box, corners
+from armarium_source_model.api import LetterPlaces, is_unspaced
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -22,20 +26,11 @@ WORDS: Final = frozenset({"ocrx_word", "ocr_word"})
 CHARACTERS: Final = frozenset({"ocrx_cinfo", "ocr_cinfo"})
 GLYPHS: Final = frozenset({"ocr_glyph", "ocr_glyphs", "ocr_dropcap", "ocr_math", "ocr_chem"})
 _STYLES: Final = {
-    "strong": "bold",
-    "b": "bold",
-    "em": "italic",
-    "i": "italic",
-    "u": "underline",
-    "s": "strikethrough",
-    "sup": "superscript",
-    "sub": "subscript",
-    "small": "small",
-    "big": "large",
-}
+    "strong": "bold", "b": "bold", "em": "italic", "i": "italic", "u": "underline", "s": "strikethrough",
+    "sup": "superscript", "sub": "subscript", "small": "small", "big": "large",
+}  # fmt: skip
 _HIDDEN: Final = frozenset({"script", "style"})
 _SPACE = re.compile("[ \t\r\n\f]+")
-_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 MAX_ALTERNATIVES: Final = 20
 
 
@@ -72,7 +67,8 @@ class _Run:
         segment = self.segment
         if text or self.choices:
             marks = styles_on("".join(self.pieces), text, self.styles) if self.styles else ()
-            segment.texts.append(PageText(text, self.confidence, marks=marks))
+            places = self._places(text) if self.characters or segment.extras else None
+            segment.texts.append(PageText(text, self.confidence, marks=marks, places=places))
             for at, other, confidence in self.choices[:MAX_ALTERNATIVES]:
                 variant = [*self.pieces[:at], other, *self.pieces[at + 1 :]]
                 segment.texts.append(PageText(flat("".join(variant)), confidence))
@@ -81,6 +77,33 @@ class _Run:
             reader.keep(segment, "characters", self.characters)
             reader.notes.kept["characters with boxes or confidences (ocrx_cinfo)"] += len(self.characters)
         reader.state_confidence(segment)
+
+    def _places(self, text: str) -> LetterPlaces | None:
+        """Return where the characters stand, as stated of each, or of all of them in the title of their segment."""
+        of_segment = kept_by("hocr", self.segment).get("title") or {}
+        signs: list[Sign] = []
+        if self.characters:
+            for character in self.characters:
+                letters, _, title = character.partition("\t")
+                of_character = properties(title)
+                box = box_of(of_character.get("bbox") or of_character.get("x_bboxes"))
+                sure = numbers(of_character.get("x_conf") or of_character.get("x_wconf") or "")
+                signs.append(_sign(letters, box, sure[0] if sure else None))
+        elif boxes := numbers(of_segment.get("x_bboxes", "")):
+            letters = text if len(boxes) == 4 * len(text) else "".join(text.split())
+            sure = numbers(of_segment.get("x_confs", "")) or []
+            if len(boxes) != 4 * len(letters):
+                return None
+            chances = sure if len(sure) == len(letters) else [None] * len(letters)
+            for at, (letter, chance) in enumerate(zip(letters, chances, strict=True)):
+                left, top, right, bottom = boxes[4 * at : 4 * at + 4]
+                signs.append(_sign(letter, (left, top, right, bottom), chance))
+        return places_of_glyphs(text, [sign for sign in signs if not sign.text.isspace()])
+
+
+def _sign(letters: str, box: Box | None, hundredths: float | None) -> Sign:
+    sure = hundredths / 100 if hundredths is not None and 0 <= hundredths <= 100 else None
+    return Sign(letters, corners(box) if box else [], sure)
 
 
 class Flow:
@@ -99,7 +122,7 @@ class Flow:
     def run(self, element: etree._Element) -> None:
         """Read the line: words become its children, its text is its content."""
         self._read_inside(element, _of_characters(element))
-        if self.words > 1 and not self.spaced and not _UNSPACED.search("".join(self.line.pieces)):
+        if self.words > 1 and not self.spaced and not any(map(is_unspaced, "".join(self.line.pieces))):
             self.reader.notes.note(
                 "The words of a line have no spaces between them; one was put between each"
             )
@@ -217,9 +240,9 @@ def _text(element: etree._Element) -> str:
 
 
 def _probability(element: etree._Element) -> float | None:
-    stated = properties(str(element.get("title") or ""))
-    found = numbers(stated.get("nlp", "")) or []
-    if len(found) == 1 and found[0] >= 0:
-        return round(math.exp(-found[0]), 4)
-    found = numbers(stated.get("x_wconf", stated.get("x_conf", ""))) or []
-    return found[0] / 100 if len(found) == 1 and 0 <= found[0] <= 100 else None
+    title = properties(str(element.get("title") or ""))
+    values = numbers(title.get("nlp", "")) or []
+    if len(values) == 1 and values[0] >= 0:
+        return round(math.exp(-values[0]), 4)
+    values = numbers(title.get("x_wconf", title.get("x_conf", ""))) or []
+    return values[0] / 100 if len(values) == 1 and 0 <= values[0] <= 100 else None

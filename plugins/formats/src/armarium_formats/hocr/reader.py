@@ -12,6 +12,7 @@ from armarium_formats.decoding import declared_encoding, decode
 from armarium_formats.driver import ReadContext
 from armarium_formats.hocr.flow import CHARACTERS, GLYPHS, WORDS, Flow, flat
 from armarium_formats.hocr.titles import (
+    AS_OF,
     BASELINE,
     DIRECTION,
     FURNITURE,
@@ -51,7 +52,7 @@ RUNNING: Final = frozenset({"ocr_header", "ocr_footer", "ocr_pageno"})
 _CONFIDENCES: Final = ("x_wconf", "x_conf", "x_confs")
 _HIDDEN: Final = frozenset({"script", "style", "head", "title", "template"})
 _XML_LANG: Final = "{http://www.w3.org/XML/1998/namespace}lang"
-_DIRECTIONS: Final = {one: one for one in ("ltr", "rtl", "ttb", "btt")}
+_DIRECTIONS: Final = {direction: direction for direction in ("ltr", "rtl", "ttb", "btt")}
 
 
 def read(data: bytes, context: ReadContext) -> list[PageModel]:
@@ -99,12 +100,12 @@ class _Place:
         siblings.
         """
         place: _Place = self
-        found = self
+        outside = self
         while place.above is not None:
             if place.name in names:
-                found = place.above
+                outside = place.above
             place = place.above
-        return found
+        return outside
 
 
 class _Reading:
@@ -117,7 +118,7 @@ class _Reading:
         self.pages: list[PageModel] = []
         self.ids = Ids()
         self.confidences: list[tuple[PageText, float]] = []
-        self.said: dict[int, float] = {}
+        self.confidence_of: dict[int, float] = {}
         self.loose: list[str] = []
         self.place = _Place([], "", None)
 
@@ -126,7 +127,7 @@ class _Reading:
         meta = {
             str(element.get("name")): str(element.get("content"))
             for element in root.iter("{*}meta")
-            if element.get("name") and element.get("content") and element.get("name") != OF_TEXT
+            if element.get("name") and element.get("content") and element.get("name") not in (OF_TEXT, AS_OF)
         }
         require_countable(self.context.filename, lambda: shapes_of(root))
         self._walk(root)
@@ -144,8 +145,8 @@ class _Reading:
     def _open_page(self, element: etree._Element | None) -> None:
         self._close_page()
         page = PageModel(0, 0)
-        stated = self._properties(element) if element is not None else {}
-        box = box_of(stated.pop("bbox", None))
+        title = self._properties(element) if element is not None else {}
+        box = box_of(title.pop("bbox", None))
         size = self.context.page_size
         if box is not None and (box[:2] == (0, 0) or size is None):
             page.width, page.height = max(0, round(box[2])), max(0, round(box[3]))
@@ -154,18 +155,18 @@ class _Reading:
             page.width, page.height = size
         elif element is not None:
             self.notes.note("An ocr_page states no bbox, so its size is that of the image")
-        image = stated.pop("image", None) or stated.pop("x_source", None) or stated.pop("file", "")
+        image = title.pop("image", None) or title.pop("x_source", None) or title.pop("file", "")
         page.image = image.strip().strip("\"'")
-        page.script, said = stated.pop(SCRIPT, None), stated.pop(DIRECTION, "")
-        if stated:
-            page.extras["hocr"] = {"page": stated}
-            for key in stated:
+        page.script, own_direction = title.pop(SCRIPT, None), title.pop(DIRECTION, "")
+        if title:
+            page.extras["hocr"] = {"page": title}
+            for key in title:
                 self.notes.kept[f"property ocr_page/{key}"] += 1
         if element is not None:
             if language := element.get("lang") or element.get(_XML_LANG):
                 page.language, script = language_and_script(str(language))
                 page.script = script or page.script
-            page.direction = _DIRECTIONS.get(said or str(element.get("dir") or ""))
+            page.direction = _DIRECTIONS.get(own_direction or str(element.get("dir") or ""))
         self.pages.append(page)
         self.place = _Place(page.segments, "ocr_page", None)
 
@@ -295,39 +296,39 @@ class _Reading:
         return self._segment(element, "word", name)
 
     def _segment(self, element: etree._Element, kind: SegmentKind, name: str) -> PageSegment:
-        stated = self._properties(element)
+        title = self._properties(element)
         segment = PageSegment(self._identity(element.get("id"), kind), kind, name)
-        stated.pop(UNPLACED, None)
-        if own := stated.pop(KIND, ""):
+        title.pop(UNPLACED, None)
+        if own := title.pop(KIND, ""):
             segment.kind_raw = own.strip('"')
-        segment.script, said = stated.pop(SCRIPT, None), stated.pop(DIRECTION, "")
-        segment.is_furniture = stated.pop(FURNITURE, "") == "1"
-        bbox = stated.pop("bbox", None)
+        segment.script, own_direction = title.pop(SCRIPT, None), title.pop(DIRECTION, "")
+        segment.is_furniture = title.pop(FURNITURE, "") == "1"
+        bbox = title.pop("bbox", None)
         box = box_of(bbox)
         if bbox and box is None:
             self.notes.note(f"The bbox of an {name} is not four numbers")
-            stated["bbox"] = bbox
-        points = polygon_of(stated.get("poly"))
+            title["bbox"] = bbox
+        points = polygon_of(title.get("poly"))
         if points:
-            del stated["poly"]
+            del title["poly"]
             segment.points = points
         elif box is not None:
             segment.points = corners(box)
-        if (place := parse_unsigned(stated.get("order"))) is not None:
+        if (place := parse_unsigned(title.get("order"))) is not None:
             segment.position = place
-            del stated["order"]
-        if (drawn := path_of(stated.get(BASELINE))) is not None:
+            del title["order"]
+        if (drawn := path_of(title.get(BASELINE))) is not None:
             segment.baseline = drawn
-            del stated[BASELINE]
-            stated.pop("baseline", None)
-        if baseline := stated.get("baseline"):
-            turned = numbers(stated.get("textangle", "0")) not in ([0], [360])
+            del title[BASELINE]
+            title.pop("baseline", None)
+        if baseline := title.get("baseline"):
+            turned = numbers(title.get("textangle", "0")) not in ([0], [360])
             drawn = None if turned else baseline_of(baseline, box)
             if drawn is not None and box is not None and not is_near(drawn, box):
                 drawn = None
             if drawn is not None:
                 segment.baseline = drawn
-                del stated["baseline"]
+                del title["baseline"]
             else:
                 self.notes.note(
                     "The baseline of a rotated line is kept as stated"
@@ -339,26 +340,26 @@ class _Reading:
             segment.language, script = language_and_script(str(language))
             segment.script = script or segment.script
             if segment.language is None or "_" in language:
-                stated["lang"] = str(language)
-        if direction := said or element.get("dir"):
+                title["lang"] = str(language)
+        if direction := own_direction or element.get("dir"):
             segment.direction = _DIRECTIONS.get(str(direction))
-        if stated:
-            self._confidence(segment, stated)
-        if stated:
-            self.keep(segment, "title", stated)
-            for key in stated:
+        if title:
+            self._confidence(segment, title)
+        if title:
+            self.keep(segment, "title", title)
+            for key in title:
                 self.notes.kept[f"property {name}/{key}"] += 1
         return segment
 
-    def _confidence(self, segment: PageSegment, stated: dict[str, str]) -> None:
+    def _confidence(self, segment: PageSegment, title: dict[str, str]) -> None:
         """Take the confidence of the text from a title; those of single characters are kept there too."""
         for key in _CONFIDENCES:
-            if key in stated:
-                found = numbers(stated[key])
-                if found:
-                    self.said[id(segment)] = sum(found) / len(found)
-                    if len(found) == 1:
-                        del stated[key]
+            if key in title:
+                values = numbers(title[key])
+                if values:
+                    self.confidence_of[id(segment)] = sum(values) / len(values)
+                    if len(values) == 1:
+                        del title[key]
                 return
 
     def keep(self, segment: PageSegment, key: str, value: Any) -> None:
@@ -369,9 +370,9 @@ class _Reading:
 
     def state_confidence(self, segment: PageSegment) -> None:
         """Record the confidence of the text; its scale is known only at the end."""
-        said = self.said.pop(id(segment), None)
-        if said is not None and segment.texts:
-            self.confidences.append((segment.texts[0], said))
+        confidence = self.confidence_of.pop(id(segment), None)
+        if confidence is not None and segment.texts:
+            self.confidences.append((segment.texts[0], confidence))
 
     def _settle_confidences(self) -> None:
         """Scale confidences: hundredths by the standard; if none exceeds 1, they are fractions."""
@@ -388,10 +389,10 @@ class _Reading:
         if outside:
             self.of_file.append(f"{outside} confidences of the file are outside 0 to 100")
 
-    def _identity(self, stated: str | None, kind: str) -> str:
+    def _identity(self, identity: str | None, kind: str) -> str:
         """Return the id; a missing or duplicate one is made unique, the latter noted."""
-        if stated and self.ids.claim(stated):
-            return stated
-        if stated:
-            self.notes.note(f"The id {stated[:80]} occurs twice")
-        return self.ids.make(stated or kind)
+        if identity and self.ids.claim(identity):
+            return identity
+        if identity:
+            self.notes.note(f"The id {identity[:80]} occurs twice")
+        return self.ids.make(identity or kind)

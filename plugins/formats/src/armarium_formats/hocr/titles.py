@@ -25,8 +25,8 @@ so that its box is its share of the line and it is read as text of it; a part wi
 """
 SCRIPT, DIRECTION, FURNITURE = "x_script", "x_direction", "x_furniture"
 """Properties of our own for what hOCR has no place for: other programs pass over them."""
-OF_TEXT = "armarium-text"
-"""The `meta` of ours that says who stands behind the text; it is never read back."""
+OF_TEXT, AS_OF = "armarium-text", "armarium-as-of"
+"""The `meta` of ours that say who stands behind the text, and of what the file is a copy; they are never read back."""
 LONGEST_TITLE = 1_000_000
 """Characters of a title that are looked at: an outline of a hundred thousand points."""
 _COMMA = re.compile(r"(\bbbox(?:\s+[-+\d.eE]+){4})\s*,\s*(?=[a-zA-Z])")
@@ -36,8 +36,8 @@ _CURVE_STEPS = 8
 
 def class_of(element: etree._Element) -> str | None:
     """Return the first hOCR class of an element; None for a comment."""
-    stated = element.get("class") if isinstance(element.tag, str) else None
-    return _class_in(str(stated)[:LONGEST_CLASS]) if stated else None
+    classes = element.get("class") if isinstance(element.tag, str) else None
+    return _class_in(str(classes)[:LONGEST_CLASS]) if classes else None
 
 
 @lru_cache(maxsize=1000)
@@ -53,34 +53,34 @@ def semicolons(title: str) -> str:
 
 def properties(title: str) -> dict[str, str]:
     """Parse `bbox 1 2 3 4; image "a;b.png"` into a dictionary; the first property of a name counts."""
-    found: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     for part in _PART.findall(title) if '"' in title else title.split(";"):
         name, _, value = part.strip().partition(" ")
         if name:
-            found.setdefault(name, value.strip())
-    return found
+            by_name.setdefault(name, value.strip())
+    return by_name
 
 
 def shapes_of(root: etree._Element) -> Iterator[Stated]:
     """Yield the outlines and baselines that titles state."""
     for element in root.iter():
         title = element.get("title")
-        for stated in _SHAPE.findall(title) if title and ("poly" in title or "baseline" in title) else ():
-            yield stated, line_of(element)
+        for shape in _SHAPE.findall(title) if title and ("poly" in title or "baseline" in title) else ():
+            yield shape, line_of(element)
 
 
 def numbers(value: str) -> list[float] | None:
     """Parse numbers separated by spaces or commas, whole if possible; None if one is invalid or too large."""
-    found = [parse_number(part) for part in value.replace(",", " ").split()]
-    return None if None in found else [one for one in found if one is not None]
+    values = [parse_number(part) for part in value.replace(",", " ").split()]
+    return None if None in values else [number for number in values if number is not None]
 
 
 def box_of(value: str | None) -> Box | None:
     """Return a bbox with its corners in any order; None if invalid."""
-    stated = numbers(value) if value else None
-    if stated is None or len(stated) != 4:
+    values = numbers(value) if value else None
+    if values is None or len(values) != 4:
         return None
-    x0, y0, x1, y1 = stated
+    x0, y0, x1, y1 = values
     if x0 <= x1 and y0 <= y1:
         return x0, y0, x1, y1
     return min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)
@@ -88,16 +88,20 @@ def box_of(value: str | None) -> Box | None:
 
 def polygon_of(value: str | None) -> list[Point] | None:
     """Return the points of a `poly`; None if it is not a list of pairs."""
-    stated = numbers(value) if value else None
-    if not stated or len(stated) % 2 or len(stated) < 6:
+    coordinates = numbers(value) if value else None
+    if not coordinates or len(coordinates) % 2 or len(coordinates) < 6:
         return None
-    return list(zip(stated[::2], stated[1::2], strict=True))
+    return list(zip(coordinates[::2], coordinates[1::2], strict=True))
 
 
 def path_of(value: str | None) -> list[Point] | None:
     """Return the points of a baseline of ours; None if it is not a list of pairs."""
-    stated = numbers(value) if value else None
-    return None if not stated or len(stated) % 2 else list(zip(stated[::2], stated[1::2], strict=True))
+    coordinates = numbers(value) if value else None
+    return (
+        None
+        if not coordinates or len(coordinates) % 2
+        else list(zip(coordinates[::2], coordinates[1::2], strict=True))
+    )
 
 
 def baseline_of(value: str, box: Box | None) -> list[Point] | None:
@@ -107,20 +111,20 @@ def baseline_of(value: str, box: Box | None) -> list[Point] | None:
     mostly slope and offset. Some programs write points; numbers that are pairs inside the box are taken as
     such.
     """
-    stated = numbers(value)
-    if not stated:
+    values = numbers(value)
+    if not values:
         return None
-    if len(stated) >= 4 and len(stated) % 2 == 0 and ("," in value or _lie_in(stated, box)):
-        return list(zip(stated[::2], stated[1::2], strict=True))
-    if box is None or len(stated) > 6:
+    if len(values) >= 4 and len(values) % 2 == 0 and ("," in value or _lie_in(values, box)):
+        return list(zip(values[::2], values[1::2], strict=True))
+    if box is None or len(values) > 6:
         return None
     left, _, right, bottom = box
-    steps = 1 if len(stated) <= 2 else _CURVE_STEPS
+    steps = 1 if len(values) <= 2 else _CURVE_STEPS
     points: list[Point] = []
     for step in range(steps + 1):
         along = (right - left) * step / steps
         height = 0.0
-        for coefficient in stated:
+        for coefficient in values:
             height = height * along + coefficient
         if not math.isfinite(height):
             return None
@@ -134,11 +138,11 @@ def is_near(points: Sequence[Point], box: Box) -> bool:
     return all(box[1] - room <= y <= box[3] + room for _, y in points)
 
 
-def _lie_in(stated: Sequence[float], box: Box | None) -> bool:
+def _lie_in(values: Sequence[float], box: Box | None) -> bool:
     if box is None:
         return True
     left, top, right, bottom = box
     room = max(bottom - top, 8)
-    return all(left - room <= x <= right + room for x in stated[::2]) and all(
-        top - room <= y <= bottom + room for y in stated[1::2]
+    return all(left - room <= x <= right + room for x in values[::2]) and all(
+        top - room <= y <= bottom + room for y in values[1::2]
     )

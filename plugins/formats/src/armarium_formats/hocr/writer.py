@@ -6,10 +6,13 @@ import re
 from collections import Counter
 from functools import cache
 
+from armarium.api import Sign
 from armarium_formats.driver import MarkWords, WriteContext, WrittenPage, as_losses
+from armarium_formats.glyphs import glyphs_of
 from armarium_formats.hocr.flow import WORDS, flat
 from armarium_formats.hocr.reader import FLOATS, LINES, RUNNING
 from armarium_formats.hocr.titles import (
+    AS_OF,
     BASELINE,
     DIRECTION,
     ESTIMATED,
@@ -66,7 +69,7 @@ class _Writing:
 
     def write(self) -> WrittenPage:
         page = self.page
-        kept = page.extras.get("hocr") or {}
+        extras = page.extras.get("hocr") or {}
         for name in page.extras:
             if name != "hocr" and page.extras[name]:
                 self.lose(f"what a {name} file says of the page", "hOCR has no place for it")
@@ -75,32 +78,34 @@ class _Writing:
         title = {"image": _in_quotes(page.image)} if page.image else {}
         if page.width and page.height:
             title["bbox"] = f"0 0 {page.width} {page.height}"
-        title |= {"ppageno": "0"} | (kept.get("page") or {})
+        title |= {"ppageno": "0"} | (extras.get("page") or {})
         self._count_order()
-        inside = "".join(self._segment(one, "\n   ") for one in self._in_order(page.segments))
-        if loose := kept.get("loose_text"):
+        inside = "".join(self._segment(segment, "\n   ") for segment in self._in_order(page.segments))
+        if loose := extras.get("loose_text"):
             self.lose(
                 "text outside of lines", "only lines and regions have text in what is written", bool(loose)
             )
-        stated = self._facts(page, title)
-        attributes = {"class": "ocr_page", "id": self.ids.make("page_1"), "title": _title(title), **stated}
+        facts = self._facts(page, title)
+        attributes = {"class": "ocr_page", "id": self.ids.make("page_1"), "title": _title(title), **facts}
         body = f"<div{attributes_of(attributes)}>{inside}\n  </div>"
         return WrittenPage(
             '<?xml version="1.0" encoding="UTF-8"?>\n<html xmlns="http://www.w3.org/1999/xhtml">\n <head>\n'
-            f"  <title>{text_of(page.image)}</title>\n{self._meta(kept.get('meta') or {})} </head>\n"
+            f"  <title>{text_of(page.image)}</title>\n{self._meta(extras.get('meta') or {})} </head>\n"
             f" <body>\n  {body}\n </body>\n</html>\n",
             as_losses(self.losses),
         )
 
-    def _meta(self, kept: dict[str, str]) -> str:
-        stated = {"ocr-system": self.context.creator, **kept}
+    def _meta(self, meta: dict[str, str]) -> str:
+        contents = {"ocr-system": self.context.creator, **meta}
         # Stated by the file before it: what is in this one is known better.
-        stated["ocr-capabilities"] = " ".join(sorted(self.classes))
-        if made := words_of_sum(self.page.makers()):
-            stated[OF_TEXT] = made
+        contents["ocr-capabilities"] = " ".join(sorted(self.classes))
+        if summary := words_of_sum(self.page.makers()):
+            contents[OF_TEXT] = summary
+        if self.context.citation:
+            contents[AS_OF] = self.context.citation
         return "".join(
             f'  <meta name="{attribute_of(name)}" content="{attribute_of(content)}"/>\n'
-            for name, content in sorted(stated.items())
+            for name, content in sorted(contents.items())
         )
 
     def _count_order(self) -> None:
@@ -122,7 +127,7 @@ class _Writing:
 
     def _region(self, region: PageSegment, indent: str) -> str:
         name = self._class_of(region)
-        inside = "".join(self._segment(one, indent + " ") for one in self._in_order(region.children))
+        inside = "".join(self._segment(child, indent + " ") for child in self._in_order(region.children))
         self.lose("blanks in texts", "HTML takes several for one", region.text != flat(region.text))
         if region.text and not region.children:
             inside = self._text(region.text)
@@ -206,15 +211,34 @@ class _Writing:
         if len(segment.texts) > 1 and segment.text == word.text:
             options = [PageText(word.text), *segment.texts[1:]]
             tags = ["ins", *["del"] * (len(options) - 1)]
-            inside = "".join(self._alternative(one, tag) for one, tag in zip(options, tags, strict=True))
+            inside = "".join(
+                self._alternative(option, tag) for option, tag in zip(options, tags, strict=True)
+            )
             inside = f'<span class="alternatives">{inside}</span>'
+        elif "x_bboxes" not in (kept_by("hocr", segment).get("title") or {}):
+            glyphs = list(glyphs_of(segment.texts[0])) if segment.texts else []
+            if (
+                glyphs
+                and "".join(glyph.text for glyph in glyphs) == segment.text
+                and word.text.startswith(segment.text)
+            ):
+                inside = "".join(map(self._character, glyphs)) + self._text(word.text[len(segment.text) :])
         kind = {} if segment.kind_raw in WORDS else self._kind(segment)
         return f"<span{self._head(segment, 'ocrx_word', {**title, **kind})}>{inside}</span>"
 
-    def _alternative(self, one: PageText, tag: str) -> str:
-        title = _title(self._confidence(one.confidence)) if one.confidence is not None else ""
-        stated = {"class": "alt", **({"title": title} if title else {})}
-        return f"<{tag}{attributes_of(stated)}>{self._text(one.text)}</{tag}>"
+    def _character(self, glyph: Sign) -> str:
+        self.classes.add("ocrx_cinfo")
+        title = {"bbox": " ".join(str(max(0, round(value))) for value in bounds(glyph.corners))}
+        if glyph.probability is not None:
+            title["x_conf"] = f"{100 * glyph.probability:.2f}".rstrip("0").rstrip(".")
+        return (
+            f'<span class="ocrx_cinfo" title="{attribute_of(_title(title))}">{self._text(glyph.text)}</span>'
+        )
+
+    def _alternative(self, text: PageText, tag: str) -> str:
+        title = _title(self._confidence(text.confidence)) if text.confidence is not None else ""
+        attributes = {"class": "alt", **({"title": title} if title else {})}
+        return f"<{tag}{attributes_of(attributes)}>{self._text(text.text)}</{tag}>"
 
     def _confidence(self, confidence: float | None) -> dict[str, str]:
         if confidence is None:
@@ -251,15 +275,19 @@ class _Writing:
             )
         if segment.position is not None:
             title[ORDER] = str(max(0, segment.position))
-        kept = kept_by("hocr", segment)
-        stated = {key: str(value) for key, value in (kept.get("title") or {}).items() if key != "lang"}
+        extras = kept_by("hocr", segment)
+        source = {key: str(value) for key, value in (extras.get("title") or {}).items() if key != "lang"}
         title = {
             **title,
             **more,
-            **{key: value for key, value in stated.items() if key not in title and key not in more},
+            **{key: value for key, value in source.items() if key not in title and key not in more},
         }
-        if characters := kept.get("characters"):
-            self.lose("boxes of characters", "words are written whole", len(characters))
+        placed = segment.kind == "word" and segment.text and segment.texts[0].places is not None
+        if (characters := extras.get("characters")) and (not placed or len(segment.texts) > 1):
+            self.lose("boxes of characters", "they are not those of a word as it is written", len(characters))
+        if "x_bboxes" in source and segment.texts and segment.texts[0].places is None:
+            self.lose("boxes of characters", "they are not those of a word as it is written")
+            del title["x_bboxes"]
         for driver in segment.extras or {}:
             if driver != "hocr" and (segment.extras or {})[driver]:
                 self.lose(f"what a {driver} file says of its parts", "hOCR has no place for it")
@@ -308,11 +336,11 @@ def _is_box(points: list[Point]) -> bool:
 def _baseline(line: PageSegment) -> dict[str, str]:
     """Return a baseline as the standard has it, a slope and an offset from the corner of the box, and its points."""
     points = " ".join(str(max(0, round(value))) for point in line.baseline for value in point)
-    stated = {BASELINE: points}
+    properties = {BASELINE: points}
     if line.points and len(line.baseline) > 1:
         (x, y), (u, v) = line.baseline[0], line.baseline[-1]
         left, _, _, bottom = bounds(line.points)
         if u != x:
             slope = (v - y) / (u - x)
-            stated = {"baseline": f"{slope:.4f} {y + (left - x) * slope - bottom:.1f}"} | stated
-    return stated
+            properties = {"baseline": f"{slope:.4f} {y + (left - x) * slope - bottom:.1f}"} | properties
+    return properties

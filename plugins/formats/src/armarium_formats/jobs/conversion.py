@@ -12,36 +12,36 @@ from armarium_formats.schemas.conversion import StartConversion
 
 def run_conversion(ctx: JobContext) -> dict[str, Any]:
     """Convert page by page in the order of ids. Killed and run again, no page is converted twice."""
-    kept: dict[str, Any] = deepcopy(ctx.checkpoint) or {"after": "", "problems": []}
-    if "total" not in kept:
+    progress: dict[str, Any] = deepcopy(ctx.checkpoint) or {"after": "", "problems": []}
+    if "total" not in progress:
         with ctx.library.db.read() as conn:
-            kept["total"] = int(raw_of(conn).execute(f"SELECT count(*) {OLD}").fetchone()[0])
-        kept["done"] = 0
-    while (page := _next(ctx, kept["after"])) is not None:
+            progress["total"] = int(raw_of(conn).execute(f"SELECT count(*) {OLD}").fetchone()[0])
+        progress["done"] = 0
+    while (page := _next(ctx, progress["after"])) is not None:
         document_id, artifacts = page
-        kept["after"] = document_id
-        kept["done"] += len(artifacts)
+        progress["after"] = document_id
+        progress["done"] += len(artifacts)
         try:
             ctx.act(
                 "segment.convert_page",
                 {"document_id": document_id},
-                checkpoint=kept,
-                done=kept["done"],
-                total=kept["total"],
+                checkpoint=progress,
+                done=progress["done"],
+                total=progress["total"],
             )
         except ServiceError as refusal:
             if refusal.status >= 500:
                 raise
             for artifact_id in artifacts:
-                if len(kept["problems"]) < MAX_PROBLEMS:
-                    kept["problems"].append(
+                if len(progress["problems"]) < MAX_PROBLEMS:
+                    progress["problems"].append(
                         {"artifact_id": artifact_id, "document_id": document_id, "why": refusal.detail}
                     )
             ctx.log("warning", refusal.detail, document_id=document_id)
-            ctx.save(kept, done=kept["done"], total=kept["total"])
+            ctx.save(progress, done=progress["done"], total=progress["total"])
         ctx.check()
-    ctx.save(kept, done=max(kept["done"], 1), total=max(kept["total"], 1))
-    return {"problems": len(kept["problems"])}
+    ctx.save(progress, done=max(progress["done"], 1), total=max(progress["total"], 1))
+    return {"problems": len(progress["problems"])}
 
 
 def _next(ctx: JobContext, after: str) -> tuple[str, list[str]] | None:

@@ -140,8 +140,8 @@ class Layouts:
         elif self.root.is_dir():
             yield from walk_folder(self.root, recursive=self.args.recursive, left=_LEFT)
 
-    def _folder(self, found: FoundEntry) -> Folder:
-        return found.path.parent.parts[1:] if self.root is None else found.position[:-1]
+    def _folder(self, entry: FoundEntry) -> Folder:
+        return entry.path.parent.parts[1:] if self.root is None else entry.position[:-1]
 
     def _open(self, path: Path) -> BinaryIO:
         return open_plain(path, self.ctx.library.is_closed)
@@ -159,7 +159,7 @@ class Layouts:
         place = printable_name("/".join((*folder, name)) if self.root is not None else str(path))
         number = self.kept.number
         try:
-            found = (self.ahead and self.ahead.take(number)) or self._read(folder, name, path)
+            parsed = (self.ahead and self.ahead.take(number)) or self._read(folder, name, path)
         except OSError as error:
             self._refuse(place, f"It cannot be read: {error.strerror or error}.")
         except ServiceError as refusal:
@@ -167,10 +167,10 @@ class Layouts:
                 raise
             self._refuse(place, refusal.detail)
         else:
-            if isinstance(found, Mets):
-                self._use_mets(place, folder, name, path, found)
+            if isinstance(parsed, Mets):
+                self._use_mets(place, folder, name, path, parsed)
             else:
-                self._pages(folder, name, *found)
+                self._pages(folder, name, *parsed)
         self.kept.number, self.kept.page = number + 1, 0
         if self.kept.number % SAVED_EVERY == 0 and not self.batch:
             self.ctx.save(asdict(self.kept))
@@ -189,7 +189,7 @@ class Layouts:
             self._refuse(f"{place}: {printable_name(href.href[:200])}", f"It is not imported: {href.why}.")
         ids = [identity for page in params.pages for identity in page.document_ids]
         with self.ctx.library.db.read() as conn:
-            if says_nothing_new(conn, digest_of(params.data), ids, lambda one: one > self.args.set_id):
+            if says_nothing_new(conn, digest_of(params.data), ids, lambda key: key > self.args.set_id):
                 self.kept.already += 1
                 return
         try:
@@ -300,9 +300,9 @@ class Layouts:
                 set_id=self.args.set_id,
             )
             self.pace.note_step(len(batch), time.monotonic() - self.since)
-            for (place, _, known), made in zip(batch, (outcome.result or {})["items"], strict=True):
+            for (place, _, known), item in zip(batch, (outcome.result or {})["items"], strict=True):
                 # What the families that take a file's contents said of them.
-                self.kept.note(place, [note for note in made["notes"] if note not in known], ())
+                self.kept.note(place, [note for note in item["notes"] if note not in known], ())
             return
         except ServiceError as refusal:
             if refusal.status >= 500:
@@ -338,42 +338,40 @@ class Layouts:
             return
         with self.ctx.library.db.read() as conn:
             live = select(passes.c.document_id).where(passes.c.deleted_at.is_(None)).distinct()
-            taken = set(conn.execute(live).scalars())
+            paired_ids = set(conn.execute(live).scalars())
         waiting = [
-            (str(number), UnpairedPage(one["page"], one["why"], (one["size"][0], one["size"][1])))
-            for number, one in enumerate(self.kept.waiting)
+            (str(number), UnpairedPage(entry["page"], entry["why"], (entry["size"][0], entry["size"][1])))
+            for number, entry in enumerate(self.kept.waiting)
         ]
         # What an earlier run of this job settled stays settled: its picture counts as unpaired.
-        settled = {one.get("document_id") for one in self.kept.waiting}
-        free = [
-            picture for picture in self.pictures.items if picture.key not in taken or picture.key in settled
-        ]
+        paired_ids -= {entry.get("document_id") for entry in self.kept.waiting}
+        free = [picture for picture in self.pictures.items if picture.key not in paired_ids]
         paired = pair_by_size(waiting, free)
         for number, (key, alone) in enumerate(waiting):
             if number < self.kept.settled:
                 continue
-            one, picture = self.kept.waiting[number], paired[key]
+            entry, picture = self.kept.waiting[number], paired[key]
             if isinstance(picture, PictureFile):
-                one["document_id"] = picture.key
-                self._set_size(one, alone, picture)
+                entry["document_id"] = picture.key
+                self._set_size(entry, alone, picture)
             else:
-                self._note_unpaired(one["place"], picture)
+                self._note_unpaired(entry["place"], picture)
             self.kept.settled = number + 1
             self._commit_when_full()
             self.ctx.check()
 
-    def _set_size(self, one: dict[str, Any], alone: UnpairedPage, picture: PictureFile) -> None:
-        folder, name, path = self.files[one["file"]]
+    def _set_size(self, entry: dict[str, Any], alone: UnpairedPage, picture: PictureFile) -> None:
+        folder, name, path = self.files[entry["file"]]
         try:
-            found = self._read(folder, name, path)
+            parsed = self._read(folder, name, path)
             with self._open(path) as file:
                 data = file.read(MAX_FILE_BYTES + 1)
         except OSError as error:
-            self._refuse(one["place"], f"It cannot be read: {error.strerror or error}.")
+            self._refuse(entry["place"], f"It cannot be read: {error.strerror or error}.")
             return
-        assert not isinstance(found, Mets)
+        assert not isinstance(parsed, Mets)
         note = (paired_by_size(picture),)
-        self._import(one["place"], name, found[0], data, Pair(alone.page, picture, None, "size", note))
+        self._import(entry["place"], name, parsed[0], data, Pair(alone.page, picture, None, "size", note))
 
     def _refuse(self, place: str, why: str) -> None:
         self.kept.refuse(place, why)

@@ -91,8 +91,8 @@ class ReadingAhead:
         kind = entry.load()
         driver = kind()
         with collector_waits():
-            found = [_read(driver, call.params["beyond"], *file) for file in call.params["files"]]
-        call.answer_binary = pickle.dumps(found, pickle.HIGHEST_PROTOCOL)
+            read_files = [_read(driver, call.params["beyond"], *file) for file in call.params["files"]]
+        call.answer_binary = pickle.dumps(read_files, pickle.HIGHEST_PROTOCOL)
         return {"driver": _whole_name(kind)}
 
 
@@ -160,16 +160,16 @@ class ReadAhead:
             return None
         self._gather(number)
         self._ask(number)
-        found = self.read.pop(number, None)
-        if found is None:
+        read_file = self.read.pop(number, None)
+        if read_file is None:
             return None
-        if found.kept is not None:
+        if read_file.kept is not None:
             # Errors of the disk are reported by the step, which tries again.
-            found.kept.exception()
+            read_file.kept.exception()
         name = self.asked(number).name
         return OpenedFile(
-            self.driver, name, found.read.digest, [found.read.page], found.read.placed
-        ), found.read.data
+            self.driver, name, read_file.read.digest, [read_file.read.page], read_file.read.placed
+        ), read_file.read.data
 
     def is_of(self, driver: FormatDriver) -> None:
         """Note the driver of the last file: the next ones are read ahead with it."""
@@ -187,17 +187,19 @@ class ReadAhead:
     def _gather(self, number: int) -> None:
         """Collect results up to file *number*, waiting briefly if it was requested."""
         while self.calls and self.calls[0][0].start <= number:
-            asked, call = self.calls[0]
-            if number in asked and call is not self.late and not wait([call], PATIENCE).done:
+            numbers, call = self.calls[0]
+            if number in numbers and call is not self.late and not wait([call], PATIENCE).done:
                 self.late = call
             if call.done():
                 if self._gave_way(call):
                     return
-                self.read |= {one: found for one, found in zip(asked, call.result(), strict=True) if found}
-            elif number in asked:
+                self.read |= {
+                    at: read_file for at, read_file in zip(numbers, call.result(), strict=True) if read_file
+                }
+            elif number in numbers:
                 return
             del self.calls[0]
-        self.read = {one: found for one, found in self.read.items() if one >= number}
+        self.read = {at: read_file for at, read_file in self.read.items() if at >= number}
 
     def _gave_way(self, call: Future[Any]) -> bool:
         """Return whether a worker failed; then none is called any more, and the import continues without
@@ -214,37 +216,37 @@ class ReadAhead:
         while self.hands is not None and len(self.calls) < CALLS * self.workers:
             # What the import will have come to by itself is not asked for.
             start = max(self.next, number + 1)
-            asked: list[FileToRead] = []
+            to_read: list[FileToRead] = []
             length = 0
-            while len(asked) < AT_ONCE and length < BYTES_AT_ONCE and start + len(asked) < self.files:
-                asked.append(self.asked(start + len(asked)))
-                length += _length(asked[-1].path)
-            if not asked:
+            while len(to_read) < AT_ONCE and length < BYTES_AT_ONCE and start + len(to_read) < self.files:
+                to_read.append(self.asked(start + len(to_read)))
+                length += _length(to_read[-1].path)
+            if not to_read:
                 return
-            self.next = start + len(asked)
-            call = self.hands.submit(self._call, self.driver, asked)
+            self.next = start + len(to_read)
+            call = self.hands.submit(self._call, self.driver, to_read)
             self.calls.append((range(start, self.next), call))
 
-    def _call(self, driver: FormatDriver, asked: Sequence[FileToRead]) -> list[_ReadFile | None]:
-        files = [(printable_name(str(one.path)), one.name, one.picture) for one in asked]
+    def _call(self, driver: FormatDriver, to_read: Sequence[FileToRead]) -> list[_ReadFile | None]:
+        files = [(printable_name(str(file.path)), file.name, file.picture) for file in to_read]
         params = {"driver": driver.name, "files": files, "beyond": self.beyond}
         answer = self.ctx.call_worker(None, WORKER, "read", params)
         if answer["driver"] != _whole_name(type(driver)):
             # Another driver of that name is installed than the engine has.
-            return [None] * len(asked)
-        found: list[_Read | None] = pickle.loads(answer["binary"])
-        return [self._keep(one, read) for one, read in zip(asked, found, strict=True)]
+            return [None] * len(to_read)
+        results: list[_Read | None] = pickle.loads(answer["binary"])
+        return [self._keep(file, read) for file, read in zip(to_read, results, strict=True)]
 
-    def _keep(self, asked: FileToRead, read: _Read | None) -> _ReadFile | None:
+    def _keep(self, file: FileToRead, read: _Read | None) -> _ReadFile | None:
         """Start storing the bytes of a file that will probably be paired."""
         if read is None:
             return None
-        kept: Future[str] | None = None
-        if asked.picture is not None:
+        storing: Future[str] | None = None
+        if file.picture is not None:
             # RuntimeError: the import has ended meanwhile.
             with suppress(RuntimeError):
-                kept = self.keepers.submit(self.ctx.library.objects.put_bytes, read.data)
-        return _ReadFile(read, kept)
+                storing = self.keepers.submit(self.ctx.library.objects.put_bytes, read.data)
+        return _ReadFile(read, storing)
 
 
 def _length(path: Path) -> int:

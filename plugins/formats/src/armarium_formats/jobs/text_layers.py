@@ -17,53 +17,53 @@ SECONDS = 3.0
 """What one step takes at most, which bounds what a kill makes the job do again."""
 
 
-def read_text_layers(ctx: JobContext, kept: Progress) -> None:
-    """Read the PDFs of the import, each opened once, from where *kept* says; it notes how many pages have a text."""
+def read_text_layers(ctx: JobContext, progress: Progress) -> None:
+    """Read the PDFs of the import, each opened once, from where *progress* says; count in it the pages that have a text."""
     args: LayoutJobArgs = ctx.args
     for number, document_id in enumerate(args.document_ids):
-        if number < kept.pdf:
+        if number < progress.pdf:
             continue
         try:
             file = pdf_pages(ctx.library, document_id)
-            if PRESENT not in file.metadata or kept.pdf_page or args.again:
-                _read_pdf(ctx, kept, document_id, file)
+            if PRESENT not in file.metadata or progress.pdf_page or args.again:
+                _read_pdf(ctx, progress, document_id, file)
         except ServiceError as refusal:
             if refusal.status >= 500:
                 raise
-            kept.refuse(document_id, refusal.detail)
+            progress.refuse(document_id, refusal.detail)
             ctx.log("warning", f"{document_id}: {refusal.detail}")
-        kept.pdf, kept.pdf_page, kept.pdf_texts = number + 1, 0, 0
-    ctx.save(asdict(kept))
+        progress.pdf, progress.pdf_page, progress.pdf_texts = number + 1, 0, 0
+    ctx.save(asdict(progress))
 
 
-def _read_pdf(ctx: JobContext, kept: Progress, document_id: str, file: PdfPages) -> None:
+def _read_pdf(ctx: JobContext, progress: Progress, document_id: str, file: PdfPages) -> None:
     ready: list[ReadPage] = []
     since = time.monotonic()
     with OpenedPdf(Path(ctx.library.objects.path(file.checksum))) as pdf:
         for place, page in enumerate(file.pages):
-            if place < kept.pdf_page:
+            if place < progress.pdf_page:
                 continue
             pages = read_pages(ctx.library, pdf, file, [page])
             ready += pages
-            kept.texts += len(pages)
-            kept.pdf_texts += len(pages)
-            kept.pdf_page = place + 1
-            last = kept.pdf_page == len(file.pages)
+            progress.texts += len(pages)
+            progress.pdf_texts += len(pages)
+            progress.pdf_page = place + 1
+            last = progress.pdf_page == len(file.pages)
             late = time.monotonic() - since > SECONDS or ctx.stop is not None
             if last or len(ready) >= PAGES or (ready and late):
                 params = ReadTextLayer(document_id=document_id)
                 params.hand_over((file, ready))
-                ctx.act("format.read_text_layer", params, checkpoint=asdict(kept), set_id=ctx.args.set_id)
+                ctx.act("format.read_text_layer", params, checkpoint=asdict(progress), set_id=ctx.args.set_id)
                 ready, since = [], time.monotonic()
             if not ready:
                 ctx.check()
-    without = len(file.pages) - kept.pdf_texts
+    without = len(file.pages) - progress.pdf_texts
     if without:
         which = (
             f"{without} of its pages {'has' if without == 1 else 'have'} no text layer"
-            if kept.pdf_texts
+            if progress.pdf_texts
             else "It has no text layer"
         )
         note = f"{which}; what is on them is found once they were read."
-        kept.note(file.name, [note], ())
+        progress.note(file.name, [note], ())
         ctx.log("info", f"{file.name}: {note}")

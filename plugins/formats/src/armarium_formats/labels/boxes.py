@@ -166,8 +166,8 @@ class _Page:
                     texts=[PageText("".join(box.text for box in word))],
                 )
                 if len(word) > 1:
-                    kept = [f"{box.text} {box.left} {box.top} {box.right} {box.bottom}" for box in word]
-                    segment.extras = {"tesseract-box": {"characters": kept}}
+                    rows = [f"{box.text} {box.left} {box.top} {box.right} {box.bottom}" for box in word]
+                    segment.extras = {"tesseract-box": {"characters": rows}}
                 line.children.append(segment)
             page.segments.append(line)
         if characters:
@@ -190,7 +190,7 @@ def _found_lines(boxes: list[_Box]) -> list[list[list[_Box]]]:
             lines[-1].append(box)
         else:
             lines.append([box])
-    found: list[list[list[_Box]]] = []
+    lines_of_words: list[list[list[_Box]]] = []
     for line in lines:
         room = _GAP * median(box.bottom - box.top for box in line)
         words = [[line[0]]]
@@ -198,8 +198,8 @@ def _found_lines(boxes: list[_Box]) -> list[list[list[_Box]]]:
             if box.left - before.right > room:
                 words.append([])
             words[-1].append(box)
-        found.append(words)
-    return found
+        lines_of_words.append(words)
+    return lines_of_words
 
 
 def _continues(before: _Box, box: _Box) -> bool:

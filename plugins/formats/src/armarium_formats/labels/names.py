@@ -35,17 +35,17 @@ def class_names(companions: Mapping[str, bytes]) -> dict[int, str]:
             continue
         text = decode(companions[filename]).text
         if name.endswith(_YAML):
-            found = _of_yaml(text)
+            names = _of_yaml(text)
         elif name.endswith(".json"):
-            found = _of_json(text)
+            names = _of_json(text)
         else:
             lines = [line.strip() for line in text.splitlines()]
             while lines and not lines[-1]:
                 lines.pop()
-            found = dict(enumerate(lines))
-        found = {number: word for number, word in found.items() if word and number < MAX_CLASSES}
-        if found:
-            return found
+            names = dict(enumerate(lines))
+        names = {number: word for number, word in names.items() if word and number < MAX_CLASSES}
+        if names:
+            return names
     return {}
 
 
@@ -62,12 +62,12 @@ def _rank(filename: str) -> tuple[int, str]:
 def _of_json(text: str) -> dict[int, str]:
     """The `categories` of Label Studio's notes.json and of COCO, or `names` as a list or an object."""
     try:
-        found: Any = json.loads(text)
+        parsed: Any = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    if not isinstance(found, dict):
+    if not isinstance(parsed, dict):
         return {}
-    names = found.get("categories", found.get("names"))
+    names = parsed.get("categories", parsed.get("names"))
     if isinstance(names, dict):
         return {
             number: str(value) for key, value in names.items() if (number := parse_unsigned(key)) is not None
@@ -107,18 +107,18 @@ def _of_yaml(text: str) -> dict[int, str]:
 
 
 def _labels_below(lines: list[str]) -> dict[int, str]:
-    found: dict[int, str] = {}
+    names: dict[int, str] = {}
     for line in lines:
         line = _without_comment(line)
         if not line.strip():
             continue
         if item := _ITEM.fullmatch(line):
-            found[len(found)] = _unquote(item.group(1))
+            names[len(names)] = _unquote(item.group(1))
         elif line[:1].isspace() and (pair := _PAIR.fullmatch(line)):
-            found[int(pair.group(1))] = _unquote(pair.group(2))
+            names[int(pair.group(1))] = _unquote(pair.group(2))
         else:
             break
-    return found
+    return names
 
 
 def _without_comment(line: str) -> str:

@@ -81,12 +81,12 @@ class Yolo(Format):
         of other collections, which are refused in words."""
         text = decode(data[:_HEAD]).text
         rows = text.splitlines()[: -1 if len(data) > _HEAD else None]
-        if found := self._rows(rows):
-            return found
+        if certainty := self._rows(rows):
+            return certainty
         return 0.6 if foreign_labels("\n".join(rows)) else 0.0
 
     def _rows(self, rows: list[str]) -> float:
-        found = fractions = False
+        has_label = fractions = False
         for at, row in enumerate(rows):
             parts = _parts(row)
             if not parts:
@@ -98,12 +98,12 @@ class Yolo(Format):
             ):
                 return 0.0
             if len(parts) < 5:
-                if found and at == len(rows) - 1:
+                if has_label and at == len(rows) - 1:
                     break  # cut short: a sentence about it is better than text of numbers
                 return 0.0
-            found = True
+            has_label = True
             fractions = fractions or any(not part.lstrip("-+").isdecimal() for part in parts[1:])
-        return 0.95 if found and fractions else 0.0
+        return 0.95 if has_label and fractions else 0.0
 
     def read(self, data: bytes, context: ReadContext) -> list[PageModel]:
         rows = rows_of(data, context.filename, MAX_BYTES)
@@ -185,8 +185,8 @@ class _Reading:
         return page
 
     def _segment(self, parts: list[str], row: int, number: int) -> PageSegment:
-        stated = _class_of(parts[0])
-        if stated is None:
+        class_number = _class_of(parts[0])
+        if class_number is None:
             raise self._refusal(row, f"begins with {parts[0][:20]!r}, which is not a class number")
         if len(parts) < 5:
             raise self._refusal(
@@ -207,7 +207,7 @@ class _Reading:
             drawn = list(zip(values[::2], values[1::2], strict=True))
         if not all(-_ROOM <= value <= 1 + _ROOM for point in drawn for value in point):
             raise self._refusal(row, "is outside the image; labels use fractions of it, from 0 to 1")
-        kind, word = self._kind(stated)
+        kind, word = self._kind(class_number)
         width, height = self.size
         points: list[Point] = [(round(x * width, 2), round(y * height, 2)) for x, y in drawn]
         return PageSegment(

@@ -68,23 +68,23 @@ Change = Callable[["etree._Element", dict[str, str]], bool]
 """May change the attributes of an element that is kept; true when its children are said by them."""
 
 
-def keep(kept: etree._Element, change: Change | None = None) -> str:
+def keep(node: etree._Element, change: Change | None = None) -> str:
     """Return an element and its contents as XML without namespace."""
-    attributes = {local_name(str(key)): str(value) for key, value in kept.attrib.items()}
-    without = change(kept, attributes) if change is not None else False
+    attributes = {local_name(str(key)): str(value) for key, value in node.attrib.items()}
+    without = change(node, attributes) if change is not None else False
     inside = (
         ""
         if without
         else "".join(
             keep(child, change) + text_of((child.tail or "") if (child.tail or "").strip() else "")
-            for child in kept
+            for child in node
             if isinstance(child.tag, str)
         )
     )
-    text = kept.text or ""
-    if text.strip() or (text and not len(kept)):
+    text = node.text or ""
+    if text.strip() or (text and not len(node)):
         inside = text_of(text) + inside
-    return element(local_name(str(kept.tag)), attributes, inside)
+    return element(local_name(str(node.tag)), attributes, inside)
 
 
 def name_of(fragment: str) -> str:
@@ -100,8 +100,8 @@ def settle_ids(pattern: re.Pattern[str], fragment: str, ids: dict[str, str], ref
     reference), its value.
     """
 
-    def change(found: re.Match[str]) -> str:
-        head, key, value = found.groups()
+    def change(match: re.Match[str]) -> str:
+        head, key, value = match.groups()
         return f'{head}{key}="{(ids if key.lower() == "id" else refs).get(value, value)}"'
 
     return pattern.sub(change, fragment)

@@ -19,13 +19,13 @@ class Identities:
 
     def __init__(self, ids: Iterable[str], pattern: re.Pattern[str]) -> None:
         every = list(ids)
-        self.of_segment: dict[str, str] = {one: one for one in every if is_ncname(one)}
+        self.of_segment: dict[str, str] = {identity: identity for identity in every if is_ncname(identity)}
         self.used: set[str] = set(self.of_segment)
         self._pattern = pattern
         # Valid ids first, then the others by name: the result depends on the ids alone, never on the sequence
         # of the segments, which may differ when the file is read again.
-        unlawful = sorted({one for one in every if one not in self.of_segment})
-        self.of_segment |= {one: self.make(one) for one in unlawful}
+        unlawful = sorted({identity for identity in every if identity not in self.of_segment})
+        self.of_segment |= {identity: self.make(identity) for identity in unlawful}
         self.changed = len(every) - len(self.of_segment) + len(unlawful)
 
     def make(self, wish: str) -> str:
@@ -35,12 +35,12 @@ class Identities:
             base = f"id_{base}"
         if not is_ncname(base):
             base = "id"
-        made, number = base, 1
-        while made in self.used:
+        identity, number = base, 1
+        while identity in self.used:
             number += 1
-            made = f"{base}_{number}"
-        self.used.add(made)
-        return made
+            identity = f"{base}_{number}"
+        self.used.add(identity)
+        return identity
 
     def take(self, wish: str) -> str:
         """Return *wish* itself if it is valid and free, else one derived from it."""
@@ -57,8 +57,9 @@ class Identities:
             (own if match.group(2).lower() == "id" else refs).append(match.group(3))
         if any(ref not in self.of_segment and ref not in self.used for ref in refs):
             return None
-        changed = {one: self.make(one) for one in own if one in self.used or not is_ncname(one)}
-        self.used.update(one for one in own if one not in changed)
+        unfit = [identity for identity in own if identity in self.used or not is_ncname(identity)]
+        changed = {identity: self.make(identity) for identity in unfit}
+        self.used.update(identity for identity in own if identity not in changed)
         if changed or refs:
             fragment = settle_ids(self._pattern, fragment, changed, self.of_segment)
         return fragment

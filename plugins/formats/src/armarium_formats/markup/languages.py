@@ -8,6 +8,8 @@ import re
 from functools import cache
 from typing import Final
 
+from armarium_source_model.api import shortest_tag
+
 _LANGUAGES = """
 Abkhaz=ab; Afar=aa; Afrikaans=af; Akan=ak; Albanian=sq; Amharic=am; Arabic=ar; Aragonese=an;
 Armenian=hy; Assamese=as; Avaric=av; Avestan=ae; Aymara=ay; Azerbaijani=az; Bambara=bm; Bashkir=ba;
@@ -34,55 +36,26 @@ Uighur=ug; Ukrainian=uk; Urdu=ur; Uzbek=uz; Venda=ve; Vietnamese=vi; Volapük=vo
 Western Frisian=fy; Wolof=wo; Xhosa=xh; Yiddish=yi; Yoruba=yo; Zhuang=za; Zulu=zu
 """
 
-_THREE_LETTERS = """
-afr=af; amh=am; ara=ar; asm=as; aze=az; bel=be; ben=bn; bod=bo; tib=bo; bos=bs; bre=br; bul=bg;
-cat=ca; ces=cs; cze=cs; chi=zh; zho=zh; cos=co; cym=cy; wel=cy; dan=da; deu=de; ger=de; div=dv;
-dzo=dz; ell=el; gre=el; eng=en; epo=eo; est=et; eus=eu; baq=eu; fao=fo; fas=fa; per=fa; fin=fi;
-fra=fr; fre=fr; fry=fy; gla=gd; gle=ga; glg=gl; guj=gu; hat=ht; heb=he; hin=hi; hrv=hr; hun=hu;
-hye=hy; arm=hy; iku=iu; ind=id; isl=is; ice=is; ita=it; jav=jv; jpn=ja; kan=kn; kat=ka; geo=ka;
-kaz=kk; khm=km; kir=ky; kor=ko; kur=ku; lao=lo; lat=la; lav=lv; lit=lt; ltz=lb; mal=ml; mar=mr;
-mkd=mk; mac=mk; mlt=mt; mon=mn; mri=mi; mao=mi; msa=ms; may=ms; mya=my; bur=my; nep=ne; nld=nl;
-dut=nl; nno=nn; nob=nb; nor=no; oci=oc; ori=or; pan=pa; pol=pl; por=pt; pus=ps; que=qu; ron=ro;
-rum=ro; rus=ru; san=sa; sin=si; slk=sk; slo=sk; slv=sl; snd=sd; spa=es; sqi=sq; alb=sq; srp=sr;
-sun=su; swa=sw; swe=sv; tam=ta; tat=tt; tel=te; tgk=tg; tgl=tl; tha=th; tir=ti; ton=to; tur=tr;
-uig=ug; ukr=uk; urd=ur; uzb=uz; vie=vi; yid=yi; yor=yo; zul=zu
-"""
-"""ISO 639-2 and -3 -> BCP 47."""
-
 _SCRIPTS: Final = {
-    "frak": "Latf",
-    "latf": "Latf",
-    "sim": "Hans",
-    "tra": "Hant",
-    "latn": "Latn",
-    "cyrl": "Cyrl",
+    "frak": "Latf", "latf": "Latf", "sim": "Hans", "tra": "Hant", "latn": "Latn", "cyrl": "Cyrl",
     "arab": "Arab",
-}
+}  # fmt: skip
 _TAG = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{1,8})*", re.IGNORECASE)
 
 
 @cache
 def languages() -> dict[str, str]:
     """English name of a language, as PAGE spells it -> BCP 47."""
-    return _pairs(_LANGUAGES)
+    return dict(pair.split("=") for pair in _LANGUAGES.replace("\n", " ").strip().split("; "))
 
 
-@cache
-def _three_letters() -> dict[str, str]:
-    return _pairs(_THREE_LETTERS)
-
-
-def _pairs(table: str) -> dict[str, str]:
-    return dict(pair.split("=") for pair in table.replace("\n", " ").strip().split("; "))
-
-
-def language_and_script(stated: str) -> tuple[str | None, str | None]:
+def language_and_script(code: str) -> tuple[str | None, str | None]:
     """Return `deu_frak` as ("de", "Latf"), `lat` as ("la", None), `en-GB` as it is; otherwise (None,
     None).
     """
-    word, _, more = stated[:60].strip().partition("_")
+    word, _, more = code[:60].strip().partition("_")
     if not _TAG.fullmatch(word):
         return None, None
     parts = more.lower().split("_") if more else []
     script = next((_SCRIPTS[part] for part in parts if part in _SCRIPTS), None)
-    return _three_letters().get(word.lower(), word), script
+    return shortest_tag(word), script

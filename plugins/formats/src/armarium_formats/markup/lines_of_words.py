@@ -47,12 +47,14 @@ def arrange_lines(
         if segment.kind == "region":
             astray.append(segment)
             return
-        if ordered is None and all(one.kind == "word" and not one.children for one in segment.children):
+        if ordered is None and all(child.kind == "word" and not child.children for child in segment.children):
             lines.append(segment)
             return
         children = (ordered or order_siblings)(segment.children)
-        lines.append(replace(segment, children=[as_word(one) for one in children if one.kind == "word"]))
-        for strange in (one for one in children if one.kind != "word"):
+        lines.append(
+            replace(segment, children=[as_word(child) for child in children if child.kind == "word"])
+        )
+        for strange in (child for child in children if child.kind != "word"):
             why = f"{label} has words in lines only; it was put next to the line"
             lose(f"a {strange.kind} inside a line", why)
             take(strange)

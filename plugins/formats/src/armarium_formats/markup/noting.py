@@ -32,11 +32,11 @@ class Ids:
         self._made = Counter({"": made})
         self._by_word = by_word
 
-    def claim(self, stated: str | None) -> bool:
+    def claim(self, identity: str | None) -> bool:
         """Return whether an id is stated and free; then it is taken from now on."""
-        if not stated or stated in self.taken:
+        if not identity or identity in self.taken:
             return False
-        self.taken.add(stated)
+        self.taken.add(identity)
         return True
 
     def make(self, word: str) -> str:
@@ -44,5 +44,5 @@ class Ids:
         count = word if self._by_word else ""
         while True:
             self._made[count] += 1
-            if self.claim(made := f"{word}-{self._made[count]}"):
-                return made
+            if self.claim(identity := f"{word}-{self._made[count]}"):
+                return identity

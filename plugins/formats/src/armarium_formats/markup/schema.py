@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 import threading
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from armarium.api import Invalid, parse_xml
@@ -77,26 +77,34 @@ class Pointers(NamedTuple):
     name: str
 
 
-class Grammar(ABC):
-    """A RELAX NG schema with what it cannot say: how points are written, unique ids, and pointers that lead somewhere.
+class Grammar:
+    """A RELAX NG schema, that of a *file*, with what it cannot say: how points are written, unique ids, and pointers that lead
+    somewhere.
 
     The XPaths may use the prefix `t` for *namespace*.
     """
 
     def __init__(
-        self, namespace: str, *, points: Sequence[PointsRule], ids: str, pointers: Sequence[Pointers]
+        self,
+        namespace: str,
+        file: Path = Path(),
+        *,
+        points: Sequence[PointsRule],
+        ids: str,
+        pointers: Sequence[Pointers],
     ) -> None:
         self.namespace = namespace
+        self._file = file
         self.points = points
         self._ids = ids
         self._pointers = pointers
         self._one_at_a_time = threading.Lock()
         """The validator keeps its messages on itself: another thread's must not be taken for one's own."""
 
-    @property
-    @abstractmethod
+    @cached_property
     def relax_ng(self) -> bytes:
         """Return the schema as RELAX NG, XML syntax."""
+        return self._file.read_bytes()
 
     @cached_property
     def _validator(self) -> etree.RelaxNG:
@@ -112,33 +120,32 @@ class Grammar(ABC):
 
     def problems_of(self, root: etree._Element, *, most: int = 20) -> list[str]:
         """Return what makes a document invalid, in words, at most *most* faults."""
-        found: list[str] = []
+        problems: list[str] = []
         with self._one_at_a_time:
             if not self._is_plainly_valid(root) and not self._validator.validate(root):
                 log = self._validator.error_log
-                found += [f"line {entry.line}: {entry.message}" for entry in log][:most]
+                problems += [f"line {entry.line}: {entry.message}" for entry in log][:most]
         for path, pattern, words in self.points:
-            found += [
+            problems += [
                 f"points {points[:40]!r} are not {words}"
                 for points in self._strings(root, path)
                 if not pattern.fullmatch(points)
             ]
         ids = Counter(self._strings(root, self._ids))
-        found += [f"the id {one} occurs {count} times" for one, count in ids.items() if count > 1]
+        problems += [f"the id {value} occurs {count} times" for value, count in ids.items() if count > 1]
         for path, name in self._pointers:
-            for stated in dict.fromkeys(self._strings(root, path)):
-                found += [
-                    f"{name} {one} does not exist" for one in stated.split() if one.lstrip("#") not in ids
-                ]
-        return found[:most]
+            for value in dict.fromkeys(self._strings(root, path)):
+                gone = [reference for reference in value.split() if reference.lstrip("#") not in ids]
+                problems += [f"{name} {reference} does not exist" for reference in gone]
+        return problems[:most]
 
     def _is_plainly_valid(self, root: etree._Element) -> bool:
         """Return whether a quicker look than the validator's already shows that the elements are valid."""
         return False
 
     def _strings(self, root: etree._Element, path: str) -> list[str]:
-        found = root.xpath(path, namespaces={"t": self.namespace}, smart_strings=False)
-        return cast("list[str]", found)
+        strings = root.xpath(path, namespaces={"t": self.namespace}, smart_strings=False)
+        return cast("list[str]", strings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,11 +182,11 @@ class Profile(Grammar):
         foreign: Mapping[str, str] | None = None,
         attributes_apart: bool = False,
     ) -> None:
-        names, pattern, said = points
+        names, pattern, wording = points
         super().__init__(
             namespace,
             points=[
-                PointsRule(" | ".join(f"//@{name}" for name in names.split()), re.compile(pattern), said)
+                PointsRule(" | ".join(f"//@{name}" for name in names.split()), re.compile(pattern), wording)
             ],
             ids=ids,
             pointers=[Pointers(f"//@{name}", name) for name in references.split()],
@@ -215,8 +222,8 @@ class Profile(Grammar):
     @cached_property
     def _elements_validator(self) -> etree.RelaxNG:
         free = "<zeroOrMore><attribute><anyName/></attribute></zeroOrMore>"
-        stated = r"((?:<optional>)?<attribute .*?</attribute>(?:</optional>)?)+"
-        return _relax_ng(re.sub(stated, free, self.relax_ng.decode()))
+        pattern = r"((?:<optional>)?<attribute .*?</attribute>(?:</optional>)?)+"
+        return _relax_ng(re.sub(pattern, free, self.relax_ng.decode()))
 
     @cached_property
     def _fragment_validator(self) -> etree.RelaxNG:
@@ -224,19 +231,18 @@ class Profile(Grammar):
         return _relax_ng(self._grammar(f"<choice>{starts}</choice>"))
 
     def _is_plainly_valid(self, root: etree._Element) -> bool:
-        """Return whether elements are where they may be and every attribute is allowed and has a fitting
-        value.
-        """
+        """Return whether all elements and attributes are where they may be, with fitting values."""
         if not self._apart or not self._elements_validator.validate(root):
             return False
         space = f"{{{self.namespace}}}"
-        known = {space + name: (one.attributes, one.required) for name, one in self.elements.items()}
+        known = {space + name: element for name, element in self.elements.items()}
         hints = {f"{{{_XSI}}}{name}" for name in _HINT_NAMES}
-        seen: set[tuple[str, str]] = set()
+        fitting: set[tuple[str, str]] = set()
         for element in root.iter(f"{space}*"):
-            attributes, required = known[str(element.tag)]
-            stated = cast("list[tuple[str, str]]", element.items())
-            for name, value in stated:
+            declared = known[str(element.tag)]
+            attributes, required = declared.attributes, declared.required
+            pairs = cast("list[tuple[str, str]]", element.items())
+            for name, value in pairs:
                 kind = attributes.get(name)
                 if kind is None:
                     if element is root and name in hints:
@@ -244,11 +250,11 @@ class Profile(Grammar):
                     return False
                 if kind == "string" or (kind == "float" and value.isdigit() and value.isascii()):
                     continue
-                if (kind, value) not in seen:
+                if (kind, value) not in fitting:
                     if kind != "points" and not self.fits(kind, value):
                         return False
-                    seen.add((kind, value))
-            if required and not required <= {name for name, _ in stated}:
+                    fitting.add((kind, value))
+            if required and not required <= {name for name, _ in pairs}:
                 return False
         return True
 
@@ -298,7 +304,7 @@ class Profile(Grammar):
         many = _WRAP.get(token[-1])
         bare = token[:-1] if many else token
         if bare.startswith("(") and "," in bare:
-            body = "".join(self._pattern(one) for one in bare[1:-1].split(","))
+            body = "".join(self._pattern(part) for part in bare[1:-1].split(","))
             return f"<{many}><group>{body}</group></{many}>" if many else body
         names = bare.strip("()").split("|")
         body = "".join(f'<ref name="{name}"/>' for name in names)
@@ -313,9 +319,9 @@ def _rows(table: str) -> list[str]:
 
 
 def _read_element(row: str, macros: Mapping[str, str]) -> tuple[str, Element]:
-    left, _, right = row.partition("@")
-    name, *content = _expand(left, macros)
-    pairs = [pair.rsplit(":", 1) for pair in _expand(right, macros)]
+    children, _, attributes = row.partition("@")
+    name, *content = _expand(children, macros)
+    pairs = [pair.rsplit(":", 1) for pair in _expand(attributes, macros)]
     required = frozenset(key for key, kind in pairs if kind.endswith("!"))
     return name, Element(name, tuple(content), {key: kind.rstrip("!") for key, kind in pairs}, required)
 
@@ -323,9 +329,9 @@ def _read_element(row: str, macros: Mapping[str, str]) -> tuple[str, Element]:
 def _expand(text: str, macros: Mapping[str, str]) -> list[str]:
     """Return the tokens of a row with its macros expanded."""
     return [
-        one
+        word
         for token in text.split()
-        for one in (_expand(macros[token], macros) if token in macros else [token])
+        for word in (_expand(macros[token], macros) if token in macros else [token])
     ]
 
 
@@ -366,9 +372,7 @@ def is_ncname(value: str) -> bool:
 
 @lru_cache(maxsize=20_000)
 def _is_datum(kind: str, value: str) -> bool:
-    """Return the validator's own verdict on a value: for non-ASCII ids it uses an older Unicode than we
-    do.
-    """
+    """Return the validator's own verdict on a value: for ids it uses an older Unicode than we do."""
     from lxml import etree
 
     element = etree.Element("value")

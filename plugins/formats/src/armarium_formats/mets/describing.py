@@ -23,17 +23,12 @@ MAX_LENGTH = 2000
 """Names under which something is said of the work, values under each, and characters of one."""
 
 _MODS = {
-    "date": ("originInfo/dateIssued", "originInfo/dateCreated"),
-    "place": ("originInfo/place/placeTerm",),
-    "publisher": ("originInfo/publisher",),
-    "language": ("language/languageTerm",),
-    "shelfmark": ("location/shelfLocator",),
-    "repository": ("location/physicalLocation",),
-    "identifier": ("identifier", "recordInfo/recordIdentifier"),
-    "genre": ("genre",),
-    "extent": ("physicalDescription/extent",),
-    "description": ("abstract", "note"),
-}
+    "date": ("originInfo/dateIssued", "originInfo/dateCreated"), "place": ("originInfo/place/placeTerm",),
+    "publisher": ("originInfo/publisher",), "language": ("language/languageTerm",),
+    "shelfmark": ("location/shelfLocator",), "repository": ("location/physicalLocation",),
+    "identifier": ("identifier", "recordInfo/recordIdentifier"), "genre": ("genre",),
+    "extent": ("physicalDescription/extent",), "description": ("abstract", "note"),
+}  # fmt: skip
 """What is taken of a MODS record, under the names that Dublin Core has for it where it has one."""
 
 
@@ -59,7 +54,7 @@ class Description:
 
     def as_metadata(self) -> dict[str, Any]:
         """Return the fields as a document's `source_metadata`: one value, or a list of several."""
-        return {name: found[0] if len(found) == 1 else found for name, found in self.fields.items()}
+        return {name: values[0] if len(values) == 1 else values for name, values in self.fields.items()}
 
 
 def describe(root: etree._Element, pages: Mapping[str, int], of_file: Mapping[str, int]) -> Description:
@@ -106,46 +101,47 @@ def _main_record(
 
 def _fields_of(record: etree._Element) -> dict[str, list[str]]:
     mods = next(record.iter("{http://www.loc.gov/mods/v3}mods"), None)
-    found: dict[str, list[str]] = {}
+    fields: dict[str, list[str]] = {}
     if mods is not None:
         for title in mods.iterchildren("{*}titleInfo"):
             if not title.get("type"):
                 words = [_text_of(title, name) for name in ("nonSort", "title", "subTitle")]
-                _add(found, "title", ". ".join(one for one in (" ".join(words[:2]).strip(), words[2]) if one))
+                main_title = " ".join(words[:2]).strip()
+                _add(fields, "title", ". ".join(filter(None, (main_title, words[2]))))
         for person in mods.iterchildren("{*}name"):
-            shown = _text_of(person, "displayForm") or ", ".join(
+            creator = _text_of(person, "displayForm") or ", ".join(
                 _whole_text(element)
                 for element in person.iterchildren("{*}namePart")
                 if element.get("type") not in ("date", "termsOfAddress")
             )
-            _add(found, "creator", shown)
+            _add(fields, "creator", creator)
         for name, paths in _MODS.items():
             for path in paths:
                 for element in mods.iterfind("/".join(f"{{*}}{step}" for step in path.split("/"))):
-                    _add(found, name, _whole_text(element))
-        return found
+                    _add(fields, name, _whole_text(element))
+        return fields
     for element in record.iter("{http://purl.org/dc/elements/1.1/}*", "{http://purl.org/dc/terms/}*"):
         if not len(element):
-            _add(found, local_name(str(element.tag)), _whole_text(element))
-    return found
+            _add(fields, local_name(str(element.tag)), _whole_text(element))
+    return fields
 
 
-def _add(found: dict[str, list[str]], name: str, value: str) -> None:
-    if value and (name in found or len(found) < MAX_VALUES):
-        values = found.setdefault(name, [])
+def _add(fields: dict[str, list[str]], name: str, value: str) -> None:
+    if value and (name in fields or len(fields) < MAX_VALUES):
+        values = fields.setdefault(name, [])
         if value not in values and len(values) < MAX_VALUES:
             values.append(value)
 
 
 def _links(root: etree._Element) -> dict[str, list[str]]:
     """Return the IDs of physical parts by that of the logical part linked to them by a structLink."""
-    found: dict[str, list[str]] = {}
+    linked: dict[str, list[str]] = {}
     for section in root.iterchildren("{*}structLink"):
         for link in section.iter("{*}smLink"):
             ends = {local_name(str(key)): str(value) for key, value in link.attrib.items()}
             if "from" in ends and "to" in ends:
-                found.setdefault(ends["from"], []).append(ends["to"])
-    return found
+                linked.setdefault(ends["from"], []).append(ends["to"])
+    return linked
 
 
 def _parts(
@@ -182,7 +178,7 @@ def _parts(
 
 
 def _text_of(element: etree._Element, name: str) -> str:
-    return next((_whole_text(one) for one in element.iterchildren(f"{{*}}{name}")), "")
+    return next((_whole_text(child) for child in element.iterchildren(f"{{*}}{name}")), "")
 
 
 def _whole_text(element: etree._Element) -> str:

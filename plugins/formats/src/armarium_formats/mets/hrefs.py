@@ -27,48 +27,48 @@ def local_path(href: str) -> tuple[str, str | None]:
 
     Nothing is opened here and no link is followed; whoever opens the path must still stay inside the folder.
     """
-    stated = href.strip()
-    if not stated:
+    bare = href.strip()
+    if not bare:
         return "", "it names nothing"
-    plain = stated
+    plain = bare
     if plain.lower().startswith("file://./"):  # what newspaper packages write for "beside this file"
         plain = plain[7:]
     if plain.lower().startswith("file:") and not plain.lower().startswith("file:/"):
         plain = plain[5:]
     path = unquote(plain).replace("\\", "/")
     if _CONTROL.search(path):
-        return stated, "it contains control characters"
+        return bare, "it contains control characters"
     if re.match(r"[A-Za-z]:(/|$)", path):
-        return stated, "it is a full path; only files below the METS file's folder are used"
+        return bare, "it is a full path; only files below the METS file's folder are used"
     if plain.lower().startswith("file:") or path.startswith("/"):
         remote = path.startswith("//")
         why = "it points to another machine" if remote else "it is a full path"
-        return stated, f"{why}; only files below the METS file's folder are used"
+        return bare, f"{why}; only files below the METS file's folder are used"
     if _SCHEME.match(plain) or _SCHEME.match(path):
-        return stated, "it is an address on the network or of another kind; nothing is fetched"
+        return bare, "it is an address on the network or of another kind; nothing is fetched"
     parts: list[str] = []
     for part in path.split("/"):
         if part == "..":
             if not parts:
-                return stated, "it leads out of the METS file's folder"
+                return bare, "it leads out of the METS file's folder"
             parts.pop()
         elif part not in ("", "."):
             parts.append(part)
     if not parts:
-        return stated, "it names nothing"
+        return bare, "it names nothing"
     return "/".join(parts), None
 
 
 def list_fewer(refused: list[RefusedHref]) -> list[RefusedHref]:
     """List files refused for one reason by name, but only count many: a viewer's METS has thousands."""
     counted = Counter(refused_href.why for refused_href in refused)
-    seen: Counter[str] = Counter()
+    so_far: Counter[str] = Counter()
     refused_hrefs: list[RefusedHref] = []
     for refused_href in refused:
-        seen[refused_href.why] += 1
+        so_far[refused_href.why] += 1
         more = counted[refused_href.why] - MOST_NAMED
-        if seen[refused_href.why] <= MOST_NAMED or more == 1:
+        if so_far[refused_href.why] <= MOST_NAMED or more == 1:
             refused_hrefs.append(refused_href)
-        elif seen[refused_href.why] == MOST_NAMED + 1:
+        elif so_far[refused_href.why] == MOST_NAMED + 1:
             refused_hrefs.append(RefusedHref(f"{more:,} more like {refused_href.href}", refused_href.why))
     return refused_hrefs

@@ -211,7 +211,7 @@ class _Reading:
             stack += [(child, own) for child in reversed(element) if _name(child) == "fileGrp"]
 
     def _file(self, element: etree._Element, use: str) -> None:
-        hrefs = [_href(one) for one in element.iterchildren("{*}FLocat")]
+        hrefs = [_href(location) for location in element.iterchildren("{*}FLocat")]
         if not hrefs:
             return
         identity = element.get("ID") or f"file without ID {len(self.files) + 1}"
@@ -271,7 +271,7 @@ class _Reading:
             # A volume's own fptr names whole-volume files (a PDF, a cover) when pages stand below it.
             above_others = {up for element in chosen for up in element.iterancestors() if up in holding}
             chosen = [element for element in chosen if element not in above_others]
-        found = []
+        pages = []
         for element in chosen:
             files: dict[int, _File] = {}
             elsewhere: list[str] = []
@@ -285,8 +285,8 @@ class _Reading:
             labels = [" ".join((element.get(name) or "").split()) for name in ("ORDERLABEL", "LABEL")]
             # A page that has no number of its own has a dash for one in many libraries' files.
             label = next((label for label in labels if label.strip("-–—")), "")
-            found.append(_Page(list(files.values()), label[:MAX_LABEL], element.get("ID") or "", elsewhere))
-        return found
+            pages.append(_Page(list(files.values()), label[:MAX_LABEL], element.get("ID") or "", elsewhere))
+        return pages
 
     def _order_divs(self, struct: etree._Element) -> Iterator[etree._Element]:
         """Order divs, siblings by their ORDER if each states a distinct one."""
@@ -298,12 +298,12 @@ class _Reading:
 
     def _brothers(self, parent: etree._Element) -> list[etree._Element]:
         divs = list(parent.iterchildren("{*}div"))
-        stated = [(element.get("ORDER") or "").strip() for element in divs]
-        if not any(stated):
+        orders = [(element.get("ORDER") or "").strip() for element in divs]
+        if not any(orders):
             return divs
-        if all(re.fullmatch(r"-?\d{1,9}", one) for one in stated) and len(set(stated)) == len(stated):
+        if all(re.fullmatch(r"-?\d{1,9}", order) for order in orders) and len(set(orders)) == len(orders):
             return [
-                one for _, one in sorted(zip(map(int, stated), divs, strict=True), key=lambda pair: pair[0])
+                div for _, div in sorted(zip(map(int, orders), divs, strict=True), key=lambda pair: pair[0])
             ]
         self.strange[
             "Parts state an ORDER twice, or only some of them state one; their sequence in the file was kept"
@@ -322,8 +322,8 @@ class _Reading:
 
     def _from_names(self) -> list[_Page]:
         """Without a structure or GROUPIDs: the images of the best group are the pages, files of their names belong to them."""
-        there = [file for file in self.files.values() if file is not None]
-        images = [file for file in there if file.role == "image"]
+        files = [file for file in self.files.values() if file is not None]
+        images = [file for file in files if file.role == "image"]
         if not images:
             return []
         best = min(images, key=_rank).use
@@ -332,12 +332,12 @@ class _Reading:
         for page in pages.values():
             for key in picture_keys(page.files[0].path.rpartition("/")[2]):
                 named.setdefault(key, []).append(page)
-        for file in there:
+        for file in files:
             own = file.path.rpartition("/")[2]
             keys = layout_stems(own) if file.role == "layout" else [own, *picture_keys(own)]
-            found = next((key for key in keys if plain(key) in named), None)
-            there_for = named[plain(found)] if found else []
-            of = spelled_alike(found or "", there_for, lambda page: last_part(page.files[0].path))
+            match = next((key for key in keys if plain(key) in named), None)
+            candidates = named[plain(match)] if match else []
+            of = spelled_alike(match or "", candidates, lambda page: last_part(page.files[0].path))
             if file.place not in pages and file.role != "other" and len(of) == 1:
                 of[0].files.append(file)
         self.strange["There is no structMap with pages; the order is that of the files"] += 1
@@ -349,8 +349,8 @@ def _name(element: etree._Element) -> str:
 
 
 def _href(element: etree._Element) -> str:
-    stated = element.attrib.items()
-    return next((str(value) for key, value in stated if local_name(str(key)) in ("href", "LOCREF")), "")
+    attributes = element.attrib.items()
+    return next((str(value) for key, value in attributes if local_name(str(key)) in ("href", "LOCREF")), "")
 
 
 def _pointers(page: etree._Element) -> Iterator[str]:
@@ -375,8 +375,8 @@ def _role(mimetype: str, path: str) -> str:
     )
 
 
-def _rank(one: _File) -> tuple[int, int]:
-    use = one.use.strip()
+def _rank(file: _File) -> tuple[int, int]:
+    use = file.use.strip()
     if _LAST.search(use):
-        return len(_BEST) + 1, one.place
-    return next((at for at, words in enumerate(_BEST) if words.search(use)), len(_BEST)), one.place
+        return len(_BEST) + 1, file.place
+    return next((at for at, words in enumerate(_BEST) if words.search(use)), len(_BEST)), file.place

@@ -73,8 +73,8 @@ def _each(segments: Iterable[PageSegment]) -> list[PageSegment]:
 
 
 def _states_position(segment: PageSegment) -> bool:
-    kept = kept_by("pagexml", segment).get("attributes") or {}
-    return "index" in kept or "readingOrder" in kept.get("custom", "")
+    attributes = kept_by("pagexml", segment).get("attributes") or {}
+    return "index" in attributes or "readingOrder" in attributes.get("custom", "")
 
 
 def _region(segment: PageSegment, lose: Lose) -> PageSegment:
@@ -97,11 +97,7 @@ def _region(segment: PageSegment, lose: Lose) -> PageSegment:
 
 
 def outline_of(
-    segment: PageSegment,
-    parent: PageSegment | None,
-    page: PageModel,
-    lose: Lose,
-    height: Callable[[], float],
+    segment: PageSegment, parent: PageSegment | None, page: PageModel, lose: Lose, height: Callable[[], float]
 ) -> list[Point]:
     """Return the segment's outline, which PAGE requires; a missing one becomes the box of its contents, its
     baseline (in lines of that *height*) or its parent.

@@ -24,19 +24,10 @@ _ELEMENTS: Final = {
     "pcComments": "Comments",
 }
 _OF_REGION = re.compile(r"[a-z]{2,4}_(?=\w)")
-_WORDS: Final = frozenset(
-    {
-        "type",
-        "readingDirection",
-        "textColour",
-        "colour",
-        "bgColour",
-        "penColour",
-        "lineColour",
-        "colourDepth",
-        "colourType",
-    }
-)
+_WORDS: Final = frozenset({
+    "type", "readingDirection", "textColour", "colour", "bgColour", "penColour", "lineColour", "colourDepth",
+    "colourType",
+})  # fmt: skip
 _TRUTH: Final = {"Yes": "true", "No": "false"}
 _COLOURS: Final = {"bgcolour": "bgColour", "colour": "textColour"}
 
@@ -53,9 +44,9 @@ def modernise(root: etree._Element) -> bool:
             name, _join_name(name, upper=True)
         )
         region = name.endswith("_region")
-        stated = [(str(key), str(value)) for key, value in element.attrib.items()]
+        attributes = [(str(key), str(value)) for key, value in element.attrib.items()]
         element.attrib.clear()
-        for key, value in stated:
+        for key, value in attributes:
             if key.startswith("{"):
                 element.set(key, value)
                 continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from armarium_formats.driver import Format, ReadContext, WriteContext, WrittenPage
+from armarium_formats.driver import Format, ReadContext
 from armarium_formats.marks import FACTS, SAID
 from armarium_formats.page_model import PageModel
 from armarium_formats.pagexml import reader, writer
@@ -26,15 +26,11 @@ class PageXml(Format):
     versions: ClassVar[tuple[str, ...]] = VERSIONS
     aliases: ClassVar[tuple[str, ...]] = ("page", "page-xml", "page_xml")
     carries = frozenset({FACTS, SAID})
-
-    def sniff(self, data: bytes) -> float:
-        return reader.sniff(data)
+    sniff = staticmethod(reader.sniff)
+    write = staticmethod(writer.write)
 
     def read(self, data: bytes, context: ReadContext) -> list[PageModel]:
         return [reader.read(data, context.filename)]
-
-    def write(self, page: PageModel, context: WriteContext) -> WrittenPage:
-        return writer.write(page, context)
 
     def validate(self, content: str) -> list[str]:
         return schema().problems_in(content)

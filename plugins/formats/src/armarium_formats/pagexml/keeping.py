@@ -5,11 +5,15 @@ back.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from armarium_formats.markup.fragments import attribute_of, local_name
+from armarium_formats.glyphs import glyphs_of
+from armarium_formats.markup.fragments import attribute_of, attributes_of, local_name, text_of
 from armarium_formats.markup.fragments import keep as keep_as_it_is
+from armarium_formats.markup.identities import Identities
 from armarium_formats.markup.noting import Notes
+from armarium_formats.page_model import PageSegment, Point, kept_by
 from armarium_formats.points import parse_points
 
 if TYPE_CHECKING:
@@ -27,17 +31,17 @@ def points_of(element: etree._Element) -> list[tuple[float, float]] | None:
     """Return points of a Coords, Baseline or the like: the `points` attribute, or the Point children of 2010;
     None if invalid.
     """
-    stated = element.get("points")
-    if stated is not None:
-        return parse_points(stated) if stated.strip() else []
-    found: list[tuple[float, float]] = []
+    value = element.get("points")
+    if value is not None:
+        return parse_points(value) if value.strip() else []
+    points: list[tuple[float, float]] = []
     for child in element:
         if local_name(str(child.tag)) == "Point":
             pair = parse_points(f"{child.get('x', '')},{child.get('y', '')}")
             if pair is None:
                 return None
-            found += pair
-    return found
+            points += pair
+    return points
 
 
 def keep(element: etree._Element) -> str:
@@ -99,3 +103,25 @@ class Keeper(Notes):
                 self.kept[f"attribute {name}/@{key}"] += 1
         if fragments:
             extras["elements"] = fragments
+
+
+def glyphs_kept(segment: PageSegment) -> list[str]:
+    """Return the Glyphs that a file stated of the text of a word."""
+    return kept_by("pagexml", segment.texts[0]).get("glyphs") or [] if segment.texts else []
+
+
+def write_glyphs(
+    word: PageSegment, ids: Identities, points: Callable[[Iterable[Point], str | None], str]
+) -> Iterator[str]:
+    """Yield a Glyph for each character of a word of which it is known where it stands."""
+    for number, glyph in enumerate(glyphs_of(word.texts[0]) if word.texts else (), 1):
+        equivs = ""
+        for index, (letter, sure) in enumerate(((glyph.text, glyph.probability), *glyph.others)):
+            attributes = {"index": str(index)} if glyph.others else {}
+            attributes |= {} if sure is None else {"conf": f"{sure:g}"}
+            equivs += (
+                f"<TextEquiv{attributes_of(attributes)}><Unicode>{text_of(letter)}</Unicode></TextEquiv>"
+            )
+        yield (
+            f'<Glyph id="{ids.make(f"{word.id}-g{number}")}"><Coords {points(glyph.corners, None)}/>{equivs}</Glyph>'
+        )

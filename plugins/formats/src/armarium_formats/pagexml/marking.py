@@ -10,20 +10,10 @@ from armarium_formats.page_model import FACT_KINDS, PageSegment, PageText, TextM
 from armarium_formats.pagexml.vocabulary import brace_free
 
 TAGS = {
-    "unclear": "unclear",
-    "lost": "gap",
-    "restored": "restored",
-    "supplied": "supplied",
-    "superfluous": "surplus",
-    "deleted": "deleted",
-    "added": "add",
-    "person": "person",
-    "place": "place",
-    "organization": "organization",
-    "date": "date",
-    "abbreviation": "abbrev",
-    "style": "textStyle",
-}
+    "unclear": "unclear", "lost": "gap", "restored": "restored", "supplied": "supplied",
+    "superfluous": "surplus", "deleted": "deleted", "added": "add", "person": "person", "place": "place",
+    "organization": "organization", "date": "date", "abbreviation": "abbrev", "style": "textStyle",
+}  # fmt: skip
 """How each kind of mark is called; editorial facts and the tags of Transkribus."""
 KINDS = {tag: kind for kind, tag in TAGS.items()} | {"organisation": "organization"}
 TAG = "tag"
@@ -40,15 +30,10 @@ _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
 _SAID = ("reason", "place", "extent", "source")
 _READ = frozenset({"offset", "length", "certainty", "quantity", "unit", "continued", *_SAID})
 _STYLES = {
-    "bold": "bold",
-    "italic": "italic",
-    "underlined": "underline",
-    "strikethrough": "strikethrough",
-    "superscript": "superscript",
-    "subscript": "subscript",
-    "letterSpaced": "letterspaced",
+    "bold": "bold", "italic": "italic", "underlined": "underline", "strikethrough": "strikethrough",
+    "superscript": "superscript", "subscript": "subscript", "letterSpaced": "letterspaced",
     "smallCaps": "smallcaps",
-}
+}  # fmt: skip
 """The styles of a textStyle and the words of `rend` for them."""
 
 
@@ -70,11 +55,11 @@ def with_marks(custom: str | None, segment: PageSegment, lose: Callable[..., Non
     return " ".join(tags)
 
 
-def _without_marks(found: re.Match[str]) -> str:
+def _without_marks(match: re.Match[str]) -> str:
     """Leave out tags that older imports kept in place: they are marks, whose places are known."""
-    said = said_in(found.group(2))
-    is_fact = KINDS.get(found.group(1)) in FACT_KINDS
-    return "" if is_fact and _span(said) is not None else found.group(0)
+    values = said_in(match.group(2))
+    is_fact = KINDS.get(match.group(1)) in FACT_KINDS
+    return "" if is_fact and _span(values) is not None else match.group(0)
 
 
 def _tag(mark: TextMark, text: PageText, lose: Callable[..., None]) -> str:
@@ -83,15 +68,15 @@ def _tag(mark: TextMark, text: PageText, lose: Callable[..., None]) -> str:
         numbers = iter(
             (start, end - start) if written.find("offset") < written.find("length") else (end - start, start)
         )
-        return _PLACE.sub(lambda found: f"{found.group(1)}{next(numbers)}", written, count=2)
-    name, stated = _describe_tag(mark)
+        return _PLACE.sub(lambda match: f"{match.group(1)}{next(numbers)}", written, count=2)
+    name, properties = _describe_tag(mark)
     if name is None or (start == end and mark.kind not in FACT_KINDS):
         words = text.text[start:end] or mark.stated.get("text", "")
         lose(MarkWords(mark.kind, words), "PAGE has no tag for them, or no characters that they are of")
         return ""
-    said = {"offset": str(start), "length": str(end - start)} | stated
-    clean = {key: brace_free(value) for key, value in said.items()}
-    if clean != said:
+    values = {"offset": str(start), "length": str(end - start)} | properties
+    clean = {key: brace_free(value) for key, value in values.items()}
+    if clean != values:
         what = "editorial facts" if mark.kind in FACT_KINDS else "tags"
         lose(f"marks in {what}", "a `custom` allows no braces and semicolons; they became blanks")
     return f"{name} {{{' '.join(f'{key}:{value};' for key, value in clean.items())}}}"
@@ -99,20 +84,20 @@ def _tag(mark: TextMark, text: PageText, lose: Callable[..., None]) -> str:
 
 def _describe_tag(mark: TextMark) -> tuple[str | None, dict[str, str]]:
     """Return the tag of a mark that another format, or the project, states; None if PAGE has none."""
-    stated = {re.sub(r"[^\w-]", "_", key): value for key, value in mark.stated.items() if key != "text"}
+    properties = {re.sub(r"[^\w-]", "_", key): value for key, value in mark.stated.items() if key != "text"}
     if mark.kind == "style":
         known = {word: tag for tag, word in _STYLES.items()}
-        words = stated.pop("rend", "").split()
-        return TAGS["style"], {**{known[word]: "true" for word in words if word in known}, **stated}
+        words = properties.pop("rend", "").split()
+        return TAGS["style"], {**{known[word]: "true" for word in words if word in known}, **properties}
     if mark.kind == "date" and (
-        day := re.fullmatch(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?", stated.get("when", ""))
+        day := re.fullmatch(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?", properties.get("when", ""))
     ):
         numbers = zip(("year", "month", "day"), day.groups(), strict=True)
-        stated |= {key: str(int(value)) for key, value in numbers if value is not None}
+        properties |= {key: str(int(value)) for key, value in numbers if value is not None}
     if mark.kind == "divided":
         return None, {}
-    name = TAGS.get(mark.kind) or re.sub(r"[^\w-]", "_", stated.pop("name", ""))
-    return name or None, stated
+    name = TAGS.get(mark.kind) or re.sub(r"[^\w-]", "_", properties.pop("name", ""))
+    return name or None, properties
 
 
 def said_in(body: str) -> dict[str, str]:
@@ -129,9 +114,9 @@ def read_marks(custom: str, segment: PageSegment, note: Callable[[str], None]) -
     marks: list[TextMark] = []
 
     def take(tag: re.Match[str]) -> str:
-        word, said = tag.group(1), said_in(tag.group(2))
+        word, values = tag.group(1), said_in(tag.group(2))
         is_fact = KINDS.get(word) in FACT_KINDS
-        if not is_fact and _span(said) is None:
+        if not is_fact and _span(values) is None:
             return tag.group(0)
         if segment.kind == "region" and (is_fact or text is None):
             if is_fact:
@@ -139,7 +124,7 @@ def read_marks(custom: str, segment: PageSegment, note: Callable[[str], None]) -
                     "An editorial fact of a region refers to no characters; it is kept as the file writes it"
                 )
             return tag.group(0)
-        mark = _mark(word, said, tag.group(0))
+        mark = _mark(word, values, tag.group(0))
         if (
             mark is None
             or mark.end is None
@@ -151,10 +136,10 @@ def read_marks(custom: str, segment: PageSegment, note: Callable[[str], None]) -
                 "writes it"
             )
             return tag.group(0)
-        if is_fact and said.get("continued") == "true":
+        if is_fact and values.get("continued") == "true":
             note(f"A tag {word} extends over several lines; its part in each line is a fact of its own")
-        if is_fact and (left := sorted(set(said) - _READ)):
-            note(f"A tag {word} states {', '.join(left)}, for which an editorial fact has no place")
+        if is_fact and (others := sorted(set(values) - _READ)):
+            note(f"A tag {word} states {', '.join(others)}, for which an editorial fact has no place")
         marks.append(mark)
         return ""
 
@@ -165,45 +150,45 @@ def read_marks(custom: str, segment: PageSegment, note: Callable[[str], None]) -
     return custom
 
 
-def _span(said: Mapping[str, str]) -> tuple[int, int] | None:
-    if not said.get("offset", "").isdecimal() or not said.get("length", "").isdecimal():
+def _span(values: Mapping[str, str]) -> tuple[int, int] | None:
+    if not values.get("offset", "").isdecimal() or not values.get("length", "").isdecimal():
         return None
-    start = int(said["offset"][:9])
-    return start, start + int(said["length"][:9])
+    start = int(values["offset"][:9])
+    return start, start + int(values["length"][:9])
 
 
-def _mark(word: str, said: Mapping[str, str], written: str) -> TextMark | None:
+def _mark(word: str, values: Mapping[str, str], written: str) -> TextMark | None:
     """Return the mark that a tag states; None if it names no characters."""
-    span = _span(said)
+    span = _span(values)
     if span is None:
         return None
     kind = KINDS.get(word, TAG)
     if kind in FACT_KINDS:
-        stated = {key: said[key] for key in _SAID if said.get(key)}
-        if (certainty := _number(said.get("certainty"))) is not None and certainty <= 1:
-            stated["certainty"] = repr(certainty)
-        if _number(said.get("quantity")) is not None and said.get("unit"):
-            stated |= {"quantity": said["quantity"], "unit": said["unit"]}
-        return TextMark(kind, *span, stated)
-    stated = {
+        properties = {key: values[key] for key in _SAID if values.get(key)}
+        if (certainty := _number(values.get("certainty"))) is not None and certainty <= 1:
+            properties["certainty"] = repr(certainty)
+        if _number(values.get("quantity")) is not None and values.get("unit"):
+            properties |= {"quantity": values["quantity"], "unit": values["unit"]}
+        return TextMark(kind, *span, properties)
+    properties = {
         key: _ESCAPED.sub(lambda code: chr(int(code.group(1), 16)), value)
-        for key, value in said.items()
+        for key, value in values.items()
         if key not in ("offset", "length") and value
     }
     if kind == TAG:
-        stated["name"] = word
+        properties["name"] = word
     elif kind == "style":
-        stated = {
-            "rend": " ".join(_STYLES[style] for style in _STYLES if stated.pop(style, "") == "true"),
-            **stated,
+        properties = {
+            "rend": " ".join(_STYLES[style] for style in _STYLES if properties.pop(style, "") == "true"),
+            **properties,
         }
-    elif kind == "date" and stated.get("year", "").isdecimal():
-        parts = [stated[one] for one in ("year", "month", "day") if stated.get(one, "").isdecimal()]
-        stated["when"] = "-".join(
-            f"{int(one):0{4 if number == 0 else 2}d}" for number, one in enumerate(parts)
+    elif kind == "date" and properties.get("year", "").isdecimal():
+        parts = [properties[key] for key in ("year", "month", "day") if properties.get(key, "").isdecimal()]
+        properties["when"] = "-".join(
+            f"{int(part):0{4 if number == 0 else 2}d}" for number, part in enumerate(parts)
         )
-    return TextMark(kind, *span, stated, {"pagexml": written})
+    return TextMark(kind, *span, properties, {"pagexml": written})
 
 
-def _number(stated: str | None) -> float | None:
-    return float(stated) if stated and re.fullmatch(r"\d{1,9}(\.\d{1,12})?", stated) else None
+def _number(text: str | None) -> float | None:
+    return float(text) if text and re.fullmatch(r"\d{1,9}(\.\d{1,12})?", text) else None

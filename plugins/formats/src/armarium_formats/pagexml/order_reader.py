@@ -51,9 +51,9 @@ def _group(
     for child in element:
         if "Region" in str(child.tag) or "Group" in str(child.tag):
             node = _group(child, known, given_back, keeper)
-            stated = parse_signed(child.get("index"))
+            index = parse_signed(child.get("index"))
             if node is not None:
-                items.append((stated if stated is not None else len(items), node))
+                items.append((index if index is not None else len(items), node))
         else:
             fragments += keeper.element(name, child, attributes)
     if name.startswith("Ordered"):

@@ -143,11 +143,7 @@ def schema() -> Profile:
             "language": frozenset([*languages(), "other"]),
             "script": frozenset([*script_names().values(), "other"]),
         },
-        points=(
-            "points",
-            r"(?:[0-9]+,[0-9]+ )+[0-9]+,[0-9]+",
-            "two or more x,y pairs of whole numbers",
-        ),
+        points=("points", r"(?:[0-9]+,[0-9]+ )+[0-9]+,[0-9]+", "two or more x,y pairs of whole numbers"),
         ids="//@id | /*/@pcGtsId",
         references="regionRef",
     )

@@ -6,19 +6,20 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from armarium.api import Invalid, parse_xml
+from armarium.api import Invalid, Sign, parse_xml
 from armarium_formats.citing import NAME as AS_OF
 from armarium_formats.decoding import head_of
+from armarium_formats.glyphs import places_of_glyphs, probability_of
 from armarium_formats.kinds import is_furniture
 from armarium_formats.markup.fragments import local_name
 from armarium_formats.markup.noting import Ids
 from armarium_formats.numbers import parse_unsigned
-from armarium_formats.page_model import PageModel, PageSegment, Point
+from armarium_formats.page_model import PageModel, PageSegment, PageText, Point
 from armarium_formats.pagexml.dialects import holds_segments, modernise, respell, usual_tags
 from armarium_formats.pagexml.keeping import Keeper, points_of
 from armarium_formats.pagexml.marking import CUSTOM, MADE, READINGS, STATED, read_marks, said_in
 from armarium_formats.pagexml.order_reader import read_order
-from armarium_formats.pagexml.text_reader import read_text, sort_texts
+from armarium_formats.pagexml.text_reader import rank_of, read_text, sort_texts
 from armarium_formats.pagexml.vocabulary import (
     LINE_ORDERS,
     VERSIONS,
@@ -165,19 +166,19 @@ class _Reading:
         return size
 
     def _metadata(self, element: etree._Element) -> dict[str, Any]:
-        kept: dict[str, Any] = {}
+        metadata: dict[str, Any] = {}
         attributes = {str(key): str(value) for key, value in element.attrib.items()}
         fragments: list[str] = []
         for child in element:
             name = local_name(str(child.tag))
             if name in ("Creator", "Created", "LastChange") and not len(child):
-                kept[name] = (child.text or "").strip()
+                metadata[name] = (child.text or "").strip()
             elif name != "MetadataItem" or not (child.get("name") or "").startswith(
                 (READINGS, STATED, AS_OF)
             ):
                 fragments += self.keeper.element("Metadata", child, attributes)
-        self.keeper.attach("Metadata", kept, attributes, fragments)
-        return kept
+        self.keeper.attach("Metadata", metadata, attributes, fragments)
+        return metadata
 
     # -------------------------------------------------------------------------------------- segments
 
@@ -196,6 +197,7 @@ class _Reading:
         fragments: list[str] = []
         extras: dict[str, Any] = {}
         outlined = False
+        glyphs: list[etree._Element] = []
         for child in element:
             tag = child.tag
             if tag == ns + "Coords":
@@ -215,6 +217,8 @@ class _Reading:
                 segment.children.append(self._segment(child, below))
             elif tag == ns + "Roles":
                 self._roles(child, segment, extras)
+            elif kind == "word" and tag == ns + "Glyph":
+                glyphs.append(child)
             elif tag in usual:
                 fragments += self.keeper.element(name, child, attributes)
             else:
@@ -223,6 +227,14 @@ class _Reading:
             self.keeper.note(f"A {name} {'has an empty outline' if outlined else 'has no Coords'}")
         if len(segment.texts) > 1:
             sort_texts(segment, self.keeper)
+        if glyphs:
+            written = [
+                fragment for glyph in glyphs for fragment in self.keeper.element(name, glyph, attributes)
+            ]
+            if segment.texts:
+                self._glyphs(segment.texts[0], glyphs, written)
+            else:
+                fragments += written
         if kind != "region" and segment.texts and "\n" in segment.texts[0].text:
             self.keeper.note("The text of a line or word has a line break in it")
         if attributes:
@@ -240,6 +252,24 @@ class _Reading:
             segment.extras = {"pagexml": extras}
         return segment
 
+    def _glyphs(self, text: PageText, glyphs: list[etree._Element], fragments: list[str]) -> None:
+        """Keep the Glyphs of a word with its text, and where its characters stand."""
+        text.extras = text.extras or {"pagexml": {}}
+        text.extras["pagexml"]["glyphs"] = fragments
+        signs = []
+        for glyph in glyphs:
+            coords = glyph.find(self.ns + "Coords")
+            readings = [
+                (str(equiv.findtext(self.ns + "Unicode") or ""), probability_of(equiv.get("conf")))
+                for equiv in sorted(
+                    glyph.iterfind(self.ns + "TextEquiv"), key=lambda equiv: rank_of(equiv.attrib)
+                )
+            ]
+            if coords is None or not readings:
+                return
+            signs.append(Sign(readings[0][0], self._points(coords, "Coords"), readings[0][1], readings[1:]))
+        text.places = places_of_glyphs(text.text, signs)
+
     def _read_other(
         self, parent: str, child: etree._Element, into: list[PageSegment], attributes: dict[str, str]
     ) -> list[str]:
@@ -248,16 +278,16 @@ class _Reading:
         """
         if child.tag in self.usual or not isinstance(child.tag, str) or not holds_segments(child):
             return self.keeper.element(parent, child, attributes)
-        stated = local_name(child.tag)
+        name = local_name(child.tag)
         respell(child, self.ns)
         if (kind := self._kind(child)) is not None:
             self.keeper.note(
-                f"The element {stated} is not spelled as in PAGE; it is read as {local_name(str(child.tag))}"
+                f"The element {name} is not spelled as in PAGE; it is read as {local_name(str(child.tag))}"
             )
             into.append(self._segment(child, kind))
             return []
         self.keeper.note(
-            f"The element {stated} is not one of PAGE; the lines and regions in it are read as if they were "
+            f"The element {name} is not one of PAGE; the lines and regions in it are read as if they were "
             "in its place"
         )
         fragments: list[str] = []
@@ -268,81 +298,81 @@ class _Reading:
                 fragments += self._read_other(parent, part, into, attributes)
         return fragments
 
-    def _identity(self, stated: str | None, kind: str) -> str:
+    def _identity(self, identity: str | None, kind: str) -> str:
         """Return the id; a missing or duplicate one is made unique, and noted."""
-        if stated and self.ids.claim(stated):
-            return stated
-        self.keeper.note(f"The id {stated} occurs twice" if stated else f"A {kind} has no id")
-        return self.ids.make(stated or kind)
+        if identity and self.ids.claim(identity):
+            return identity
+        self.keeper.note(f"The id {identity} occurs twice" if identity else f"A {kind} has no id")
+        return self.ids.make(identity or kind)
 
     def _points(self, element: etree._Element, what: str) -> list[Point]:
-        stated = element.get("points")
-        points = parse_points(stated) if stated else points_of(element)
+        value = element.get("points")
+        points = parse_points(value) if value else points_of(element)
         if points is None:
             self.keeper.note(f"The points of a {what} are not x,y pairs")
             return []
-        if stated and points and "," not in stated:
+        if value and points and "," not in value:
             self.keeper.note(f"The points of a {what} have no commas; they were read as pairs")
         return points
 
-    def _interpret(self, name: str, found: PageSegment, attributes: dict[str, str]) -> None:
+    def _interpret(self, name: str, segment: PageSegment, attributes: dict[str, str]) -> None:
         """Consume the attributes that the model has fields for; what it cannot give back exactly stays."""
         kind_of = attributes.get("type") if name in _REGION_TYPES_IN else None
         if kind_of:
-            found.kind_raw = attributes.pop("type")
+            segment.kind_raw = attributes.pop("type")
         custom = attributes.get("custom")
         if custom:
             if MADE.search(custom):
                 custom = " ".join(MADE.sub("", custom).split())
-            self._custom(custom, found, attributes)
-        if found.kind == "line" and (stated := parse_unsigned(attributes.get("index"))) is not None:
-            found.position = stated
-        found.is_furniture = found.kind == "region" and is_furniture(found.kind_raw or "")
+            self._custom(custom, segment, attributes)
+        if segment.kind == "line" and (index := parse_unsigned(attributes.get("index"))) is not None:
+            segment.position = index
+        segment.is_furniture = segment.kind == "region" and is_furniture(segment.kind_raw or "")
         if attributes.get("outline") == "none":  # an export of ours: PAGE asks for one, and there was none
-            found.points = []
+            segment.points = []
             del attributes["outline"]
         if attributes.get("furniture") in ("true", "false"):  # an export of ours whose kind does not say so
-            found.is_furniture = attributes.pop("furniture") == "true"
-        found.direction = direction_of(attributes)
-        if found.direction is not None:
+            segment.is_furniture = attributes.pop("furniture") == "true"
+        segment.direction = direction_of(attributes)
+        if segment.direction is not None:
             attributes.pop("readingDirection", None)
-        found.line_order = LINE_ORDERS.get(attributes.get("textLineOrder", ""))
+        segment.line_order = LINE_ORDERS.get(attributes.get("textLineOrder", ""))
         key = "language" if name == "Word" and "language" in attributes else "primaryLanguage"
-        if found_language := language_of(attributes.get(key)):
-            found.language = found_language
-            if language_names().get(found_language) == attributes[key]:
+        if language := language_of(attributes.get(key)):
+            segment.language = language
+            if language_names().get(language) == attributes[key]:
                 del attributes[key]
-        if found_script := script_of(attributes.get("primaryScript")):
-            found.script = found_script
-            if script_names()[found_script] == attributes["primaryScript"]:
+        if script := script_of(attributes.get("primaryScript")):
+            segment.script = script
+            if script_names()[script] == attributes["primaryScript"]:
                 del attributes["primaryScript"]
         if name == "TableCell":
-            self._cell(found, attributes)
+            self._cell(segment, attributes)
 
-    def _custom(self, custom: str, found: PageSegment, attributes: dict[str, str]) -> None:
+    def _custom(self, custom: str, segment: PageSegment, attributes: dict[str, str]) -> None:
         for word, body in CUSTOM.findall(custom):
             values = said_in(body)
-            if word == "readingOrder" and (stated := parse_unsigned(values.get("index"))) is not None:
-                found.position = stated
-            elif word == "structure" and values.get("type") and found.kind_raw is None:
-                found.kind_raw = values["type"]
-        if rest := read_marks(custom, found, self.keeper.note):
+            if word == "readingOrder" and (index := parse_unsigned(values.get("index"))) is not None:
+                segment.position = index
+            elif word == "structure" and values.get("type") and segment.kind_raw is None:
+                segment.kind_raw = values["type"]
+        if rest := read_marks(custom, segment, self.keeper.note):
             attributes["custom"] = rest
         else:
             del attributes["custom"]
 
-    def _cell(self, found: PageSegment, attributes: dict[str, str]) -> None:
+    def _cell(self, segment: PageSegment, attributes: dict[str, str]) -> None:
         """Read the cells of Transkribus tables: row, col, rowSpan, colSpan on the element itself."""
-        found.cell = _cell_at(attributes, "row", "col") or found.cell
-        if found.cell is None:
+        segment.cell = _cell_at(attributes, "row", "col") or segment.cell
+        if segment.cell is None:
             return
         for key in ("row", "col", "rowSpan", "colSpan"):
             attributes.pop(key, None)
 
-    def _roles(self, element: etree._Element, found: PageSegment, extras: dict[str, Any]) -> None:
+    def _roles(self, element: etree._Element, segment: PageSegment, extras: dict[str, Any]) -> None:
         for child in element:
             cell = _cell_at(dict(child.attrib), "rowIndex", "columnIndex")
-            found.cell = cell or found.cell
+            segment.cell = cell or segment.cell
             if cell is None:
                 self.keeper.note("A TableCellRole states no row and column")
             if child.get("header"):
@@ -350,12 +380,12 @@ class _Reading:
                 self.keeper.kept["attribute TableCellRole/@header"] += 1
 
 
-def _cell_at(stated: Mapping[Any, Any], row: str, column: str) -> dict[str, int] | None:
+def _cell_at(attributes: Mapping[Any, Any], row: str, column: str) -> dict[str, int] | None:
     """Return the position of a table's cell from attributes; None if one of its numbers is invalid."""
     numbers = [
-        parse_unsigned(stated.get(name, usual))
+        parse_unsigned(attributes.get(name, usual))
         for name, usual in ((row, ""), (column, ""), ("rowSpan", "1"), ("colSpan", "1"))
     ]
     names = ("row", "column", "row_span", "column_span")
-    found = {name: number for name, number in zip(names, numbers, strict=True) if number is not None}
-    return found if len(found) == len(names) else None
+    cell = {name: number for name, number in zip(names, numbers, strict=True) if number is not None}
+    return cell if len(cell) == len(names) else None

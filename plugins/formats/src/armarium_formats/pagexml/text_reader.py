@@ -44,17 +44,17 @@ def read_text(element: etree._Element, ns: str, keeper: Keeper) -> PageText:
     page_text = PageText(text)
     attributes: dict[str, str] = dict(element.attrib)  # type: ignore[arg-type]
     if attributes:
-        stated = attributes.get("conf")
-        if stated is not None:
+        confidence = attributes.get("conf")
+        if confidence is not None:
             try:
-                value = float(stated)
+                value = float(confidence)
             except ValueError:
                 value = -1.0  # noted below
             if 0 <= value <= 1:
                 page_text.confidence = value
                 del attributes["conf"]
             else:
-                keeper.note(f"A TextEquiv states the confidence {stated}, outside 0 to 1")
+                keeper.note(f"A TextEquiv states the confidence {confidence}, outside 0 to 1")
         if attributes:
             extras["attributes"] = attributes
             for key in attributes:
@@ -71,12 +71,14 @@ def _is_indented(text: str, element: etree._Element) -> bool:
     return indent.startswith("\n") and text.startswith(indent) and not text.isspace()
 
 
-def sort_texts(found: PageSegment, keeper: Keeper) -> None:
+def rank_of(attributes: Any) -> tuple[bool, int]:
+    """Return by what the texts of one thing are sorted, from their attributes."""
+    index = parse_unsigned(attributes.get("index"))
+    return index is None, index or 0
+
+
+def sort_texts(segment: PageSegment, keeper: Keeper) -> None:
     """Sort texts: the lowest index counts; those without an index follow, else in document order."""
 
-    def index(text: PageText) -> tuple[bool, int]:
-        stated = parse_unsigned((kept_by("pagexml", text).get("attributes") or {}).get("index"))
-        return stated is None, stated or 0
-
-    found.texts.sort(key=index)
-    keeper.kept["alternative readings (further TextEquiv)"] += len(found.texts) - 1
+    segment.texts.sort(key=lambda text: rank_of(kept_by("pagexml", text).get("attributes") or {}))
+    keeper.kept["alternative readings (further TextEquiv)"] += len(segment.texts) - 1

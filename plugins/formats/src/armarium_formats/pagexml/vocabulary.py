@@ -10,16 +10,9 @@ from typing import Final
 from armarium_formats.markup.languages import languages
 
 VERSIONS: Final = (
-    "2009-03-16",
-    "2010-01-12",
-    "2010-03-19",
-    "2013-07-15",
-    "2016-07-15",
-    "2017-07-15",
-    "2018-07-15",
-    "2019-07-15",
-    "2024-07-15",
-)
+    "2009-03-16", "2010-01-12", "2010-03-19", "2013-07-15", "2016-07-15", "2017-07-15", "2018-07-15",
+    "2019-07-15", "2024-07-15",
+)  # fmt: skip
 """Those that are read."""
 
 DIRECTIONS: Final = {
@@ -100,10 +93,10 @@ def direction_of(attributes: Mapping[str, str]) -> str | None:
     """Return the direction that attributes state: lines that follow each other sideways run from top to
     bottom.
     """
-    stated = attributes.get("readingDirection")
-    if stated:
+    direction = attributes.get("readingDirection")
+    if direction:
         # Words of ours that PAGE does not have stood beside it in an earlier export.
-        return DIRECTIONS.get(stated) or (stated if stated in BESIDE else None)
+        return DIRECTIONS.get(direction) or (direction if direction in BESIDE else None)
     return "ttb" if attributes.get("textLineOrder") in ("left-to-right", "right-to-left") else None
 
 

@@ -20,7 +20,7 @@ from armarium_formats.markup.fragments import (
 from armarium_formats.markup.identities import Identities
 from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText, Point, kept_by
 from armarium_formats.pagexml.arrangement import arrange, outline_of, says_furniture, tag_of
-from armarium_formats.pagexml.keeping import IDS, user_attribute
+from armarium_formats.pagexml.keeping import IDS, glyphs_kept, user_attribute, write_glyphs
 from armarium_formats.pagexml.marking import READINGS, STATED, with_marks
 from armarium_formats.pagexml.profile import NAMESPACE, children_of, schema
 from armarium_formats.pagexml.vocabulary import (
@@ -61,7 +61,7 @@ class _Writing:
     def write(self) -> WrittenPage:
         """Write the file. The body comes first, so that its ids are known to the reading order."""
         page = self.page
-        kept = page.extras.get("pagexml") or {}
+        extras = page.extras.get("pagexml") or {}
         self._foreign(page.extras)
         for segment in arrange(page, self.lose):
             self._segment(segment, None, "\n    ")
@@ -80,18 +80,18 @@ class _Writing:
         if not page.image:
             self.lose("the image's name", "the page names no image; PAGE requires one")
         others: list[str] = []
-        stated = dict(kept.get("attributes") or {})
-        self._facts("Page", page.language, page.script, page.direction, stated, attributes, others)
-        self._write_other_attributes("Page", stated, attributes, others)
-        slots = self._slots("Page", kept.get("elements") or (), others)
-        slots["ReadingOrder"] = self._order(page.order, kept.get("order_conf"))
+        source = dict(extras.get("attributes") or {})
+        self._facts("Page", page.language, page.script, page.direction, source, attributes, others)
+        self._write_other_attributes("Page", source, attributes, others)
+        slots = self._slots("Page", extras.get("elements") or (), others)
+        slots["ReadingOrder"] = self._order(page.order, extras.get("order_conf"))
         root = ""
-        if (own := kept.get("pcGtsId")) and schema().fits("id", own):
+        if (own := extras.get("pcGtsId")) and schema().fits("id", own):
             root = f' pcGtsId="{attribute_of(own if own not in self.ids.used else self.ids.make(own))}"'
         head = "".join(f"\n    {slots[name]}" for name in children_of("Page") if slots.get(name))
         content = (
             f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<PcGts xmlns="{NAMESPACE}"{root}>'
-            f"{self._metadata(kept.get('metadata') or {})}\n  <Page{attributes_of(attributes)}>{head}{body}\n  </Page>\n</PcGts>\n"
+            f"{self._metadata(extras.get('metadata') or {})}\n  <Page{attributes_of(attributes)}>{head}{body}\n  </Page>\n</PcGts>\n"
         )
         return WrittenPage(content, as_losses(self.losses))
 
@@ -102,12 +102,12 @@ class _Writing:
     # -------------------------------------------------------------------------------------- segments
 
     def _segment(self, segment: PageSegment, parent: PageSegment | None, indent: str) -> None:
-        kept: dict[str, Any] = kept_by("pagexml", segment)
+        extras: dict[str, Any] = kept_by("pagexml", segment)
         self._foreign(segment.extras)
-        stated: dict[str, str] = dict(kept.get("attributes") or {}) if kept else {}
+        source: dict[str, str] = dict(extras.get("attributes") or {}) if extras else {}
         others: list[str] = []
         attributes = {"id": self.ids.of_segment.get(segment.id) or self.ids.make(segment.id)}
-        tag = self._kind(segment, stated, attributes)
+        tag = self._kind(segment, source, attributes)
         if attributes["id"] != segment.id:
             others.append(user_attribute(f"{tag}/@id", segment.id))
         if not segment.points:
@@ -115,9 +115,8 @@ class _Writing:
         if segment.is_furniture != says_furniture(segment):
             others.append(user_attribute(f"{tag}/@furniture", str(segment.is_furniture).lower()))
         if segment.language or segment.script or segment.direction:
-            self._facts(tag, segment.language, segment.script, segment.direction, stated, attributes, others)
-        if stated:
-            self._write_other_attributes(tag, stated, attributes, others)
+            self._facts(tag, segment.language, segment.script, segment.direction, source, attributes, others)
+        self._write_other_attributes(tag, source, attributes, others)
         if segment.confidence is not None:
             self.lose(f"confidence of a {segment.kind}", "PAGE states confidence on texts and shapes only")
         if segment.baseline and tag != "TextLine":
@@ -125,17 +124,19 @@ class _Writing:
         out = self.out
         out.append(f"{indent}<{tag}{attributes_of(attributes)}>")
         coords = self._points(
-            outline_of(segment, parent, self.page, self.lose, self.line_height), kept.get("coords_conf")
+            outline_of(segment, parent, self.page, self.lose, self.line_height), extras.get("coords_conf")
         )
         inner = indent + "  "
-        slots = self._slots(tag, kept.get("elements") or (), others)
+        slots = self._slots(tag, [*(extras.get("elements") or ()), *glyphs_kept(segment)], others)
+        if tag == "Word" and "Glyph" not in slots:
+            slots["Glyph"] = "".join(write_glyphs(segment, self.ids, self._points))
         if segment.cell is not None:
-            slots["Roles"] = self._role(segment, kept)
+            slots["Roles"] = self._role(segment, extras)
         for name in children_of(tag):
             if name == "Coords":
                 out.append(f"{inner}<Coords {coords}/>")
             elif name == "Baseline":
-                self._baseline(segment, kept, inner)
+                self._baseline(segment, extras, inner)
             elif name in ("TextLine", "Word", "(REGIONS"):
                 kind = {"TextLine": "line", "Word": "word"}.get(name, "region")
                 for child in segment.children:
@@ -152,12 +153,12 @@ class _Writing:
         if extras and any(name != "pagexml" for name in extras):
             self.lose("what other formats keep", "PAGE has no place for it; it stays with the pass")
 
-    def _kind(self, segment: PageSegment, stated: dict[str, str], attributes: dict[str, str]) -> str:
+    def _kind(self, segment: PageSegment, source: dict[str, str], attributes: dict[str, str]) -> str:
         """Return the element's name; its type, structure and stated position become attributes."""
         tag, kind_type, structure = tag_of(segment)
         if kind_type:
             attributes["type"] = kind_type
-        custom = stated.pop("custom", None)
+        custom = source.pop("custom", None)
         if structure is not None:
             match = _STRUCTURE_TYPE.search(custom or "")
             if match is None or match.group(1).strip() != structure:
@@ -167,7 +168,7 @@ class _Writing:
                         "marks in a kind", "a `custom` allows no braces and semicolons; they became blanks"
                     )
                 custom = f"{_STRUCTURE.sub('', custom or '').strip()} structure {{type:{word};}}".strip()
-        if segment.position is not None and not (segment.kind == "line" and "index" in stated):
+        if segment.position is not None and not (segment.kind == "line" and "index" in source):
             match = _INDEX.search(custom or "")
             if match is None or int(match.group(1)) != segment.position:
                 rest = _READING_ORDER.sub("", custom or "").strip()
@@ -180,17 +181,17 @@ class _Writing:
             )
         return tag
 
-    def _baseline(self, segment: PageSegment, kept: dict[str, Any], indent: str) -> None:
+    def _baseline(self, segment: PageSegment, extras: dict[str, Any], indent: str) -> None:
         if len(segment.baseline) > 1:
             self.out.append(
-                f"{indent}<Baseline {self._points(segment.baseline, kept.get('baseline_conf'))}/>"
+                f"{indent}<Baseline {self._points(segment.baseline, extras.get('baseline_conf'))}/>"
             )
         elif segment.baseline:
             self.lose("a baseline of one point", "PAGE requires at least two points")
 
     def _points(self, points: Iterable[Point], conf: str | None) -> str:
-        stated = " ".join([f"{x},{y}" for x, y in points])
-        if not _LAWFUL_POINTS.fullmatch(stated):
+        written = " ".join([f"{x},{y}" for x, y in points])
+        if not _LAWFUL_POINTS.fullmatch(written):
             whole = [(max(0, round(x)), max(0, round(y))) for x, y in points]
             if any(x < 0 or y < 0 for x, y in points):
                 self.lose(
@@ -198,12 +199,12 @@ class _Writing:
                 )
             if any(x != round(x) or y != round(y) for x, y in points):
                 self.lose("decimals of coordinates", "PAGE writes whole pixels")
-            stated = " ".join(f"{x},{y}" for x, y in whole)
+            written = " ".join(f"{x},{y}" for x, y in whole)
         if conf is not None:
             if schema().fits("conf", conf):
-                return f'points="{stated}" conf="{conf}"'
+                return f'points="{written}" conf="{conf}"'
             self.lose("confidence of a shape", "it is not a number from 0 to 1")
-        return f'points="{stated}"'
+        return f'points="{written}"'
 
     def _texts(self, segment: PageSegment, indent: str) -> None:
         several = len(segment.texts) > 1
@@ -223,22 +224,22 @@ class _Writing:
             )
 
     def _text_extras(self, text: PageText, attributes: dict[str, str]) -> str:
-        kept = kept_by("pagexml", text)
+        extras = kept_by("pagexml", text)
         known = schema().elements["TextEquiv"].attributes
-        for key, value in (kept.get("attributes") or {}).items():
+        for key, value in (extras.get("attributes") or {}).items():
             if key == "index":
                 attributes.setdefault("index", value) if schema().fits("natural", value) else None
             elif key in known and key not in attributes and schema().fits(known[key], value):
                 attributes[key] = value
             else:
                 self.lose(f"attribute TextEquiv/@{key}", "PAGE 2019 does not allow it or its value")
-        for fragment in kept.get("elements") or ():
+        for fragment in extras.get("elements") or ():
             self.lose(f"element TextEquiv/{name_of(fragment)}", "PAGE 2019 has no place for it")
-        return f"<PlainText>{text_of(kept['plain'])}</PlainText>" if kept.get("plain") else ""
+        return f"<PlainText>{text_of(extras['plain'])}</PlainText>" if extras.get("plain") else ""
 
-    def _role(self, segment: PageSegment, kept: dict[str, Any]) -> str:
+    def _role(self, segment: PageSegment, extras: dict[str, Any]) -> str:
         cell = segment.cell or {}
-        header = kept.get("cell_header")
+        header = extras.get("cell_header")
         more = f' header="{header}"' if header and schema().fits("boolean", header) else ""
         return (
             f'<Roles><TableCellRole rowIndex="{cell.get("row", 0)}" columnIndex="{cell.get("column", 0)}" '
@@ -253,33 +254,33 @@ class _Writing:
         language: str | None,
         script: str | None,
         direction: str | None,
-        stated: dict[str, str],
+        source: dict[str, str],
         attributes: dict[str, str],
         others: list[str],
     ) -> None:
         """Write language, script and direction in PAGE's words, else in a UserAttribute."""
         known = schema().elements[tag].attributes
         key = "language" if tag == "Word" else "primaryLanguage"
-        if language and language_of(stated.get(key)) != language:
-            stated[key] = language_names().get(language, language)
-        if script and script_of(stated.get("primaryScript")) != script:
-            stated["primaryScript"] = script_names().get(script, script)
+        if language and language_of(source.get(key)) != language:
+            source[key] = language_names().get(language, language)
+        if script and script_of(source.get("primaryScript")) != script:
+            source["primaryScript"] = script_names().get(script, script)
         if direction:
-            stated["readingDirection"] = DIRECTION_NAMES.get(direction, direction)
+            source["readingDirection"] = DIRECTION_NAMES.get(direction, direction)
         for name in (key, "primaryScript", "readingDirection"):
-            if name in stated:
-                value = stated.pop(name)
+            if name in source:
+                value = source.pop(name)
                 if name in known and schema().fits(known[name], value):
                     attributes[name] = value
                 else:
                     others.append(user_attribute(f"{tag}/@{name}", value))
 
     def _write_other_attributes(
-        self, tag: str, stated: dict[str, str], attributes: dict[str, str], others: list[str]
+        self, tag: str, source: dict[str, str], attributes: dict[str, str], others: list[str]
     ) -> None:
         """Write stored attributes: those PAGE 2019 has as they are, the others in a UserAttribute."""
         known = schema().elements[tag].attributes
-        for key, value in stated.items():
+        for key, value in source.items():
             kind = known.get(key)
             if key in attributes:
                 continue
@@ -290,15 +291,15 @@ class _Writing:
             else:
                 others.append(user_attribute(f"{tag}/@{key}", value))
 
-    def _slots(self, tag: str, kept: Iterable[str], others: list[str]) -> dict[str, str]:
+    def _slots(self, tag: str, fragments: Iterable[str], others: list[str]) -> dict[str, str]:
         """Return stored fragments by the place where they go; those without one become a UserAttribute."""
-        if not kept and not others:
+        if not fragments and not others:
             return {}
         content = schema().elements[tag].content
         single = {token.rstrip("?*+"): token[-1] not in "*+" for token in content}
         slots: dict[str, str] = {}
         own: list[str] = []
-        for fragment in kept:
+        for fragment in fragments:
             name = name_of(fragment)
             if name == "UserDefined" and schema().is_valid(fragment):
                 own.append(fragment[len("<UserDefined>") : -len("</UserDefined>")])
@@ -345,9 +346,9 @@ class _Writing:
         if not parts:
             return ""
         tag = ("OrderedGroup" if node.is_ordered else "UnorderedGroup") + suffix
-        kept = kept_by("pagexml", node)
-        stated = dict(kept.get("attributes") or {})
-        wish = stated.pop("id", "ro")
+        extras = kept_by("pagexml", node)
+        source = dict(extras.get("attributes") or {})
+        wish = source.pop("id", "ro")
         attributes = {
             "id": wish if schema().fits("id", wish) and wish not in self.ids.used else self.ids.make(wish)
         }
@@ -355,14 +356,14 @@ class _Writing:
         if reference is not None:
             attributes["regionRef"] = reference
         others: list[str] = []
-        self._write_other_attributes(tag, stated, attributes, others)
-        slots = self._slots(tag, kept.get("elements") or (), others)
+        self._write_other_attributes(tag, source, attributes, others)
+        slots = self._slots(tag, extras.get("elements") or (), others)
         head = slots.get("UserDefined", "") + slots.get("Labels", "")
         return f"<{tag}{place}{attributes_of(attributes)}>{head}{''.join(parts)}</{tag}>"
 
-    def _metadata(self, kept: dict[str, Any]) -> str:
-        creator = kept.get("Creator") or self.context.creator
-        created = kept.get("Created") or ""
+    def _metadata(self, metadata: dict[str, Any]) -> str:
+        creator = metadata.get("Creator") or self.context.creator
+        created = metadata.get("Created") or ""
         if created and not schema().fits("dateTime", created):
             self.lose(
                 "Metadata/Created",
@@ -371,12 +372,12 @@ class _Writing:
             created = ""
         attributes: dict[str, str] = {}
         others: list[str] = []
-        self._write_other_attributes("Metadata", dict(kept.get("attributes") or {}), attributes, others)
-        slots = self._slots("Metadata", kept.get("elements") or (), others)
+        self._write_other_attributes("Metadata", dict(metadata.get("attributes") or {}), attributes, others)
+        slots = self._slots("Metadata", metadata.get("elements") or (), others)
         step = f'<MetadataItem type="processingStep" name="export" value="{attribute_of(self.context.creator)}"/>'
         items = slots.get("MetadataItem", "")
-        if made := words_of_sum(self.page.makers()):
-            items += f'<MetadataItem type="other" name="{READINGS}" value="{attribute_of(made)}"/>'
+        if summary := words_of_sum(self.page.makers()):
+            items += f'<MetadataItem type="other" name="{READINGS}" value="{attribute_of(summary)}"/>'
         notes = [
             {"name": f"{STATED}{note.about}", "value": note.sentence, "date": note.date}
             for note in self.page.statements

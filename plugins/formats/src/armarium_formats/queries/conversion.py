@@ -75,34 +75,34 @@ def status(conn: Connection, run_id: str | None = None) -> dict[str, Any]:
 def _run(conn: Connection, job: JobRow) -> dict[str, Any]:
     raw = raw_of(conn)
     touched = json_text(targets_of_set(conn, job.id))
-    made = raw.execute(_MADE, (touched,)).fetchall()
-    problems = [dict(one) for one in job.checkpoint.get("problems", ())]
+    new_passes = raw.execute(_MADE, (touched,)).fetchall()
+    problems = [dict(problem) for problem in job.checkpoint.get("problems", ())]
     if job.state in ("failed", "cancelled") and job.reason:
         problems.append({"artifact_id": "", "document_id": "", "why": job.reason})
     problems += _left_out(raw, touched)
-    seen = raw.execute("SELECT seen_at, seen_by FROM conversion_seen WHERE run_id = ?", (job.id,)).fetchone()
+    row = raw.execute("SELECT seen_at, seen_by FROM conversion_seen WHERE run_id = ?", (job.id,)).fetchone()
     return {
         "state": _STATES.get(job.state, "failed"),
         "run_id": job.id,
-        "done": len(made),
+        "done": len(new_passes),
         "total": job.checkpoint.get("total", job.total),
-        "counts": _counts(raw, touched, len(made)),
+        "counts": _counts(raw, touched, len(new_passes)),
         "problems": problems[:MAX_PROBLEMS],
         "started_at": job.started_at,
         "finished_at": job.finished_at,
-        "seen_at": seen[0] if seen else None,
-        "seen_by": seen[1] if seen else None,
+        "seen_at": row[0] if row else None,
+        "seen_by": row[1] if row else None,
     }
 
 
 def _counts(raw: sqlite3.Connection, touched: str, passes: int) -> dict[str, int]:
-    made = f"(SELECT id FROM ({_MADE}))"
+    pass_ids = f"(SELECT id FROM ({_MADE}))"
     (shapes,) = raw.execute(
-        f"SELECT count(*) FROM {segments} WHERE deleted_at IS NULL AND pass_id IN {made}", (touched,)
+        f"SELECT count(*) FROM {segments} WHERE deleted_at IS NULL AND pass_id IN {pass_ids}", (touched,)
     ).fetchone()
     (readings,) = raw.execute(
         f"SELECT count(*) FROM {representations} WHERE segment_id IN"
-        f" (SELECT id FROM {segments} WHERE deleted_at IS NULL AND pass_id IN {made})",
+        f" (SELECT id FROM {segments} WHERE deleted_at IS NULL AND pass_id IN {pass_ids})",
         (touched,),
     ).fetchone()
     return {"passes": passes, "segments": shapes, "readings": readings}
@@ -120,8 +120,8 @@ def _left_out(raw: sqlite3.Connection, touched: str) -> list[dict[str, str]]:
         {
             "artifact_id": artifact,
             "document_id": document,
-            "why": f"{boxes - kept} of its {boxes} boxes contain no rectangle; they stay in the artifact "
+            "why": f"{boxes - converted} of its {boxes} boxes contain no rectangle; they stay in the artifact "
             "only.",
         }
-        for artifact, document, boxes, kept in rows
+        for artifact, document, boxes, converted in rows
     ]

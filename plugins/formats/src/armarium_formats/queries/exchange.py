@@ -107,8 +107,8 @@ def pictures_of(raw: sqlite3.Connection, document_ids: Iterable[str]) -> list[Pi
         (json_text(list(document_ids)),),
     )
     return [
-        Picture(one, (width, height) if width and height else None, orientation or 1)
-        for one, width, height, orientation in rows
+        Picture(rendition_id, (width, height) if width and height else None, orientation or 1)
+        for rendition_id, width, height, orientation in rows
     ]
 
 
@@ -135,7 +135,7 @@ def original_of(library: Library, pass_id: str) -> Original:
     return Original(library.objects.path(row[0]), row[1], row[0], row[2])
 
 
-def export(
+def export_page(
     engine: Engine,
     library: Library,
     document_id: str,
@@ -253,14 +253,14 @@ def _sequence(conn: Connection, document_id: str, pass_id: str, order: Row[Any] 
 
 def _standing_pass(conn: Connection, document_id: str, pass_id: str, name: str) -> Row[Any]:
     """Return the row of a live pass of the page; NotFound."""
-    found = get_pass(conn, pass_id)
-    if found.document_id != document_id:
+    row = get_pass(conn, pass_id)
+    if row.document_id != document_id:
         raise NotFound(
             f"The pass {pass_id} belongs to another page; name one of {name}.", code="other_document"
         )
-    if found.deleted_at is not None:
-        raise NotFound(f"The pass {found.name!r} is withdrawn; restore it to export it.", code="pass_deleted")
-    return found
+    if row.deleted_at is not None:
+        raise NotFound(f"The pass {row.name!r} is withdrawn; restore it to export it.", code="pass_deleted")
+    return row
 
 
 def page_of_pass(
@@ -296,13 +296,7 @@ def pass_as_filed(
 ) -> AssembledPage:
     """Return an imported pass as exported without a named order; its shapes in nominal pixels."""
     return assemble(
-        conn,
-        document_id,
-        pass_id,
-        kind="transcription",
-        rule="strict",
-        size=NOMINAL,
-        imported=imported,
+        conn, document_id, pass_id, kind="transcription", rule="strict", size=NOMINAL, imported=imported
     )
 
 
@@ -324,19 +318,14 @@ WHERE pass_id = ? AND deleted_at IS NULL GROUP BY 1 ORDER BY 2 DESC
 """
 
 _EXTENSIONS = {
-    "image/jpeg": ".jpg",
-    "image/png": ".png",
-    "image/tiff": ".tif",
-    "image/webp": ".webp",
-    "image/jp2": ".jp2",
-    "image/avif": ".avif",
-    "image/heic": ".heic",
-}
+    "image/jpeg": ".jpg", "image/png": ".png", "image/tiff": ".tif", "image/webp": ".webp",
+    "image/jp2": ".jp2", "image/avif": ".avif", "image/heic": ".heic",
+}  # fmt: skip
 
 
 def _measured_on(conn: Connection, pass_id: str) -> list[str | None]:
     """Return the renditions that the segments of a pass were measured on, the most frequent first."""
-    return [one for one, _ in conn.exec_driver_sql(_MEASURED_ON, (pass_id,))]
+    return [rendition_id for rendition_id, _ in conn.exec_driver_sql(_MEASURED_ON, (pass_id,))]
 
 
 def _frame(
@@ -354,11 +343,11 @@ def _frame(
     )
     rows = conn.execute(select(*columns).where(renditions.c.document_id == document_id)).all()
     sized = {row.id: row for row in rows if row.pixel_width and row.pixel_height}
-    chosen = next((sized[one] for one in measured if one in sized), None) or next(
+    chosen = next((sized[rendition_id] for rendition_id in measured if rendition_id in sized), None) or next(
         (row for row in sized.values() if row.is_primary), None
     )
     notes: list[str] = []
-    if len([one for one in measured if one in sized]) > 1:
+    if len([rendition_id for rendition_id in measured if rendition_id in sized]) > 1:
         notes.append(
             "The segments were measured on several images of the page; pixels are those of the most used one."
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection
 
 from armarium_formats.assembling import assemble_provisional
-from armarium_formats.driver import Loss
+from armarium_formats.driver import Loss, as_losses
 from armarium_formats.page_model import PageModel
 from armarium_formats.queries.exchange import page_of_pass, picture_of
 from armarium_source_model.api import is_provisional, provisional_pass, reading_rule, working_pass
@@ -33,9 +33,5 @@ def page_to_place(
             assembled.page.width = assembled.page.height = 0
     page = assembled.page
     others = sum(max(0, len(segment.texts) - 1) for segment in page.walk())
-    losses = list(assembled.losses)
-    if others:
-        losses.append(
-            Loss("alternative readings", others, "only the text that counts stands behind the picture")
-        )
-    return page, losses
+    why = "only the text that counts stands behind the picture"
+    return page, [*assembled.losses, *as_losses({("alternative readings", why): others})]

@@ -6,9 +6,9 @@ import hashlib
 from functools import cached_property
 from typing import Annotated, Any
 
-from pydantic import Field, PrivateAttr
+from pydantic import AfterValidator, Field, PrivateAttr
 
-from armarium.api import MaterialPath, Message, Params, SourceText, listed
+from armarium.api import MaterialPath, Message, Params, ProperName, SourceText, listed, proper_name
 from armarium_formats.placing import Beyond
 from armarium_source_model.api import MadeLines
 
@@ -46,7 +46,7 @@ FormatList = listed(FormatInfo, "FormatList")
 class Companion(Params):
     """A file that belongs to another: class names of a label file, say."""
 
-    filename: Annotated[str, Field(min_length=1, max_length=500)]
+    filename: Annotated[str, Field(min_length=1, max_length=500), AfterValidator(proper_name)]
     file: SourceText | bytes
 
     @property
@@ -62,9 +62,9 @@ class ImportFile(Params):
 
     document_id: str
     file: SourceText | bytes
-    filename: Annotated[str, Field(min_length=1, max_length=500)] = "file"
+    filename: Annotated[str, Field(min_length=1, max_length=500), AfterValidator(proper_name)] = "file"
     format: Annotated[str, Field(max_length=100)] | None = None
-    name: Annotated[str, Field(min_length=1, max_length=500)] | None = None
+    name: Annotated[str, Field(min_length=1, max_length=500), AfterValidator(proper_name)] | None = None
     pages: Annotated[str, Field(max_length=200, pattern=r"^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$")] | None = (
         None
     )
@@ -215,7 +215,7 @@ class TakeOrder(Params):
     """name: of the new order; default: after the file."""
 
     pass_id: Annotated[str, Field(min_length=1, max_length=64)]
-    name: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    name: ProperName | None = None
 
 
 class TakenOrder(Message):

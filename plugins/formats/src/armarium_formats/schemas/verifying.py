@@ -11,7 +11,8 @@ from armarium.api import MaterialPath, Message, Params
 
 class VerifyFile(Params):
     """An exported file on the engine's own machine, or a ZIP of several. A file that names neither its page nor its step
-    (plain text) is compared with `document_id`, as of `as_of`; by default as it is now.
+    (plain text) is compared with `document_id`, as of `as_of`; by default as it is now. One that names them is compared as of
+    `as_of` where that is sent, and one of another page than `document_id` differs.
     """
 
     path: MaterialPath

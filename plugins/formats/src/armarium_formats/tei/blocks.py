@@ -40,7 +40,7 @@ class Block:
         self.name = name_of(element)
         self.zone = zone
         self.above = above
-        self.made: dict[int, PageSegment] = {}
+        self.regions: dict[int, PageSegment] = {}
         self.counted = False
 
     def zone_of(self, page: Page) -> Zone | None:
@@ -55,13 +55,13 @@ class Block:
             return self.zone.segment
         if self.name not in REGIONS:
             return self.above.place_for(walk, page) if self.above is not None else None
-        segment = self.made.get(id(page))
+        segment = self.regions.get(id(page))
         if segment is None:
-            stated = stated_id(self.element) if not self.made else None
-            segment = PageSegment(page.identity(stated, self.name), "region")
-            if not self.made:
+            identity = stated_id(self.element) if not self.regions else None
+            segment = PageSegment(page.identity(identity, self.name), "region")
+            if not self.regions:
                 segment.points = walk.drawn_at(self.element, page)
-            self.made[id(page)] = segment
+            self.regions[id(page)] = segment
             self.tell(segment, walk)
             walk.mention(segment)
             around = self._region_around(walk, page)
@@ -72,13 +72,13 @@ class Block:
         """At its end, drop and count a block that became no region, because its lines have zones that are in
         none.
         """
-        if self.zone is not None or self.made or self.counted:
+        if self.zone is not None or self.regions or self.counted:
             return
-        stated = attributes(self.element, POINTERS)
-        if self.name != "ab" or stated:
+        others = attributes(self.element, POINTERS)
+        if self.name != "ab" or others:
             walk.left[self.name] += 1
-        if stated:
-            walk.left[f"attributes of {self.name}"] += len(stated)
+        if others:
+            walk.left[f"attributes of {self.name}"] += len(others)
 
     def _region_around(self, walk: Collecting, page: Page) -> PageSegment | None:
         above = self.above
@@ -94,36 +94,36 @@ class Block:
         element, name = self.element, self.name
         if segment.kind_raw is None:
             segment.kind_raw = self._kind()
-        said = (element.get("subtype") or "") if name in ("ab", "p", "note") else ""
-        if name == "fw" or said.startswith("furniture"):
+        subtype = (element.get("subtype") or "") if name in ("ab", "p", "note") else ""
+        if name == "fw" or subtype.startswith("furniture"):
             segment.is_furniture = True
-        if said.endswith("text"):
+        if subtype.endswith("text"):
             segment.extras = segment.extras or {"tei": {}}
             segment.extras["tei"]["says_its_lines"] = True
         if segment.language is None and segment.script is None:
             segment.language, segment.script = language_of(self._language())
         if name == "cell":
             segment.cell = walk.cells.get(element, {"row": 0, "column": 0, "row_span": 1, "column_span": 1})
-        stated = attributes(element, POINTERS)
-        if said in ("furniture", "text", "furniture-text"):
-            stated.pop("subtype", None)
+        others = attributes(element, POINTERS)
+        if subtype in ("furniture", "text", "furniture-text"):
+            others.pop("subtype", None)
         if name in ("table", "cell"):
             for key in ("rows", "cols", "n"):
-                stated.pop(key, None)
-        kept: dict[str, str] = {}
+                others.pop(key, None)
+        block: dict[str, str] = {}
         if name in _WRITTEN_BACK:
             if name == "p" or (name == "note" and not is_marginal(segment.kind_raw)):
-                kept["name"] = name
-            kept |= {f"@{key}": value for key, value in stated.items() if not self._is_said(key, segment)}
+                block["name"] = name
+            block |= {f"@{key}": value for key, value in others.items() if not self._is_said(key, segment)}
         elif not self.counted:
             self.counted = True
             if name not in ("table", "cell"):
                 walk.left[name] += 1
-            if stated:
-                walk.left[f"attributes of {name}"] += len(stated)
-        if kept:
+            if others:
+                walk.left[f"attributes of {name}"] += len(others)
+        if block:
             segment.extras = segment.extras or {"tei": {}}
-            segment.extras["tei"]["block"] = kept
+            segment.extras["tei"]["block"] = block
 
     def _language(self) -> str | None:
         """Return the language the element states, else that of a division around it; the text's is the
@@ -133,8 +133,8 @@ class Block:
         for element in (self.element, *self.element.iterancestors()):
             if element is above or name_of(element) == "text":
                 return None
-            if stated := element.get(f"{XML}lang"):
-                return stated
+            if tag := element.get(f"{XML}lang"):
+                return tag
         return None
 
     def _is_said(self, key: str, segment: PageSegment) -> bool:
@@ -170,22 +170,17 @@ def cells_of(table: etree._Element) -> dict[etree._Element, dict[str, int]]:
     """Return row and column of a table's cells: by @n of our profile, else by counting rows, cells and
     spans.
     """
-    found: dict[etree._Element, dict[str, int]] = {}
+    cells: dict[etree._Element, dict[str, int]] = {}
     for number, row in enumerate(table.iterchildren("{*}row")):
         column = 0
         for cell in row.iterchildren("{*}cell"):
             spans = _count(cell.get("rows")), _count(cell.get("cols"))
-            stated = parse_unsigned(row.get("n")), parse_unsigned(cell.get("n"))
-            place = (number, column) if stated[0] is None or stated[1] is None else (stated[0], stated[1])
-            found[cell] = {
-                "row": place[0],
-                "column": place[1],
-                "row_span": spans[0],
-                "column_span": spans[1],
-            }
+            numbers = parse_unsigned(row.get("n")), parse_unsigned(cell.get("n"))
+            place = (number, column) if numbers[0] is None or numbers[1] is None else (numbers[0], numbers[1])
+            cells[cell] = {"row": place[0], "column": place[1], "row_span": spans[0], "column_span": spans[1]}
             column += spans[1]
-    return found
+    return cells
 
 
-def _count(stated: str | None) -> int:
-    return max(1, parse_unsigned(stated) or 1) if stated is None or len(stated) < 5 else 1
+def _count(value: str | None) -> int:
+    return max(1, parse_unsigned(value) or 1) if value is None or len(value) < 5 else 1

@@ -33,9 +33,9 @@ _LATER_PART = re.compile(r"(?:\s|<[^>]*>)*?<w\b[^>]*\bpart=\"[MF]\"")
 
 def _goes_on(line: Line) -> bool:
     """Return whether the file says that the first word of a line began on the line before."""
-    stated = line.attributes.get("break")
-    if stated in ("yes", "no"):
-        return stated == "no"
+    value = line.attributes.get("break")
+    if value in ("yes", "no"):
+        return value == "no"
     return line.is_in_word or _LATER_PART.match("".join(line.markup)) is not None
 
 
@@ -315,16 +315,16 @@ class Collecting:
         noted.
         """
         pointer = (element.get("facs") or "").strip()
-        found = drawn_in(pointer)
-        if pointer and not found:
+        points = drawn_in(pointer)
+        if pointer and not points:
             page.notes.note(
                 f"The facs of a {name_of(element)} is neither a zone of the file nor points, and is left out"
             )
-        return [page.place(x, y) for x, y in found]
+        return [page.place(x, y) for x, y in points]
 
     def know_kinds(self, text: etree._Element) -> None:
         """Determine the kinds of zones by what points at them: lb at lines, w at words, blocks at regions."""
-        said: dict[int, tuple[int, Zone, str]] = {}
+        kinds: dict[int, tuple[int, Zone, str]] = {}
         for element in text.iter():
             zone = self.find_target(element)
             if not isinstance(zone, Zone):
@@ -340,9 +340,9 @@ class Collecting:
                 rank, kind = 3, "word"
             else:
                 rank, kind = 4, "region"
-            if rank < said.get(id(zone), (9, zone, ""))[0]:
-                said[id(zone)] = rank, zone, kind
-        for rank, zone, kind in said.values():
+            if rank < kinds.get(id(zone), (9, zone, ""))[0]:
+                kinds[id(zone)] = rank, zone, kind
+        for rank, zone, kind in kinds.values():
             if zone.kind is None or rank < 2:
                 zone.kind = kind
 

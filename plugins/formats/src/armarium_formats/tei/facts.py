@@ -68,7 +68,7 @@ def marks_in(fragment: str, plain: str) -> Marks:
     if text != plain:
         return Marks([whole] if plain else [], False, walk.unplaced + walk.facts)
     marks = []
-    for element, first, last, written in walk.found:
+    for element, first, last, written in walk.elements:
         start, end = places[first], places[last]
         mark = walk.mark_of(element, start, end) if written is None else said_by(element, start, end, written)
         if mark is not None:
@@ -90,7 +90,7 @@ class _Walk:
     def __init__(self) -> None:
         self.raw: list[str] = []
         self.length = 0
-        self.found: list[tuple[etree._Element, int, int, str | None]] = []
+        self.elements: list[tuple[etree._Element, int, int, str | None]] = []
         """Elements with their characters, outer ones first; for one that is no fact or sign how it is written: its
         start tag, or all of it if it holds characters that do not count."""
         self.is_all = True
@@ -141,28 +141,28 @@ class _Walk:
 
     def _inside(self, element: etree._Element, written: str | None) -> None:
         """Take an element with its contents; inside one that is written as a whole only facts and signs."""
-        at, first = len(self.found), self.length
+        at, first = len(self.elements), self.length
         self.content(element)
         if written is None or not self.whole:
-            self.found.insert(at, (element, first, self.length, written))
+            self.elements.insert(at, (element, first, self.length, written))
 
     def _as_whole(self, element: etree._Element, counting: Iterable[etree._Element]) -> None:
         """Take an element that holds characters which do not count; those of *counting* do."""
         self.is_all = False
-        at, first = len(self.found), self.length
+        at, first = len(self.elements), self.length
         self.whole += 1
-        for one in counting:
-            self.content(one)
+        for part in counting:
+            self.content(part)
         self.whole -= 1
         if not self.whole:
-            self.found.insert(at, (element, first, self.length, keep(element)))
+            self.elements.insert(at, (element, first, self.length, keep(element)))
 
     def mark_of(self, element: etree._Element, start: int, end: int) -> TextMark | None:
         name = name_of(element)
-        given = attributes(element)
+        unread = attributes(element)
         if name == "g":
-            key = given.pop("ref", "").rpartition("#")[2]
-            self.is_all &= not given and bool(key)
+            key = unread.pop("ref", "").rpartition("#")[2]
+            self.is_all &= not unread and bool(key)
             return TextMark(SIGN, start, end, {"sign": key}) if key else None
         kind = KINDS[name]
         if kind != "lost" and start == end:
@@ -170,26 +170,26 @@ class _Walk:
             self.unplaced += 1
             return None
         if kind == "deleted":
-            given.pop("type", None)
-        stated: dict[str, str] = {}
-        kind, reason = _reason(kind, given.pop("reason", ""))
-        sure = _number(given.get("cert", ""))
+            unread.pop("type", None)
+        properties: dict[str, str] = {}
+        kind, reason = _reason(kind, unread.pop("reason", ""))
+        sure = _number(unread.get("cert", ""))
         if sure is not None and 0 <= sure <= 1:
-            stated["certainty"] = given.pop("cert")
-        amount = _number(given.get("quantity", ""))
-        if amount is not None and 0 < amount <= 1_000_000 and 0 < len(given.get("unit", "")) <= 80:
-            stated |= {"quantity": given.pop("quantity"), "unit": given.pop("unit")}
-        for key, said in (
+            properties["certainty"] = unread.pop("cert")
+        amount = _number(unread.get("quantity", ""))
+        if amount is not None and 0 < amount <= 1_000_000 and 0 < len(unread.get("unit", "")) <= 80:
+            properties |= {"quantity": unread.pop("quantity"), "unit": unread.pop("unit")}
+        for key, text in (
             ("reason", reason),
-            ("extent", given.pop("extent", "")),
-            ("place", given.pop("place", "")),
+            ("extent", unread.pop("extent", "")),
+            ("place", unread.pop("place", "")),
         ):
-            if said := _BLANKS.sub(" ", said).strip()[:LONGEST]:
-                stated[key] = said
-        self.is_all &= not given
+            if text := _BLANKS.sub(" ", text).strip()[:LONGEST]:
+                properties[key] = text
+        self.is_all &= not unread
         if kind == "lost":
             end = start
-        return TextMark(kind, start, end, stated)
+        return TextMark(kind, start, end, properties)
 
 
 def _is_twofold(expan: etree._Element) -> bool:
@@ -210,9 +210,9 @@ def _reason(kind: str, reason: str) -> tuple[str, str]:
     return kind, reason
 
 
-def _number(stated: str) -> float | None:
+def _number(text: str) -> float | None:
     try:
-        return float(stated)
+        return float(text)
     except ValueError:
         return None
 
@@ -253,8 +253,8 @@ def declare(root: etree._Element, models: Iterable[PageModel]) -> None:
                     marks.append(mark)
                 text.marks = marks
         if missing:
-            shown = ", ".join(list(missing)[:10])
-            model.notes.append(f"The file refers to hands or signs that it does not declare: {shown}.")
+            listed = ", ".join(list(missing)[:10])
+            model.notes.append(f"The file refers to hands or signs that it does not declare: {listed}.")
 
 
 def _words(element: Any) -> str:
@@ -265,23 +265,23 @@ def _hand(note: etree._Element) -> PageHand:
     """Read a handNote: its first paragraph is the label, others say what their first word names (our export's
     form).
     """
-    stated = {"scribe": note.get("scribe") or "", "style": note.get("script") or ""}
-    parts = [said for element in note if isinstance(element.tag, str) and (said := _words(element))] or [
-        _words(note)
-    ]
+    properties = {"scribe": note.get("scribe") or "", "style": note.get("script") or ""}
+    parts = [
+        paragraph for element in note if isinstance(element.tag, str) and (paragraph := _words(element))
+    ] or [_words(note)]
     label, rest = parts[0], []
     for part in parts[1:]:
-        what, colon, said = part.partition(": ")
+        what, colon, value = part.partition(": ")
         if colon and what in _STATED:
-            stated[what] = said
+            properties[what] = value
         else:
             rest.append(part)
     if rest:
-        stated["notes"] = "\n".join(filter(None, (stated.get("notes"), *rest)))
+        properties["notes"] = "\n".join(filter(None, (properties.get("notes"), *rest)))
     if len(label) > LONGEST:
-        stated["notes"] = "\n".join(filter(None, (label, stated.get("notes"))))
-    kept = {key: said if key == "notes" else said[:LONGEST] for key, said in stated.items() if said}
-    return PageHand((label or note.get(f"{XML}id") or "A hand")[:LONGEST], kept)
+        properties["notes"] = "\n".join(filter(None, (label, properties.get("notes"))))
+    shortened = {key: text if key == "notes" else text[:LONGEST] for key, text in properties.items() if text}
+    return PageHand((label or note.get(f"{XML}id") or "A hand")[:LONGEST], shortened)
 
 
 def _sign(char: etree._Element, key: str) -> PageSign:
@@ -299,12 +299,12 @@ def _sign(char: etree._Element, key: str) -> PageSign:
                 authority, _, number = (child.get("value") or "").strip().rpartition(" ")
                 if authority and number:
                     references.append((authority[:LONGEST], number[:LONGEST]))
-            case "mapping" if len(said := _words(child)) == 1 and child.get("type") in (
+            case "mapping" if len(letter := _words(child)) == 1 and child.get("type") in (
                 None,
                 "Unicode",
                 "PUA",
             ):
-                character = said
+                character = letter
     return PageSign((name or key)[:LONGEST], character, references)
 
 
@@ -316,10 +316,10 @@ def drop_taken(page: PageModel) -> None:
 
     Markup that says more stays; its changes of hands go, because they are written for their lines.
     """
-    kept = page.extras.get("tei") or {}
-    if kept.get("marks") != TAKEN:
+    extras = page.extras.get("tei") or {}
+    if extras.get("marks") != TAKEN:
         return
-    header = str(kept.get("header") or "")
+    header = str(extras.get("header") or "")
     for segment in page.walk():
         own = kept_by("tei", segment)
         if "markup" in own and _says_no_more(own["markup"], "", header):
@@ -329,15 +329,15 @@ def drop_taken(page: PageModel) -> None:
             if not markup or text.extras is None:
                 continue
             if _says_no_more(markup, text.text, header):
-                text.extras = {key: said for key, said in text.extras.items() if key != "tei"} or None
+                text.extras = {key: value for key, value in text.extras.items() if key != "tei"} or None
             else:
                 text.extras = {**text.extras, "tei": {**text.extras["tei"], "xml": _SHIFT.sub("", markup)}}
 
 
 def _says_no_more(markup: str, plain: str, header: str) -> bool:
-    found = marks_in(markup, plain)
-    return found.is_all and all(
-        f'xml:id="{mark.stated["sign"]}"' in header for mark in found.marks if mark.kind == SIGN
+    expressed = marks_in(markup, plain)
+    return expressed.is_all and all(
+        f'xml:id="{mark.stated["sign"]}"' in header for mark in expressed.marks if mark.kind == SIGN
     )
 
 
@@ -345,8 +345,8 @@ def beyond_markup(marks: Sequence[TextMark], markup: str, plain: str) -> list[Te
     """Return those of *marks* that the stored markup of a line does not already express (signs by position
     only).
     """
-    said = {_place_of(mark) for mark in marks_in(markup, plain).marks}
-    return [mark for mark in marks if _place_of(mark) not in said and mark.kind != DIVIDED]
+    places = {_place_of(mark) for mark in marks_in(markup, plain).marks}
+    return [mark for mark in marks if _place_of(mark) not in places and mark.kind != DIVIDED]
 
 
 def _place_of(mark: TextMark) -> tuple[str, int | None, int | None]:

@@ -27,14 +27,14 @@ def name_of(element: etree._Element) -> str:
 
 def attributes(element: etree._Element, without: Container[str] = ()) -> dict[str, str]:
     """Return an element's attributes by name, xml: ones with prefix, without those of other vocabularies."""
-    found: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     for key, value in element.attrib.items():
         name = str(key)
         if name.startswith(XML):
             name = f"xml:{local_name(name)}"
         if not name.startswith("{") and name not in without:
-            found[name] = str(value)
-    return found
+            by_name[name] = str(value)
+    return by_name
 
 
 def start_tag(element: etree._Element, *, again: bool = False) -> str:

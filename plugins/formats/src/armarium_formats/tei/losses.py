@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Any
 
-from armarium_formats.driver import Loss
+from armarium_formats.driver import Loss, as_losses
 from armarium_formats.numbers import parse_unsigned
 from armarium_formats.page_model import PageModel, PageOrder
 
@@ -16,34 +17,29 @@ def losses_of(page: PageModel) -> list[Loss]:
     """Return losses: groups of the reading order, other formats' extras, the structure of a text that was
     read.
     """
-    losses: list[Loss] = []
-    groups = _groups(page.order)
-    if groups:
-        losses.append(
-            Loss(
-                "groups of the reading order", groups, "TEI has the sequence of the text, and no groups in it"
-            )
-        )
-    foreign: dict[str, int] = {}
-    for extras in _extras(page):
-        for driver, kept in extras.items():
-            if driver != "tei" and _says_something(kept):
-                foreign[driver] = foreign.get(driver, 0) + 1
-    losses += [
-        Loss(f"what the {driver} file says beyond the model", count, "it is written back only to that format")
-        for driver, count in foreign.items()
-    ]
-    left: dict[str, str] = (page.extras.get("tei") or {}).get("left") or {}
-    losses += [
-        Loss(
-            f"element {what} of the text",
-            count,
-            "the profile has blocks with lines, one after the other",
-        )
-        for what, stated in left.items()
-        if (count := parse_unsigned(stated)) is not None
-    ]
-    return losses
+    foreign = Counter(
+        driver
+        for extras in _extras(page)
+        for driver, of_driver in extras.items()
+        if driver != "tei" and _says_something(of_driver)
+    )
+    counts: dict[str, str] = (page.extras.get("tei") or {}).get("left") or {}
+    order, back = (
+        "TEI has the sequence of the text, and no groups in it",
+        "it is written back only to that format",
+    )
+    blocks = "the profile has blocks with lines, one after the other"
+    return as_losses(
+        {("groups of the reading order", order): _groups(page.order)}
+        | {
+            (f"what the {driver} file says beyond the model", back): count
+            for driver, count in foreign.items()
+        }
+        | {
+            (f"element {what} of the text", blocks): parse_unsigned(count) or 0
+            for what, count in counts.items()
+        }
+    )
 
 
 def _groups(order: PageOrder | None) -> int:
@@ -55,20 +51,20 @@ def _groups(order: PageOrder | None) -> int:
 
 
 def _extras(page: PageModel) -> list[dict[str, Any]]:
-    found = [page.extras]
+    extras = [page.extras]
     for segment in page.walk():
-        found += [one for one in (segment.extras, *(text.extras for text in segment.texts)) if one]
-    return found
+        extras += [own for own in (segment.extras, *(text.extras for text in segment.texts)) if own]
+    return extras
 
 
-def _says_something(kept: Any) -> bool:
+def _says_something(extras: Any) -> bool:
     """Return whether extras matter: an index of a TextEquiv and a readingOrder repeat the sequence, a structure the
     kind.
     """
-    if not isinstance(kept, dict) or set(kept) - {"attributes", "marks"}:
-        return bool(kept)
-    stated = dict(kept.get("attributes") or {})
-    stated.pop("index", None)
-    if not _REPEATED.sub("", stated.get("custom", "")).strip():
-        stated.pop("custom", None)
-    return bool(stated)
+    if not isinstance(extras, dict) or set(extras) - {"attributes", "marks"}:
+        return bool(extras)
+    attributes = dict(extras.get("attributes") or {})
+    attributes.pop("index", None)
+    if not _REPEATED.sub("", attributes.get("custom", "")).strip():
+        attributes.pop("custom", None)
+    return bool(attributes)

@@ -20,14 +20,9 @@ from armarium_source_model.api import DIVIDED
 Lose = Callable[..., None]
 
 ELEMENTS = {
-    "unclear": "unclear",
-    "lost": "gap",
-    "restored": "supplied",
-    "supplied": "supplied",
-    "superfluous": "surplus",
-    "deleted": "del",
-    "added": "add",
-}
+    "unclear": "unclear", "lost": "gap", "restored": "supplied", "supplied": "supplied",
+    "superfluous": "surplus", "deleted": "del", "added": "add",
+}  # fmt: skip
 """Each kind of editorial fact with the element it is written as."""
 REASONED = {"unclear", "gap", "supplied", "surplus"}
 """The elements that TEI lets say a reason."""
@@ -87,7 +82,7 @@ class Declarations:
         if any(key not in self.declared for key in self.page.hands):
             notes = "".join(
                 f'<handNote xml:id="{key}"><p>{text_of(hand.label)}</p>'
-                + "".join(f"<p>{text_of(f'{what}: {said}')}</p>" for what, said in hand.stated.items())
+                + "".join(f"<p>{text_of(f'{what}: {value}')}</p>" for what, value in hand.stated.items())
                 + "</handNote>"
                 for key, hand in self.page.hands.items()
                 if key not in self.declared
@@ -101,23 +96,24 @@ class Declarations:
             )
         if self.makers:
             total = self.makers.total()
-            made = "".join(
+            makers = "".join(
                 f'<respStmt xml:id="{self.maker_ids[maker]}"><resp>{lines} of {total} lines '
                 f"{text_of(maker.words)}</resp><name>{text_of(maker.name or maker.by)}</name></respStmt>"
                 for maker, lines in self.makers.most_common()
             )
-            header = _put(header, ("</titleStmt>", made))
+            header = _put(header, ("</titleStmt>", makers))
         if self.page.statements:
-            said = "".join(
-                f'<editorialDecl n="stated-{number}"><p>{text_of(f"{one.about}: {one.sentence}")}</p></editorialDecl>'
-                for number, one in enumerate(self.page.statements, 1)
+            declarations = "".join(
+                f'<editorialDecl n="stated-{number}"><p>'
+                f"{text_of(f'{statement.about}: {statement.sentence}')}</p></editorialDecl>"
+                for number, statement in enumerate(self.page.statements, 1)
             )
             header = _put(
                 header,
-                ("</encodingDesc>", said),
-                ("<profileDesc", f"<encodingDesc>{said}</encodingDesc>"),
-                ("<revisionDesc", f"<encodingDesc>{said}</encodingDesc>"),
-                ("</teiHeader>", f"<encodingDesc>{said}</encodingDesc>"),
+                ("</encodingDesc>", declarations),
+                ("<profileDesc", f"<encodingDesc>{declarations}</encodingDesc>"),
+                ("<revisionDesc", f"<encodingDesc>{declarations}</encodingDesc>"),
+                ("</teiHeader>", f"<encodingDesc>{declarations}</encodingDesc>"),
             )
         return header
 
@@ -194,17 +190,17 @@ class _Rendering(NamedTuple):
         waiting = list(spans)
         while waiting:
             first, last, mark = waiting.pop(0)
-            inner = [one for one in waiting if one[1] <= last and (one[0] < last or first == last)]
-            crossing = [one for one in waiting if one[0] < last < one[1]]
-            for one in crossing:
-                self.lose(_words_of_mark(one[2], self.text), "they overlap others, and elements nest")
-            waiting = [one for one in waiting if one not in inner and one not in crossing]
+            inner = [span for span in waiting if span[1] <= last and (span[0] < last or first == last)]
+            crossing = [span for span in waiting if span[0] < last < span[1]]
+            for other in crossing:
+                self.lose(_words_of_mark(other[2], self.text), "they overlap others, and elements nest")
+            waiting = [span for span in waiting if span not in inner and span not in crossing]
             out.append(self._characters(at, first))
             if is_whole(mark):
-                for one in inner:
-                    if ELEMENTS.get(one[2].kind, "g") not in mark.source["tei"]:
+                for other in inner:
+                    if ELEMENTS.get(other[2].kind, "g") not in mark.source["tei"]:
                         self.lose(
-                            _words_of_mark(one[2], self.text),
+                            _words_of_mark(other[2], self.text),
                             "an element that is written as it was read has no place for them",
                         )
                 out.append(mark.source["tei"])
@@ -224,14 +220,14 @@ class _Rendering(NamedTuple):
 
 
 def _element(mark: TextMark, inside: str, lose: Lose) -> str:
-    stated = mark.stated
+    properties = mark.stated
     if mark.kind == SIGN:
-        return f"<g{attributes_of({'ref': '#' + stated['sign']})}>{inside}</g>"
+        return f"<g{attributes_of({'ref': '#' + properties['sign']})}>{inside}</g>"
     if mark.kind not in ELEMENTS:
         return write_said(mark, inside, lose)
     name = ELEMENTS[mark.kind]
     attributes = {"type": COUNTING} if name == "del" else {}
-    reason = stated.get("reason")
+    reason = properties.get("reason")
     usual = REASONS.get(mark.kind)
     if usual is not None and (
         not reason or mark.kind == "restored" or reason.split(" ")[0] in REASONS.values()
@@ -241,18 +237,18 @@ def _element(mark: TextMark, inside: str, lose: Lose) -> str:
         attributes["reason"] = _BLANKS.sub(" ", reason).strip()
     elif reason:
         lose("reasons of editorial facts", f"TEI has none on the element {name}")
-    if stated.get("certainty"):
-        attributes["cert"] = stated["certainty"]
-    if stated.get("extent"):
-        attributes["extent"] = stated["extent"]
-    if stated.get("quantity"):
-        attributes |= {"quantity": stated["quantity"], "unit": _BLANKS.sub("_", stated["unit"])}
-    if stated.get("place"):
+    if properties.get("certainty"):
+        attributes["cert"] = properties["certainty"]
+    if properties.get("extent"):
+        attributes["extent"] = properties["extent"]
+    if properties.get("quantity"):
+        attributes |= {"quantity": properties["quantity"], "unit": _BLANKS.sub("_", properties["unit"])}
+    if properties.get("place"):
         if name == "add":
-            attributes["place"] = _BLANKS.sub("_", stated["place"])
+            attributes["place"] = _BLANKS.sub("_", properties["place"])
         else:
             lose("places of editorial facts", f"TEI has none on the element {name}")
-    if stated.get("source"):
+    if properties.get("source"):
         lose("sources of editorial facts", "TEI points at sources, and these are words")
     if name == "gap":
         if inside:

@@ -18,16 +18,9 @@ if TYPE_CHECKING:
 MARKUP = "markup"
 """The kind of a mark that is none of those below; `name` is its element."""
 _KINDS = {
-    "persName": "person",
-    "placeName": "place",
-    "geogName": "place",
-    "settlement": "place",
-    "region": "place",
-    "country": "place",
-    "orgName": "organization",
-    "date": "date",
-    "hi": "style",
-}
+    "persName": "person", "placeName": "place", "geogName": "place", "settlement": "place", "region": "place",
+    "country": "place", "orgName": "organization", "date": "date", "hi": "style",
+}  # fmt: skip
 _TYPES = {
     "person": "person",
     "pers": "person",
@@ -52,38 +45,40 @@ _BLANKS = re.compile(r"\s+")
 def said_by(element: etree._Element, start: int, end: int, written: str) -> TextMark:
     """Return the mark of an element that is no editorial fact."""
     name = name_of(element)
-    stated = attributes(element)
-    kind = _KINDS.get(name) or (_TYPES.get(stated.get("type", "")) if name in ("name", "rs") else None)
+    properties = attributes(element)
+    kind = _KINDS.get(name) or (_TYPES.get(properties.get("type", "")) if name in ("name", "rs") else None)
     if written.endswith((f"</{local_name(name)}>", "/>")):
-        stated["text"] = _BLANKS.sub(" ", "".join(element.itertext())).strip()  # type: ignore[arg-type]
+        properties["text"] = _BLANKS.sub(" ", "".join(element.itertext())).strip()  # type: ignore[arg-type]
     if name in ("choice", "expan"):
-        for child, said in _INSTEAD:
-            found = element if name == child else next(element.iter(f"{{*}}{child}"), None)
-            if found is not None and (words := _text_of_editor(found)):
-                stated[said] = words
-        if "expansion" in stated:
+        for child, key in _INSTEAD:
+            edited = element if name == child else next(element.iter(f"{{*}}{child}"), None)
+            if edited is not None and (words := _text_of_editor(edited)):
+                properties[key] = words
+        if "expansion" in properties:
             kind = ABBREVIATION
-    return TextMark(kind or MARKUP, start, end, stated if kind else stated | {"name": name}, {"tei": written})
+    return TextMark(
+        kind or MARKUP, start, end, properties if kind else properties | {"name": name}, {"tei": written}
+    )
 
 
 def _text_of_editor(element: etree._Element) -> str:
     """Return the text of an expansion as an editor reads it: without the signs that stand for it."""
     words = [
         text
-        for one in element.iter()
-        if isinstance(one.tag, str)
-        for text, inside in ((one.text, one), (one.tail if one is not element else "", one.getparent()))
+        for part in element.iter()
+        if isinstance(part.tag, str)
+        for text, inside in ((part.text, part), (part.tail if part is not element else "", part.getparent()))
         if text and not any(name_of(above) in ("am", "abbr") for above in _upwards(inside, element))
     ]
     return _BLANKS.sub(" ", "".join(words)).strip()
 
 
 def _upwards(element: etree._Element | None, last: etree._Element) -> list[etree._Element]:
-    found = []
+    elements = []
     while element is not None:
-        found.append(element)
+        elements.append(element)
         element = None if element is last else element.getparent()
-    return found
+    return elements
 
 
 def write_said(mark: TextMark, inside: str, lose: Callable[..., None]) -> str:
@@ -93,22 +88,24 @@ def write_said(mark: TextMark, inside: str, lose: Callable[..., None]) -> str:
         tag = _OPEN.match(written)
         assert tag is not None
         return written if is_whole(mark) else f"{written}{inside}</{tag.group(1)}>"
-    stated = {key: value for key, value in mark.stated.items() if key not in ("text", "name", "continued")}
+    properties = {
+        key: value for key, value in mark.stated.items() if key not in ("text", "name", "continued")
+    }
     if mark.kind == ABBREVIATION:
-        full = stated.pop("expansion", "")
-        _leave(stated, (), lose)
+        full = properties.pop("expansion", "")
+        _leave(properties, (), lose)
         return (
             f"<choice><abbr>{inside}</abbr><expan>{text_of(full)}</expan></choice>"
             if full
             else f"<abbr>{inside}</abbr>"
         )
     if mark.kind not in _ELEMENTS:
-        _leave(stated, (), lose)
+        _leave(properties, (), lose)
         return f"<seg{attributes_of({'type': _word(mark.stated.get('name') or mark.kind)})}>{inside}</seg>"
-    if not stated.get("ref") and (address := identifier_of(stated)):
-        stated["ref"] = address
-    own = {key: value for key, value in stated.items() if key in _OF[mark.kind] and value}
-    _leave(stated, own, lose)
+    if not properties.get("ref") and (address := identifier_of(properties)):
+        properties["ref"] = address
+    own = {key: value for key, value in properties.items() if key in _OF[mark.kind] and value}
+    _leave(properties, own, lose)
     return f"<{_ELEMENTS[mark.kind]}{attributes_of(own)}>{inside}</{_ELEMENTS[mark.kind]}>"
 
 
@@ -122,10 +119,10 @@ _REPEATED = frozenset({"year", "month", "day", "wikiData", "wikidata"})
 """Details of the tags of Transkribus that are in `when` and `ref`."""
 
 
-def _leave(stated: Mapping[str, str], own: object, lose: Callable[..., None]) -> None:
-    left = [key for key in stated if key not in own and not (key in _REPEATED and own)]  # type: ignore[operator]
-    if left:
-        lose("details of names, dates and other marks", "TEI has no attribute for them", len(left))
+def _leave(properties: Mapping[str, str], own: object, lose: Callable[..., None]) -> None:
+    lost = [key for key in properties if key not in own and not (key in _REPEATED and own)]  # type: ignore[operator]
+    if lost:
+        lose("details of names, dates and other marks", "TEI has no attribute for them", len(lost))
 
 
 def _word(name: str) -> str:

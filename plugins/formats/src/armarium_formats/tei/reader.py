@@ -117,7 +117,7 @@ def _texts(root: etree._Element) -> list[etree._Element]:
 
 def _finish_pages(root: etree._Element, surfaces: Surfaces, walk: Walk) -> list[PageModel]:
     headers = [keep(element) for element in root.iter("{*}teiHeader")]
-    stated = attributes(root, ("xmlns",)) if name_of(root) in ("TEI", "TEI.2") else {}
+    of_root = attributes(root, ("xmlns",)) if name_of(root) in ("TEI", "TEI.2") else {}
     others = [
         keep(child)
         for child in root
@@ -131,9 +131,9 @@ def _finish_pages(root: etree._Element, surfaces: Surfaces, walk: Walk) -> list[
     names = [page.name for page in surfaces.pages]
     whole = ""
     if len(names) > 1:
-        shown = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
-        whole = f"The file has {len(names)} pages: {shown}"
-    left = {what: str(count) for what, count in sorted(walk.left.items()) if count}
+        listed = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+        whole = f"The file has {len(names)} pages: {listed}"
+    dropped = {what: str(count) for what, count in sorted(walk.left.items()) if count}
     models = []
     for number, page in enumerate(surfaces.pages, 1):
         model = page.model
@@ -144,38 +144,40 @@ def _finish_pages(root: etree._Element, surfaces: Surfaces, walk: Walk) -> list[
         if model.language is None and model.script is None and languages:
             model.language, model.script = languages[0]
         extras = {key: value for key, value in page.extras.items() if value}
-        kept: Counter[str] = Counter(page.notes.kept)
+        counts: Counter[str] = Counter(page.notes.kept)
         if headers:
             extras["header"] = STATED.sub("", MADE.sub("", headers[0]))
-            kept["element TEI/teiHeader"] += 1
+            counts["element TEI/teiHeader"] += 1
         if others:
             extras["beside"] = others
-            kept["element TEI/standOff or fsdDecl"] += len(others)
-        if stated:
-            extras["root"] = stated
+            counts["element TEI/standOff or fsdDecl"] += len(others)
+        if of_root:
+            extras["root"] = of_root
         for key in ("surface", "graphic", "pb"):
             for attribute in extras.get(key, ()):
-                kept[f"attribute {key}/@{attribute}"] += 1
-        if left:
-            extras["left"] = left
+                counts[f"attribute {key}/@{attribute}"] += 1
+        if dropped:
+            extras["left"] = dropped
         if extras:
             model.extras["tei"] = extras
-        model.kept = dict(kept)
+        model.kept = dict(counts)
         model.version = "P5"
         notes = [f"This is {page.name}, page {number} of {len(names)}. {whole}."] if whole else []
         notes += page.notes.sentences() + surfaces.notes.sentences()
-        if left:
-            notes.append(_left_out(left, one_of_many=len(names) > 1))
+        if dropped:
+            notes.append(_left_out(dropped, one_of_many=len(names) > 1))
         model.notes = notes
         models.append(model)
     declare(root, models)
     return models
 
 
-def _left_out(left: dict[str, str], *, one_of_many: bool) -> str:
-    said = ", ".join(f"{what} ({count})" for what, count in left.items())
+def _left_out(dropped: dict[str, str], *, one_of_many: bool) -> str:
+    listed = ", ".join(f"{what} ({count})" for what, count in dropped.items())
     whole = "the whole file's " if one_of_many else ""
-    return f"The text's own structure is not kept with the lines: {whole}{said}. The original stays as it is."
+    return (
+        f"The text's own structure is not kept with the lines: {whole}{listed}. The original stays as it is."
+    )
 
 
 def _hang_zones(page: Page) -> None:
@@ -229,9 +231,9 @@ def _furnish(model: PageModel, ranks: dict[int, int]) -> None:
 def _give_own_texts(model: PageModel) -> None:
     """Give regions that our export marked as having their lines' text that text."""
     for segment in model.walk():
-        kept = kept_by("tei", segment)
-        if kept.pop("says_its_lines", False):
+        extras = kept_by("tei", segment)
+        if extras.pop("says_its_lines", False):
             lines = [part.text for part in segment.walk() if part.kind == "line" and part.text]
             segment.texts = segment.texts or [PageText("\n".join(lines))]
-            if not kept:
+            if not extras:
                 segment.extras = None

@@ -17,25 +17,25 @@ if TYPE_CHECKING:
 COORDINATES = ("ulx", "uly", "lrx", "lry", "points")
 
 
-def probability(stated: str, notes: Notes) -> float | None:
+def probability(cert: str, notes: Notes) -> float | None:
     """Return a @cert from 0 to 1; words (high, low) are not numbers and are ignored."""
     try:
-        value = float(stated)
+        value = float(cert)
     except ValueError:
         return None
     if 0 <= value <= 1:
         return value
-    notes.note(f"A @cert of {stated[:20]} is outside 0 to 1")
+    notes.note(f"A @cert of {cert[:20]} is outside 0 to 1")
     return None
 
 
 def outline_of(element: etree._Element, notes: Notes) -> list[Point]:
     """Return the points of a zone in its surface's units: `points`, else the rectangle, else nothing."""
-    stated = (element.get("points") or "").strip()
-    if stated:
-        points = parse_points(stated)
+    value = (element.get("points") or "").strip()
+    if value:
+        points = parse_points(value)
         if points is not None:
-            if points and "," not in stated:
+            if points and "," not in value:
                 notes.note("The points of a zone have no commas; they were read as pairs")
             return points
         notes.note("The points of a zone are not x,y pairs")
@@ -73,7 +73,7 @@ def box_of(element: etree._Element) -> Box | None:
         left, top, right, bottom = (float(element.get(key, "")) for key in COORDINATES[:4])
     except ValueError:
         return None
-    if not all(abs(one) < 1e9 for one in (left, top, right, bottom)):
+    if not all(abs(coordinate) < 1e9 for coordinate in (left, top, right, bottom)):
         return None
     return left, top, right, bottom
 

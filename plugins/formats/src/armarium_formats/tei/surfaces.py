@@ -72,13 +72,13 @@ class Page:
     extras: dict[str, Any] = field(default_factory=dict)
     notes: Notes = field(default_factory=Notes)
 
-    def identity(self, stated: str | None, word: str) -> str:
+    def identity(self, identity: str | None, word: str) -> str:
         """Return an id of the page: the stated one, else a new one; a duplicate gets a number."""
-        if stated:
-            if self.ids.claim(stated):
-                return stated
-            self.notes.note(f"The id {stated[:60]} occurs more than once; further ones got a number")
-        return self.ids.make(stated or word)
+        if identity:
+            if self.ids.claim(identity):
+                return identity
+            self.notes.note(f"The id {identity[:60]} occurs more than once; further ones got a number")
+        return self.ids.make(identity or word)
 
     def place(self, x: float, y: float) -> Point:
         """Return a point of the surface in pixels; one beyond the range of a float becomes 1e30."""
@@ -130,8 +130,8 @@ class Surfaces:
             self.places.setdefault(own, page)
         page.model.image = image_of(str(element.get("url")))
         self._size(element, element, page)
-        if stated := attributes(element, ("url", "width", "height")):
-            page.extras["graphic"] = stated
+        if others := attributes(element, ("url", "width", "height")):
+            page.extras["graphic"] = others
 
     def _surface(self, element: etree._Element) -> None:
         own = stated_id(element)
@@ -147,11 +147,11 @@ class Surfaces:
         model = page.model
         model.language, model.script = language_of(element.get(f"{XML}lang"))
         model.direction = direction_of(element.get("style"))
-        stated = attributes(element, _MODELLED - {"type", "subtype"})
+        others = attributes(element, _MODELLED - {"type", "subtype"})
         if model.direction:
-            stated.pop("style", None)
-        if stated:
-            page.extras["surface"] = stated
+            others.pop("style", None)
+        if others:
+            page.extras["surface"] = others
         if own:
             page.extras["id"] = own
         page.extras["elements"] = self._children(element, page, None, graphic)
@@ -173,9 +173,9 @@ class Surfaces:
             return None
         chosen = graphics[0]
         page.model.image = image_of(str(chosen.get("url")))
-        stated = attributes(chosen, ("url", "width", "height"))
-        if stated:
-            page.extras["graphic"] = stated
+        others = attributes(chosen, ("url", "width", "height"))
+        if others:
+            page.extras["graphic"] = others
         return chosen
 
     def _size(self, surface: etree._Element, graphic: etree._Element | None, page: Page) -> None:
@@ -222,10 +222,10 @@ class Surfaces:
     # -------------------------------------------------------------------------------------------- zones
 
     def _children(
-        self, element: etree._Element, page: Page, parent: Zone | None, taken: etree._Element | None = None
+        self, element: etree._Element, page: Page, parent: Zone | None, modelled: etree._Element | None = None
     ) -> list[str]:
         """Read zones, lines and nested surfaces in an element; the rest, but for text, is stored as XML."""
-        kept: list[str] = []
+        fragments: list[str] = []
         for child in element:
             name = name_of(child)
             if name in ("zone", "surface"):
@@ -236,19 +236,19 @@ class Surfaces:
                 page.notes.note("A picture inside the file itself was left out")
             elif name == "note" and child.get("type") == "id":
                 continue
-            elif child is not taken and name in KEPT_IN_ZONES:
-                kept.append(keep(child))
+            elif child is not modelled and name in KEPT_IN_ZONES:
+                fragments.append(keep(child))
                 page.notes.kept[f"element {name_of(element)}/{name}"] += 1
-            elif child is not taken and parent is not None:
+            elif child is not modelled and parent is not None:
                 parent.has_text = True
-        return kept
+        return fragments
 
     def _zone(self, element: etree._Element, page: Page, parent: Zone | None) -> Zone:
         note = next(
             (child for child in element if name_of(child) == "note" and child.get("type") == "id"), None
         )
-        stated = (note.text if note is not None else None) or stated_id(element)
-        identity = page.identity(stated, "line" if name_of(element) == "line" else "zone")
+        original = (note.text if note is not None else None) or stated_id(element)
+        identity = page.identity(original, "line" if name_of(element) == "line" else "zone")
         segment = PageSegment(identity, "region")
         if parent is not None and parent.depth >= DEEPEST:
             page.notes.note(f"Zones are nested more than {DEEPEST} deep; further ones were put side by side")
@@ -275,14 +275,14 @@ class Surfaces:
         children = self._children(element, page, zone, path) if name_of(element) != "line" else []
         if children:
             extras["elements"] = children
-        kept = attributes(element, _MODELLED)
+        others = attributes(element, _MODELLED)
         if element.get("subtype") == "none":
-            kept["subtype"] = "none"
+            others["subtype"] = "none"
         if segment.direction:
-            kept.pop("style", None)
-        if kept:
-            extras["zone"] = kept
-            for key in kept:
+            others.pop("style", None)
+        if others:
+            extras["zone"] = others
+            for key in others:
                 page.notes.kept[f"attribute zone/@{key}"] += 1
         self._shape(element, zone, extras)
         if extras:
@@ -294,15 +294,15 @@ class Surfaces:
         segment = zone.segment
         segment.language, segment.script = language_of(element.get(f"{XML}lang"))
         segment.direction = direction_of(element.get("style"))
-        stated = (element.get("cert") or "").strip()
-        if stated:
-            segment.confidence = probability(stated, zone.page.notes)
+        cert = (element.get("cert") or "").strip()
+        if cert:
+            segment.confidence = probability(cert, zone.page.notes)
         word = (element.get("type") or "").strip()
         rendition = (element.get("rendition") or element.get("rend") or "").strip().lstrip("#")
-        for said in (word, rendition):
-            if said.casefold() in LINE_TYPES:
+        for hint in (word, rendition):
+            if hint.casefold() in LINE_TYPES:
                 zone.kind = zone.kind or "line"
-            elif said.casefold() in WORD_TYPES:
+            elif hint.casefold() in WORD_TYPES:
                 zone.kind = zone.kind or "word"
         subtype = (element.get("subtype") or "").strip()
         if subtype == "none":
@@ -328,9 +328,9 @@ class Surfaces:
             page.notes.note("The points of a path are not x,y pairs")
             return None
         segment.baseline = [page.place(x, y) for x, y in points]
-        stated = attributes(chosen, ("points", "type"))
-        if stated:
-            extras["path"] = stated
+        others = attributes(chosen, ("points", "type"))
+        if others:
+            extras["path"] = others
         return chosen
 
     def _shape(self, element: etree._Element, zone: Zone, extras: dict[str, Any]) -> None:
@@ -378,11 +378,11 @@ class Surfaces:
     def _join(self, zone: Zone, line: etree._Element) -> None:
         if own := stated_id(line):
             self.places.setdefault(own, zone)
-        stated = attributes(line, ())
-        if stated:
+        of_line = attributes(line, ())
+        if of_line:
             zone.segment.extras = zone.segment.extras or {"tei": {}}
-            zone.segment.extras["tei"]["lb"] = stated
-            zone.page.ids.claim(stated.get("xml:id"))
+            zone.segment.extras["tei"]["lb"] = of_line
+            zone.page.ids.claim(of_line.get("xml:id"))
 
     def _own_line(self, element: etree._Element, page: Page, parent: Zone | None) -> None:
         zone = self._zone(element, page, parent)

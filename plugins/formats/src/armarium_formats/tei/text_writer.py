@@ -45,12 +45,12 @@ def stated_texts(segment: PageSegment, lose: Lose = lambda *_: None) -> list[Pag
 
 def attributes_for(text: PageText) -> dict[str, str]:
     """Return confidence, and xml:space where spaces must not be collapsed."""
-    found: dict[str, str] = {}
+    attributes: dict[str, str] = {}
     if text.confidence is not None:
-        found["cert"] = repr(min(1.0, max(0.0, float(text.confidence))))
+        attributes["cert"] = repr(min(1.0, max(0.0, float(text.confidence))))
     if _BLANKS.sub(" ", text.text).strip(" ") != text.text:
-        found["xml:space"] = "preserve"
-    return found
+        attributes["xml:space"] = "preserve"
+    return attributes
 
 
 def write_segment(segment: PageSegment, words: Sequence[str], lose: Lose) -> str:
@@ -66,23 +66,23 @@ def write_segment(segment: PageSegment, words: Sequence[str], lose: Lose) -> str
     if markup and (unsaid := beyond_markup(first.marks, markup, first.text)):
         lose("marks of characters", "the line has the markup of the file it was read from", len(unsaid))
     body = markup or mark_up(first, lose, placed or ())
-    stated = attributes_for(first)
+    attributes = attributes_for(first)
     kind = _word_of_kind(first, lose)
     if markup:
-        stated.pop("xml:space", None)
+        attributes.pop("xml:space", None)
     if others or placed is None:
         rest = "".join(_reading(text, lose) for text in others)
         if placed is None:
             rest += f'<rdg type="words">{" ".join(words)}</rdg>'
-        lemma = {**({"type": kind} if kind else {}), **stated}
+        lemma = {**({"type": kind} if kind else {}), **attributes}
         return f'<app type="readings"><lem{attributes_of(lemma)}>{body}</lem>{rest}</app>'
     if kind:
-        stated["subtype"] = kind
-    if segment.kind == "line" and (stated or tag):
+        attributes["subtype"] = kind
+    if segment.kind == "line" and (attributes or tag):
         language = {"xml:lang": tag} if tag else {}
-        return f"<seg{attributes_of({'type': 'reading', **stated, **language})}>{body}</seg>"
-    if (segment.kind == "region" and stated) or kind:
-        return f"<seg{attributes_of({'type': 'reading', **stated})}>{body}</seg>"
+        return f"<seg{attributes_of({'type': 'reading', **attributes, **language})}>{body}</seg>"
+    if (segment.kind == "region" and attributes) or kind:
+        return f"<seg{attributes_of({'type': 'reading', **attributes})}>{body}</seg>"
     return body
 
 
@@ -104,14 +104,14 @@ def _word_of_kind(text: PageText, lose: Lose) -> str | None:
 
 def _place_words(segment: PageSegment, text: str, written: Sequence[str]) -> list[Word] | None:
     """Return the words of a line, as they are *written*, at their characters; None if they do not make up its text."""
-    stated = [stated_texts(child) for child in segment.children if child.kind == "word"]
-    words = [texts[0].text if texts else "" for texts in stated]
+    readings = [stated_texts(child) for child in segment.children if child.kind == "word"]
+    words = [texts[0].text if texts else "" for texts in readings]
     joint = next((joint for joint in (" ", "") if joint.join(words) == text), None) if all(words) else None
     if joint is None:
         return None
-    found: list[Word] = []
+    placed: list[Word] = []
     at = 0
     for word, xml in zip(words, written, strict=True):
-        found.append(Word(at, at + len(word), xml))
+        placed.append(Word(at, at + len(word), xml))
         at += len(word) + len(joint)
-    return found
+    return placed

@@ -21,26 +21,11 @@ ROOTS: Final = frozenset({"TEI", "teiCorpus", "TEI.2", "text", "facsimile", "sou
 """A file may begin with any of these; the last four without a header."""
 
 REGIONS: Final = {
-    "p": "paragraph",
-    "ab": None,
-    "head": "heading",
-    "trailer": "trailer",
-    "lg": "verse",
-    "list": "list",
-    "table": "TableRegion",
-    "cell": "TableCell",
-    "figure": "figure",
-    "sp": "speech",
-    "titlePage": "title-page",
-    "opener": "opener",
-    "closer": "closer",
-    "postscript": "postscript",
-    "epigraph": "epigraph",
-    "argument": "argument",
-    "fw": None,
-    "note": "note",
-    "entry": "entry",
-}
+    "p": "paragraph", "ab": None, "head": "heading", "trailer": "trailer", "lg": "verse", "list": "list",
+    "table": "TableRegion", "cell": "TableCell", "figure": "figure", "sp": "speech",
+    "titlePage": "title-page", "opener": "opener", "closer": "closer", "postscript": "postscript",
+    "epigraph": "epigraph", "argument": "argument", "fw": None, "note": "note", "entry": "entry",
+}  # fmt: skip
 """Elements whose lines are a region of the page, and the kind it has when nothing else is said."""
 
 BREAKS: Final = _words(
@@ -97,19 +82,10 @@ MARGINS: Final = re.compile(r"margin|left|right|side|outer|inner|marg", re.IGNOR
 FEET: Final = re.compile(r"foot|bottom|bot\b|foot$", re.IGNORECASE)
 
 FURNITURE_WORDS: Final = {
-    "header": "header",
-    "head": "header",
-    "runningtitle": "header",
-    "footer": "footer",
-    "pagenum": "page-number",
-    "pagenumber": "page-number",
-    "page": "page-number",
-    "folio": "page-number",
-    "catch": "catch-word",
-    "catchword": "catch-word",
-    "sig": "signature-mark",
-    "signature": "signature-mark",
-}
+    "header": "header", "head": "header", "runningtitle": "header", "footer": "footer",
+    "pagenum": "page-number", "pagenumber": "page-number", "page": "page-number", "folio": "page-number",
+    "catch": "catch-word", "catchword": "catch-word", "sig": "signature-mark", "signature": "signature-mark",
+}  # fmt: skip
 """Types of `fw` -> our kinds (those of PAGE)."""
 
 FURNITURE_KINDS: Final = {
@@ -215,17 +191,17 @@ def encode_kind(word: str) -> str:
     """
     if word.casefold() in LINE_TYPES | WORD_TYPES | {"region", "none"}:
         return f"%{ord(word[0]):02X};{word[1:]}"
-    return _UNWRITABLE.sub(lambda found: f"%{ord(found.group()):02X};", word)
+    return _UNWRITABLE.sub(lambda match: f"%{ord(match.group()):02X};", word)
 
 
 def decode_kind(word: str) -> str:
     """Decode what `encode_kind` encoded."""
-    return re.sub(r"%([0-9A-Fa-f]{2,6});", lambda found: _character(found.group(1), found.group(0)), word)
+    return re.sub(r"%([0-9A-Fa-f]{2,6});", lambda match: _character(match.group(1), match.group(0)), word)
 
 
-def _character(digits: str, stated: str) -> str:
+def _character(digits: str, encoded: str) -> str:
     number = int(digits, 16)
-    return chr(number) if number < 0x110000 and not 0xD800 <= number < 0xE000 else stated
+    return chr(number) if number < 0x110000 and not 0xD800 <= number < 0xE000 else encoded
 
 
 def type_and_subtype(kind: str | None) -> tuple[str | None, str | None]:
@@ -256,7 +232,7 @@ def url_of(image: str) -> str:
     if _ADDRESS.match(image) is None:
         for character in "%[]":
             image = image.replace(character, f"%{ord(character):02X}")
-    return _NO_URL.sub(lambda found: f"%{ord(found.group()):02X}", image)
+    return _NO_URL.sub(lambda match: f"%{ord(match.group()):02X}", image)
 
 
 def image_of(url: str) -> str:

@@ -110,16 +110,16 @@ class Walk(Collecting):
         elif name == "l" and place is None and _is_written_across(element):
             # Verses divided by line breaks: where a verse begins, the line continues.
             self.left["l"] += 1
-            if stated := attributes(element, POINTERS):
-                self.left["attributes of l"] += len(stated)
+            if others := attributes(element, POINTERS):
+                self.left["attributes of l"] += len(others)
             if self.line is not None:
                 self.characters(" ")
             self._content(element)
         elif name in BREAKS or self._is_container(element, name):
             if name not in ("text", "body", "l", "row", "item"):
                 self.left[name] += 1
-            if name not in ("text", "body", "row") and (stated := attributes(element, POINTERS)):
-                self.left[f"attributes of {name}"] += len(stated)
+            if name not in ("text", "body", "row") and (others := attributes(element, POINTERS)):
+                self.left[f"attributes of {name}"] += len(others)
             self._walk_apart(element, place)
         elif place is not None and place.kind == "word" and element.find(".//{*}lb") is None:
             self._word(element, place)
@@ -172,9 +172,9 @@ class Walk(Collecting):
             return
         self.finish()
         self.turn_to(page)
-        stated = attributes(element, POINTING if self.find_target(element) is not None else ("facs",))
-        if stated:
-            page.extras.setdefault("pb", stated)
+        others = attributes(element, POINTING if self.find_target(element) is not None else ("facs",))
+        if others:
+            page.extras.setdefault("pb", others)
 
     def turn_to(self, page: Page) -> None:
         if page is not self.page:
@@ -308,19 +308,19 @@ class Walk(Collecting):
     def _choice(self, element: etree._Element) -> None:
         """Read a choice: the form on the page counts; the editor's form goes into the edited text."""
         children = [child for child in element if isinstance(child.tag, str)]
-        names = [name_of(child) for child in children]
-        original = next((one for one, name in zip(children, names, strict=True) if name in ORIGINAL), None)
-        edited = next((one for one, name in zip(children, names, strict=True) if name in EDITED), None)
+        named = [(child, name_of(child)) for child in children]
+        original = next((child for child, name in named if name in ORIGINAL), None)
+        edited = next((child for child, name in named if name in EDITED), None)
         if original is None:
             original = next((child for child in children if child is not edited), None)
         opened = self.open_element(element)
         mode = self.mode
         for child in children:
-            wanted = "plain" if child is original else "edited" if child is edited else "none"
+            child_mode = "plain" if child is original else "edited" if child is edited else "none"
             if (child is original and edited is None) or (child is edited and original is None):
-                wanted = "both"
-            self.mode = wanted if mode == "both" or wanted in (mode, "none") else "none"
-            if wanted == "both":
+                child_mode = "both"
+            self.mode = child_mode if mode == "both" or child_mode in (mode, "none") else "none"
+            if child_mode == "both":
                 self.mode = mode
             inner = self.open_element(child)
             self._content(child)
@@ -394,7 +394,7 @@ def _has_expansion(am: etree._Element) -> bool:
 
 def _expands(element: etree._Element, names: tuple[str, ...]) -> bool:
     """Return whether one of *names* is in the `expan` around an element (first few hundred children)."""
-    above = next((one for one in element.iterancestors() if name_of(one) in ("expan", "choice")), None)
+    above = next((up for up in element.iterancestors() if name_of(up) in ("expan", "choice")), None)
     if above is None or name_of(above) != "expan":
         return False
     return any(name_of(element) in names for element in islice(above.iter(), 300))

@@ -52,15 +52,15 @@ class _Writing:
         self.kept: dict[str, Any] = page.extras.get("tei") or {}
         self.ids = Identities((segment.id for segment in page.walk()), IDS)
         self.identities: dict[int, str] = {}
-        self.given: set[str] = set()
+        self.zone_ids: set[str] = set()
         self.top = _in_order(page)
         self.out: list[str] = []
         self.marks = Declarations(page, self.ids, str(self.kept.get("header") or ""))
 
     def write(self) -> WrittenPage:
         """Write the file: header, facsimile, text."""
-        page, kept = self.page, self.kept
-        surface = self.ids.take(str(kept.get("id") or "surface"))
+        page, extras = self.page, self.kept
+        surface = self.ids.take(str(extras.get("id") or "surface"))
         for segment in self.top:
             self._zone(segment, "\n      ")
         zones, self.out = "".join(self.out), []
@@ -74,13 +74,13 @@ class _Writing:
         body = "".join(self.out)
         tag = self._language(page.language, page.script, "the page")
         language = {"xml:lang": tag} if tag else {}
-        root = {key: value for key, value in (kept.get("root") or {}).items() if _ATTRIBUTE.fullmatch(key)}
+        root = {key: value for key, value in (extras.get("root") or {}).items() if _ATTRIBUTE.fullmatch(key)}
         if "xml:id" in root:
             root["xml:id"] = self.ids.take(root["xml:id"])
-        pb = {"facs": f"#{surface}", **self._attributes("pb", kept.get("pb"), ())}
+        pb = {"facs": f"#{surface}", **self._attributes("pb", extras.get("pb"), ())}
         content = (
             f'<?xml version="1.0" encoding="UTF-8"?>\n<TEI xmlns="{NAMESPACE}"{attributes_of(root)}>\n'
-            f"{self.marks.header(self._header())}\n{self._fragments(kept.get('beside'))}"
+            f"{self.marks.header(self._header())}\n{self._fragments(extras.get('beside'))}"
             f"  <facsimile>\n    {self._surface(surface)}{zones}\n    </surface>\n  </facsimile>\n"
             f"  <text{attributes_of(language)}>\n    <body>\n      <pb{attributes_of(pb)}/>{body}\n    </body>\n  </text>\n"
             "</TEI>\n"
@@ -96,10 +96,10 @@ class _Writing:
     # ----------------------------------------------------------------------------------------- header
 
     def _header(self) -> str:
-        kept = self.kept.get("header")
+        header = self.kept.get("header")
         cited = f"<!-- {self.context.citation} -->" * bool(self.context.citation)
-        if kept:  # A comment leaves names and order of elements as somebody else wrote them.
-            before, end, after = without_citations(self.ids.settle(kept) or kept).rpartition("</")
+        if header:  # A comment leaves names and order of elements as somebody else wrote them.
+            before, end, after = without_citations(self.ids.settle(header) or header).rpartition("</")
             return f"  {before}{cited}{end}{after}"
         title, creator = text_of(self.image or "A page"), text_of(self.context.creator)
         if not self.image:
@@ -118,11 +118,11 @@ class _Writing:
 
     def _surface(self, identity: str) -> str:
         page = self.page
-        stated = {"xml:id": identity}
+        attributes = {"xml:id": identity}
         if page.width > 0 and page.height > 0:
-            stated |= {"ulx": "0", "uly": "0", "lrx": str(page.width), "lry": str(page.height)}
-        stated |= self._facts(page.language, page.script, page.direction, "the page")
-        stated |= self._attributes("surface", self.kept.get("surface"), stated)
+            attributes |= {"ulx": "0", "uly": "0", "lrx": str(page.width), "lry": str(page.height)}
+        attributes |= self._facts(page.language, page.script, page.direction, "the page")
+        attributes |= self._attributes("surface", self.kept.get("surface"), attributes)
         graphic = ""
         if self.image:
             about = {"url": url_of(self.image)}
@@ -132,36 +132,35 @@ class _Writing:
                 about |= {"width": f"{page.width}px", "height": f"{page.height}px"}
             about |= self._attributes("graphic", self.kept.get("graphic"), about)
             graphic = f"\n      <graphic{attributes_of(about)}/>"
-        return (
-            f"<surface{attributes_of(stated)}>{graphic}{self._fragments(self.kept.get('elements'), chr(10))}"
-        )
+        elements = self._fragments(self.kept.get("elements"), "\n")
+        return f"<surface{attributes_of(attributes)}>{graphic}{elements}"
 
     def _zone(self, segment: PageSegment, indent: str) -> None:
-        kept: dict[str, Any] = kept_by("tei", segment)
+        extras: dict[str, Any] = kept_by("tei", segment)
         known = self.ids.of_segment.get(segment.id)
-        identity = known if known and known not in self.given else self.ids.make(segment.id)
-        self.given.add(identity)
+        identity = known if known and known not in self.zone_ids else self.ids.make(segment.id)
+        self.zone_ids.add(identity)
         self.identities[id(segment)] = identity
-        stated = {"xml:id": identity}
+        attributes = {"xml:id": identity}
         kind, subtype = type_and_subtype(segment.kind_raw)
-        stated |= {key: value for key, value in (("type", kind), ("subtype", subtype)) if value}
-        stated |= self._coordinates(segment, kept)
+        attributes |= {key: value for key, value in (("type", kind), ("subtype", subtype)) if value}
+        attributes |= self._coordinates(segment, extras)
         if segment.confidence is not None:
-            stated["cert"] = repr(min(1.0, max(0.0, float(segment.confidence))))
-        stated |= self._facts(segment.language, segment.script, segment.direction, f"a {segment.kind}")
-        stated |= self._attributes("zone", kept.get("zone"), stated)
+            attributes["cert"] = repr(min(1.0, max(0.0, float(segment.confidence))))
+        attributes |= self._facts(segment.language, segment.script, segment.direction, f"a {segment.kind}")
+        attributes |= self._attributes("zone", extras.get("zone"), attributes)
         inner = indent + "  "
         inside = ""
         if identity != segment.id:
             inside += f'{inner}<note type="id">{text_writer.escape_text(segment.id, self.lose)}</note>'
         if len(segment.baseline) > 1:
             path = {"type": "baseline", "points": points_as(segment.baseline)}
-            path |= self._attributes("path", kept.get("path"), path)
+            path |= self._attributes("path", extras.get("path"), path)
             inside += f"{inner}<path{attributes_of(path)}/>"
         elif segment.baseline:
             self.lose("a baseline of one point", "TEI requires at least two points")
-        inside += self._fragments(kept.get("elements"), inner)
-        self.out.append(f"{indent}<zone{attributes_of(stated)}")
+        inside += self._fragments(extras.get("elements"), inner)
+        self.out.append(f"{indent}<zone{attributes_of(attributes)}")
         children = segment.children
         if segment.kind == "word" and children:
             self.lose("parts of a word", "the profile ends at words", len(children))
@@ -174,8 +173,8 @@ class _Writing:
             self._zone(child, inner)
         self.out.append(f"{indent}</zone>")
 
-    def _coordinates(self, segment: PageSegment, kept: dict[str, Any]) -> dict[str, str]:
-        points: Sequence[Point] = segment.points or parse_points(str(kept.get("beyond") or "")) or []
+    def _coordinates(self, segment: PageSegment, extras: dict[str, Any]) -> dict[str, str]:
+        points: Sequence[Point] = segment.points or parse_points(str(extras.get("beyond") or "")) or []
         if not points:
             return {}
         box = bounds(points)
@@ -188,12 +187,12 @@ class _Writing:
     def _facts(
         self, language: str | None, script: str | None, direction: str | None, what: str
     ) -> dict[str, str]:
-        found: dict[str, str] = {}
+        attributes: dict[str, str] = {}
         if tag := self._language(language, script, what):
-            found["xml:lang"] = tag
+            attributes["xml:lang"] = tag
         if direction:
-            found["style"] = style_of(direction)
-        return found
+            attributes["style"] = style_of(direction)
+        return attributes
 
     def _language(self, language: str | None, script: str | None, what: str) -> str | None:
         tag = language_tag(language, script)
@@ -201,21 +200,22 @@ class _Writing:
             self.lose(f"language and script of {what}", "they do not form a language tag (BCP 47)")
         return tag
 
-    def _attributes(self, what: str, kept: dict[str, str] | None, taken: Any) -> dict[str, str]:
+    def _attributes(self, what: str, stored: dict[str, str] | None, written: Any) -> dict[str, str]:
         """Return stored attributes of an element, except those that the model writes."""
-        found: dict[str, str] = {}
-        for key, value in (kept or {}).items():
-            if key in taken or key in ("facs", "xmlns"):
+        attributes: dict[str, str] = {}
+        for key, value in (stored or {}).items():
+            if key in written or key in ("facs", "xmlns"):
                 continue
             if not _ATTRIBUTE.fullmatch(key):
                 self.lose(f"attribute {what}/@{key}", "it is not a valid name of an attribute")
             else:
-                found[key] = self.ids.take(value) if key == "xml:id" else value
-        return found
+                attributes[key] = self.ids.take(value) if key == "xml:id" else value
+        return attributes
 
-    def _fragments(self, kept: Sequence[str] | None, before: str = "  ") -> str:
+    def _fragments(self, fragments: Sequence[str] | None, before: str = "  ") -> str:
         after = "" if before != "  " else "\n"
-        return "".join(f"{before}{self.ids.settle(one) or one}{after}" for one in kept or ())
+        settled = [self.ids.settle(fragment) or fragment for fragment in fragments or ()]
+        return "".join(f"{before}{fragment}{after}" for fragment in settled)
 
     # ------------------------------------------------------------------------------------------- text
 
@@ -266,27 +266,27 @@ class _Writing:
         return "p" if name == "p" and not holds and not self._flags(segment, "ab") else "ab"
 
     def _region(self, segment: PageSegment, cell: dict[str, str] | None = None) -> None:
-        kept = kept_by("tei", segment).get("block") or {}
+        block = kept_by("tei", segment).get("block") or {}
         tag = "cell" if cell is not None else self._tag(segment)
-        if kept.get("name") == "p" and tag != "p":
+        if block.get("name") == "p" and tag != "p":
             self.lose("a paragraph as such", "one with regions, or of furniture, is written as a block")
-        stated = {"facs": f"#{self.identities[id(segment)]}"}
+        attributes = {"facs": f"#{self.identities[id(segment)]}"}
         if cell is not None:
-            stated |= cell
+            attributes |= cell
         else:
             if tag != "p" and (kind := type_in_text(segment.kind_raw, furniture=tag == "fw")):
-                stated["type"] = kind
+                attributes["type"] = kind
             if tag == "note" and is_marginal(segment.kind_raw):
-                stated["place"] = "margin"
+                attributes["place"] = "margin"
         flag = self._flags(segment, tag)
         if flag:
-            stated["subtype"] = flag
+            attributes["subtype"] = flag
         if language := language_tag(segment.language, segment.script):
-            stated["xml:lang"] = language
+            attributes["xml:lang"] = language
         if tag != "cell":
-            own = {key[1:]: value for key, value in kept.items() if key.startswith("@")}
-            stated |= self._attributes(tag, own, ("facs", "subtype") if flag else ("facs",))
-        self.out.append(f"\n      <{tag}{attributes_of(stated)}>")
+            own = {key[1:]: value for key, value in block.items() if key.startswith("@")}
+            attributes |= self._attributes(tag, own, ("facs", "subtype") if flag else ("facs",))
+        self.out.append(f"\n      <{tag}{attributes_of(attributes)}>")
         self._write_inside(segment)
         if segment.texts and "text" not in flag:
             whole = replace(segment, children=[])
@@ -339,25 +339,25 @@ class _Writing:
         self.out.append("\n      <table>")
         spans = (("row_span", "rows"), ("column_span", "cols"))
         for row, members in groupby(
-            sorted(cells, key=lambda one: one.place_in_table), key=lambda one: one.place_in_table[0]
+            sorted(cells, key=lambda cell: cell.place_in_table), key=lambda cell: cell.place_in_table[0]
         ):
             self.out.append(f'\n      <row n="{row}">')
             for segment in members:
-                stated = {
-                    name: str(said) for key, name in spans if (said := (segment.cell or {}).get(key, 1)) != 1
+                attributes = {
+                    name: str(span) for key, name in spans if (span := (segment.cell or {}).get(key, 1)) != 1
                 }
-                self._region(segment, {"n": str(segment.place_in_table[1]), **stated})
+                self._region(segment, {"n": str(segment.place_in_table[1]), **attributes})
             self.out.append("</row>")
         self.out.append("</table>")
 
     def _line(self, segment: PageSegment) -> None:
-        kept = kept_by("tei", segment).get("lb")
-        stated = {"facs": f"#{self.identities[id(segment)]}"}
+        stored = kept_by("tei", segment).get("lb")
+        attributes = {"facs": f"#{self.identities[id(segment)]}"}
         if segment.is_furniture:
-            stated["type"] = "furniture"
-        stated |= self.marks.responsible(segment)
-        stated |= self._attributes("lb", kept, stated)
-        self.out.append(f"\n        <lb{attributes_of(stated)}/>{self.marks.shift(segment)}")
+            attributes["type"] = "furniture"
+        attributes |= self.marks.responsible(segment)
+        attributes |= self._attributes("lb", stored, attributes)
+        self.out.append(f"\n        <lb{attributes_of(attributes)}/>{self.marks.shift(segment)}")
         kinds = [child.kind == "word" for child in segment.children]
         if sorted(kinds, reverse=True) != kinds:
             self.lose("places of words among lines in a line", "the words of a line come first")
@@ -373,14 +373,14 @@ class _Writing:
                 self._region(child)
 
     def _word(self, segment: PageSegment) -> str:
-        stated = {"facs": f"#{self.identities[id(segment)]}"}
+        attributes = {"facs": f"#{self.identities[id(segment)]}"}
         if segment.is_furniture:
-            stated["type"] = "furniture"
+            attributes["type"] = "furniture"
         own = text_writer.stated_texts(segment)
         if len(own) == 1:
-            stated |= text_writer.attributes_for(own[0])
+            attributes |= text_writer.attributes_for(own[0])
         body = text_writer.write_segment(replace(segment, children=[]), (), self.lose)
-        return element("w", stated, body)
+        return element("w", attributes, body)
 
     def _loose_words(self, words: Sequence[PageSegment], *, wrapped: bool = False) -> None:
         """Write words outside lines."""

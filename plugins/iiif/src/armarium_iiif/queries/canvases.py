@@ -75,9 +75,9 @@ def page_canvas(conn: Connection, document_id: str) -> PageCanvas:
 def shown_canvas(conn: Connection, document_id: str) -> PageCanvas:
     """Return one page whose size is known; NoCanvas with the reason for other nodes."""
     node = require_document(conn, document_id)
-    found = page_canvases(conn, [document_id])[0]
-    if found.width is not None:
-        return found
+    page = page_canvases(conn, [document_id])[0]
+    if page.width is not None:
+        return page
     if node.doc_type in ("folder", "group"):
         raise NoCanvas(node.id, node.name, f"it is a {node.doc_type}. Ask for its manifest.")
     raise NoCanvas(node.id, node.name, "it has neither a picture nor a known size in pixels.")
@@ -86,9 +86,9 @@ def shown_canvas(conn: Connection, document_id: str) -> PageCanvas:
 def _canvas(row: Sequence[Any]) -> PageCanvas:
     canvas_id = row[4] if isinstance(row[4], str) and row[4] else None
     picture = (row[8], row[9]) if row[7] is not None else None
-    stated = _size(row[5], row[6])
+    own_size = _size(row[5], row[6])
     # Lines and picture of an imported canvas use that canvas's own pixels.
-    size = (stated or picture) if canvas_id is not None else (picture or stated)
+    size = (own_size or picture) if canvas_id is not None else (picture or own_size)
     if size is None and row[18] is not None:
         size = _size(*orjson.loads(row[18]))
     return PageCanvas(

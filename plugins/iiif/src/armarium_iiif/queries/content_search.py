@@ -9,8 +9,7 @@ from urllib.parse import urlencode
 from sqlalchemy import Connection
 
 from armarium.api import Engine, Library, json_text, raw_of
-from armarium_documents.api import pages_under, require_document
-from armarium_iiif.errors import MAX_CANVASES, TooManyCanvases
+from armarium_documents.api import require_document
 from armarium_iiif.places import Places
 from armarium_iiif.queries.canvases import page_canvases
 from armarium_iiif.queries.lines import frames_of
@@ -39,43 +38,46 @@ class ContentQuery(NamedTuple):
     ignored: tuple[str, ...] = ()
 
 
-def search(engine: Engine, library: Library, places: Places, asked: ContentQuery, after: str | None) -> Json:
+def search(engine: Engine, library: Library, places: Places, query: ContentQuery, after: str | None) -> Json:
     """Return the lines of a node's pages in which the query's words stand, in reading order; each word by itself where somebody
-    placed it. TooManyCanvases for a node whose manifest would be too long.
+    placed it. NotFound for an unknown node.
     """
-    address = places.search(asked.node)
+    address = places.search(query.node)
     with library.db.read() as conn:
-        pages = _pages_of(conn, asked.node)
-        found, more = lines_found(conn, engine, library, asked.query, pages, after=after, most=MOST_PAGES)
-        items, hits = _annotations(conn, places, found)
-    made: Json = {
+        require_document(conn, query.node)
+        lines, more = lines_found(
+            conn, engine, library, query.query, query.node, after=after, most=MOST_PAGES
+        )
+        items, hits = _annotations(conn, places, lines)
+    page: Json = {
         "@context": CONTEXT,
-        "id": _with(address, q=asked.query, after=after),
+        "id": _with(address, q=query.query, after=after),
         "type": "AnnotationPage",
         "items": items,
         "annotations": [{"id": f"{address}#hits", "type": "AnnotationPage", "items": hits}],
     }
-    if asked.ignored:
-        made["ignored"] = list(asked.ignored)
+    if query.ignored:
+        page["ignored"] = list(query.ignored)
     if more is not None or after is not None:
-        first = _with(address, q=asked.query)
-        made["partOf"] = {
+        first = _with(address, q=query.query)
+        page["partOf"] = {
             "id": first,
             "type": "AnnotationCollection",
             "first": {"id": first, "type": "AnnotationPage"},
         }
     if more is not None:
-        made["next"] = {"id": _with(address, q=asked.query, after=more), "type": "AnnotationPage"}
-    return made
+        page["next"] = {"id": _with(address, q=query.query, after=more), "type": "AnnotationPage"}
+    return page
 
 
-def autocomplete(engine: Engine, library: Library, places: Places, asked: ContentQuery, least: int) -> Json:
+def autocomplete(engine: Engine, library: Library, places: Places, query: ContentQuery, least: int) -> Json:
     """Return the terms on a node's pages that begin with the query, as search folds them, with how often each occurs."""
     with library.db.read() as conn:
-        terms = terms_found(conn, engine, library, asked.query, _pages_of(conn, asked.node), least)
-    made: Json = {
+        require_document(conn, query.node)
+        terms = terms_found(conn, engine, library, query.query, query.node, least)
+    page: Json = {
         "@context": CONTEXT,
-        "id": _with(places.autocomplete(asked.node), q=asked.query, min=least if least > 1 else None),
+        "id": _with(places.autocomplete(query.node), q=query.query, min=least if least > 1 else None),
         "type": "TermPage",
         "items": [
             {
@@ -84,7 +86,7 @@ def autocomplete(engine: Engine, library: Library, places: Places, asked: Conten
                 "total": often,
                 "service": [
                     {
-                        "id": _with(places.search(asked.node), q=f'"{term}"' if " " in term else term),
+                        "id": _with(places.search(query.node), q=f'"{term}"' if " " in term else term),
                         "type": "SearchService2",
                     }
                 ],
@@ -92,9 +94,9 @@ def autocomplete(engine: Engine, library: Library, places: Places, asked: Conten
             for term, often in terms
         ],
     }
-    if asked.ignored:
-        made["ignored"] = list(asked.ignored)
-    return made
+    if query.ignored:
+        page["ignored"] = list(query.ignored)
+    return page
 
 
 def services(places: Places, document_id: str) -> list[Json]:
@@ -124,7 +126,7 @@ def services(places: Places, document_id: str) -> list[Json]:
 
 def search_as_1(answer: Json) -> Json:
     """Return an answer of `search` as Content Search 1.0."""
-    made: Json = {
+    annotation_list: Json = {
         "@context": [
             "http://iiif.io/api/presentation/2/context.json",
             "http://iiif.io/api/search/1/context.json",
@@ -134,13 +136,13 @@ def search_as_1(answer: Json) -> Json:
         "within": {"@type": "sc:Layer", "ignored": answer.get("ignored", [])},
         "resources": [
             {
-                "@id": one["id"],
+                "@id": annotation["id"],
                 "@type": "oa:Annotation",
                 "motivation": "sc:painting",
-                "resource": {"@type": "cnt:ContentAsText", "chars": one["body"]["value"]},
-                "on": one["target"],
+                "resource": {"@type": "cnt:ContentAsText", "chars": annotation["body"]["value"]},
+                "on": annotation["target"],
             }
-            for one in answer["items"]
+            for annotation in answer["items"]
         ],
         "hits": [
             {
@@ -155,8 +157,8 @@ def search_as_1(answer: Json) -> Json:
         ],
     }
     if "next" in answer:
-        made["next"] = answer["next"]["id"]
-    return made
+        annotation_list["next"] = answer["next"]["id"]
+    return annotation_list
 
 
 def terms_as_1(answer: Json) -> Json:
@@ -167,19 +169,10 @@ def terms_as_1(answer: Json) -> Json:
         "@type": "search:TermList",
         "ignored": answer.get("ignored", []),
         "terms": [
-            {"match": one["value"], "url": one["service"][0]["id"], "count": one["total"]}
-            for one in answer["items"]
+            {"match": term["value"], "url": term["service"][0]["id"], "count": term["total"]}
+            for term in answer["items"]
         ],
     }
-
-
-def _pages_of(conn: Connection, document_id: str) -> Sequence[str]:
-    """Return the pages of a node's manifest."""
-    name = require_document(conn, document_id).name
-    pages = pages_under(conn, [document_id])
-    if len(pages) > MAX_CANVASES:
-        raise TooManyCanvases(name, len(pages))
-    return pages or [document_id]
 
 
 def _with(address: str, **params: object) -> str:
@@ -187,19 +180,20 @@ def _with(address: str, **params: object) -> str:
 
 
 def _annotations(
-    conn: Connection, places: Places, found: Sequence[LineFound]
+    conn: Connection, places: Places, lines: Sequence[LineFound]
 ) -> tuple[list[Json], list[Json]]:
     """Return the annotations of the lines found, and for each word of the query where it stands in one of them."""
     canvases = {
-        one.document_id: one for one in page_canvases(conn, list({line.document_id for line in found}))
+        canvas.document_id: canvas
+        for canvas in page_canvases(conn, list({line.document_id for line in lines}))
     }
     frames = {page: frames_of(conn, canvas) for page, canvas in canvases.items() if canvas.width is not None}
-    rows = raw_of(conn).execute(_PLACES, (json_text([line.segment_id for line in found]),))
+    rows = raw_of(conn).execute(_PLACES, (json_text([line.segment_id for line in lines]),))
     where = {row[0]: row[1:] for row in rows}
     words = words_of_lines(conn, list(where))
     items: list[Json] = []
     hits: list[Json] = []
-    for line in found:
+    for line in lines:
         if line.document_id not in frames or line.segment_id not in where:
             continue
         kind, rendition_id, *rect = where[line.segment_id]
@@ -207,28 +201,30 @@ def _annotations(
         parts: dict[tuple[int, int], Any] = {}
         for start, end in line.ranges:
             own = [
-                one for one in words.get(line.segment_id, ()) if one.char_start < end and start < one.char_end
+                word
+                for word in words.get(line.segment_id, ())
+                if word.char_start < end and start < word.char_end
             ]
             parts[start, end] = [
-                ("word", f"{line.segment_id}-{one.char_start}", one.text, one.rendition_id, one.rect)
-                for one in own
+                ("word", f"{line.segment_id}-{word.char_start}", word.text, word.rendition_id, word.rect)
+                for word in own
             ] or [whole]
-        made: dict[str, Json] = {}
+        items_by_address: dict[str, Json] = {}
         for (start, end), several in parts.items():
-            for granularity, identity, said, rendition, box in several:
+            for granularity, identity, text, rendition, box in several:
                 placed = frames[line.document_id].box(rendition, tuple(box))
                 if placed is None:
                     continue
                 address = f"{places.lines(line.document_id)}#{identity}"
-                made[address] = {
+                items_by_address[address] = {
                     "id": address,
                     "type": "Annotation",
                     "motivation": "supplementing",
-                    "body": {"type": "TextualBody", "value": said, "format": "text/plain"},
+                    "body": {"type": "TextualBody", "value": text, "format": "text/plain"},
                     "target": f"{canvases[line.document_id].address(places)}#xywh={','.join(map(str, placed))}",
                 }
                 hits.append(_hit(address, line.text, start, end, is_word=granularity == "word"))
-        items += made.values()
+        items += items_by_address.values()
     return items, hits
 
 

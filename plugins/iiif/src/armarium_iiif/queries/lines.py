@@ -79,14 +79,14 @@ def lines_page(
             raise NoFrame(page.name)
         ladder = ladder_of_pass(conn, document_id, pass_id)
         frames = frames_of(conn, page)
-        wanted = set(words_of(sought))
-        standing = words_of_pass(conn, pass_id) if by_word or wanted else {}
+        sought_words = set(words_of(sought))
+        standing = words_of_pass(conn, pass_id) if by_word or sought_words else {}
     items: list[Json] = []
     left_out = 0
     canvas = page.address(places)
     for line in lines:
         text = texts.get(line.id)
-        if sought and (text is None or not wanted or not wanted.issubset(words_of(text.text))):
+        if sought and (text is None or not sought_words or not sought_words.issubset(words_of(text.text))):
             continue
         whole = (line.bbox_x, line.bbox_y, line.bbox_w, line.bbox_h)
         parts = [(line.id, line.anchor.get("rendition_id"), whole, text)]
@@ -94,9 +94,9 @@ def lines_page(
             parts = [
                 (f"{line.id}-{word.char_start}", word.rendition_id, word.rect, text._replace(text=word.text))
                 for word in words
-                if not wanted or wanted.intersection(words_of(word.text))
+                if not sought_words or sought_words.intersection(words_of(word.text))
             ]
-        for identity, rendition_id, rect, said in parts:
+        for identity, rendition_id, rect, part_text in parts:
             box = frames.box(rendition_id, rect)
             if box is None:
                 left_out += 1
@@ -105,7 +105,7 @@ def lines_page(
                 _annotation(
                     f"{places.lines(document_id)}#{identity}",
                     f"{canvas}#xywh={box[0]},{box[1]},{box[2]},{box[3]}",
-                    said,
+                    part_text,
                     read.readings,
                     ladder.value("language", line.id),
                     "line" if identity == line.id else "word",
@@ -143,7 +143,7 @@ def _annotation(
         "value": text.text if text is not None else "",
         "format": "text/plain",
     }
-    made: Json = {
+    annotation: Json = {
         "id": identity,
         "type": "Annotation",
         "motivation": "supplementing",
@@ -156,16 +156,16 @@ def _annotation(
     if language:
         body["language"] = language
     if reading is not None:
-        body["creator"] = made["creator"] = _maker(reading)
-        body["created"] = made["created"] = reading.created_at
-    return made
+        body["creator"] = annotation["creator"] = _maker(reading)
+        body["created"] = annotation["created"] = reading.created_at
+    return annotation
 
 
 def _maker(reading: Reading) -> Json:
     """Return who read a line: a person by name, else the program with its model."""
     if reading.provenance_kind == "human":
         return {"type": "Person", "name": reading.created_by or "a person"}
-    program = dict.fromkeys(one for one in (reading.producer_tool, reading.producer_model) if one)
+    program = dict.fromkeys(part for part in (reading.producer_tool, reading.producer_model) if part)
     named = " ".join(program) or reading.created_by or "a program"
     return {"type": "Software", "name": named}
 
@@ -173,7 +173,7 @@ def _maker(reading: Reading) -> Json:
 def _annotation_page(
     places: Places, page: PageCanvas, pass_name: str, items: list[Json], left_out: int
 ) -> Json:
-    made: Json = {
+    answer: Json = {
         "@context": [ANNOTATION, GRANULARITY, PRESENTATION],
         "id": places.lines(page.document_id),
         "type": "AnnotationPage",
@@ -182,7 +182,7 @@ def _annotation_page(
     }
     if left_out:
         many = "1 line is" if left_out == 1 else f"{left_out} lines are"
-        made["summary"] = language_map(
+        answer["summary"] = language_map(
             f"{many} left out: measured on a picture whose position on this one is unknown.", "en"
         )
-    return made
+    return answer

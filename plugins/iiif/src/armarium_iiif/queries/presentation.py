@@ -68,31 +68,31 @@ def manifest(library: Library, places: Places, document_id: str) -> Json:
         if not pages:
             raise NoPages(node.name)
         facts = raw_of(conn).execute(_FACTS, (document_id,)).fetchone()
-        stated = page_facts(conn, document_id)
+        facts_stated = page_facts(conn, document_id)
         containers = _containers(conn, node, [page.document_id for page in pages])
-    made: Json = {
+    answer: Json = {
         "@context": PRESENTATION,
         "id": places.manifest(document_id),
         "type": "Manifest",
         "label": language_map(node.name),
-        **_describe_document(facts, stated),
+        **_describe_document(facts, facts_stated),
         **_search_services(places, document_id, pages),
     }
-    thumbnail = next((found for page in pages if (found := _thumbnail(places, page))), None)
+    thumbnail = next((picture for page in pages if (picture := _thumbnail(places, page))), None)
     if thumbnail is not None:
-        made["thumbnail"] = thumbnail
-    made["items"] = [_canvas(places, page) for page in pages]
+        answer["thumbnail"] = thumbnail
+    answer["items"] = [_canvas(places, page) for page in pages]
     structures = _ranges(places, node, pages, containers)
     if structures:
-        made["structures"] = structures
-    return made
+        answer["structures"] = structures
+    return answer
 
 
-def _describe_document(facts: Sequence[Any], stated: PageFacts) -> Json:
+def _describe_document(facts: Sequence[Any], facts_stated: PageFacts) -> Json:
     """Return the description of the document: metadata pairs, reading direction, a complete date."""
     attributes, source, original, iso, case_id, metadata = facts
     language, script, direction = (
-        None if (fact := stated.first(key)) is None else fact.value for key in KEYS
+        None if (fact := facts_stated.first(key)) is None else fact.value for key in KEYS
     )
     pairs: list[tuple[str, str]] = []
     for name, value in (
@@ -106,23 +106,23 @@ def _describe_document(facts: Sequence[Any], stated: PageFacts) -> Json:
     for stored in (attributes, source):
         for name, value in orjson.loads(stored).items():
             pairs += [(name, words) for words in _values(value)]
-    made: Json = {}
+    description: Json = {}
     if pairs:
-        made["metadata"] = [
+        description["metadata"] = [
             {"label": language_map(name), "value": language_map(value)} for name, value in pairs
         ]
     if direction in ("rtl", "ltr", "ttb", "btt"):
-        made["viewingDirection"] = {
+        description["viewingDirection"] = {
             "rtl": "right-to-left",
             "ltr": "left-to-right",
             "ttb": "top-to-bottom",
             "btt": "bottom-to-top",
         }[direction]
     if iso and len(iso) == 10 and iso[:4].isdigit():
-        made["navDate"] = f"{iso}T00:00:00Z"
+        description["navDate"] = f"{iso}T00:00:00Z"
     known = orjson.loads(metadata)
     if isinstance(known.get("iiif_manifest"), str):
-        made["seeAlso"] = [
+        description["seeAlso"] = [
             {
                 "id": known["iiif_manifest"],
                 "type": "Dataset",
@@ -130,7 +130,7 @@ def _describe_document(facts: Sequence[Any], stated: PageFacts) -> Json:
                 "format": "application/ld+json",
             }
         ]
-    return made
+    return description
 
 
 def _values(value: Any) -> list[str]:
@@ -140,14 +140,14 @@ def _values(value: Any) -> list[str]:
     if isinstance(value, bool):
         return ["yes" if value else "no"]
     if isinstance(value, list):
-        return [words for one in value for words in _values(one)]
+        return [words for item in value for words in _values(item)]
     return [json_text(value) if isinstance(value, dict) else str(value)]
 
 
 def _canvas(places: Places, page: PageCanvas) -> Json:
     address = page.address(places)
     own = places.canvas(page.document_id)
-    made: Json = {
+    canvas_json: Json = {
         "id": address,
         "type": "Canvas",
         "label": language_map(page.label or page.name),
@@ -158,8 +158,8 @@ def _canvas(places: Places, page: PageCanvas) -> Json:
     if body is not None:
         thumbnail = _thumbnail(places, page)
         if thumbnail:
-            made["thumbnail"] = thumbnail
-        made["items"] = [
+            canvas_json["thumbnail"] = thumbnail
+        canvas_json["items"] = [
             {
                 "id": f"{own}#page",
                 "type": "AnnotationPage",
@@ -175,16 +175,16 @@ def _canvas(places: Places, page: PageCanvas) -> Json:
             }
         ]
     else:
-        made["items"] = [{"id": f"{own}#page", "type": "AnnotationPage", "items": []}]
+        canvas_json["items"] = [{"id": f"{own}#page", "type": "AnnotationPage", "items": []}]
     if page.has_lines:
-        made["annotations"] = [
+        canvas_json["annotations"] = [
             {
                 "id": places.lines(page.document_id),
                 "type": "AnnotationPage",
                 "label": language_map("Lines", "en"),
             }
         ]
-    return made
+    return canvas_json
 
 
 def _build_painting(places: Places, page: PageCanvas) -> Json | None:
@@ -201,12 +201,12 @@ def _build_painting(places: Places, page: PageCanvas) -> Json | None:
         }
     if page.image is None:
         return None
-    made: Json = {"id": page.image, "type": "Image", "format": page.image_format or "image/jpeg"}
+    painting: Json = {"id": page.image, "type": "Image", "format": page.image_format or "image/jpeg"}
     if page.image_size is not None:
-        made["width"], made["height"] = page.image_size
+        painting["width"], painting["height"] = page.image_size
     if page.service is not None:
-        made["service"] = [_service(page.service, page.service_version or 2, page.service_level)]
-    return made
+        painting["service"] = [_service(page.service, page.service_version or 2, page.service_level)]
+    return painting
 
 
 def _service(address: str, version: int, level: int) -> Json:
@@ -257,25 +257,25 @@ def _containers(conn: Connection, node: Node, ids: list[str]) -> Containers:
 
 def _ranges(places: Places, node: Node, pages: Sequence[PageCanvas], containers: Containers) -> list[Json]:
     """Return a range per folder, nested like the folders, ordered by first page; [] if there is only one."""
-    made: dict[str, Json] = {}
+    ranges: dict[str, Json] = {}
     top: list[Json] = []
     for page in pages:
         canvas = {"id": page.address(places), "type": "Canvas"}
         at = page.parent_id
         below: Json = canvas
         while at is not None and at != node.id and at in containers:
-            found = made.get(at)
-            if found is not None:
-                found["items"].append(below)
+            container = ranges.get(at)
+            if container is not None:
+                container["items"].append(below)
                 break
             parent, name = containers[at]
-            found = made[at] = {
+            container = ranges[at] = {
                 "id": places.range(node.id, at),
                 "type": "Range",
                 "label": language_map(name),
                 "items": [below],
             }
-            below, at = found, parent
+            below, at = container, parent
         else:
             if below is not canvas and at == node.id:
                 top.append(below)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
 from armarium.api import json_text, raw_of
 from armarium_documents.api import documents, renditions
@@ -24,14 +24,14 @@ class Reference(NamedTuple):
 
     def addresses(self) -> list[str]:
         """Return the addresses to request the picture from, the largest first."""
-        found = []
+        addresses = []
         if self.service is not None:
             largest = "max" if self.service_version == 3 else "full"
             plain = "native" if self.service_version == 1 else "default"
-            found.append(f"{self.service}/full/{largest}/0/{plain}.jpg")
-        if self.image is not None and self.image not in found:
-            found.append(self.image)
-        return found
+            addresses.append(f"{self.service}/full/{largest}/0/{plain}.jpg")
+        if self.image is not None and self.image not in addresses:
+            addresses.append(self.image)
+        return addresses
 
 
 _REFERENCES = f"""
@@ -60,8 +60,19 @@ def reference_of(conn: Connection, document_id: str) -> Reference | None:
 def folder_of_manifest(conn: Connection, parent_id: str, checksum: str) -> tuple[str, str] | None:
     """Return id and name of the live folder in *parent_id* made from exactly these bytes."""
     d = documents.c
-    made = select(d.id, d.name).join_from(manifests, documents, d.id == manifests.c.document_id)
+    query = select(d.id, d.name).join_from(manifests, documents, d.id == manifests.c.document_id)
     row = conn.execute(
-        made.where(manifests.c.original == checksum, d.parent_id == parent_id, d.deleted_at.is_(None))
+        query.where(manifests.c.original == checksum, d.parent_id == parent_id, d.deleted_at.is_(None))
     ).first()
     return None if row is None else (row.id, row.name)
+
+
+def folder_of_address(conn: Connection, parent_id: str, address: str) -> str | None:
+    """Return the live folder in *parent_id* that was made of the manifest or collection at *address*."""
+    d = documents.c
+    named = func.coalesce(
+        func.json_extract(d.metadata, "$.iiif_collection"), func.json_extract(d.metadata, "$.iiif_manifest")
+    )
+    where = (d.parent_id == parent_id, d.doc_type == "folder", d.deleted_at.is_(None), named == address)
+    folder_id = conn.execute(select(d.id).where(*where)).scalar()
+    return None if folder_id is None else str(folder_id)

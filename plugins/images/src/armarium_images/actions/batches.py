@@ -11,19 +11,19 @@ from sqlalchemy import Connection, func, select
 from armarium.api import (
     ActionContext,
     Engine,
-    Example,
     Library,
     Route,
     ServiceError,
     action,
     cancel_with_undo,
     is_among,
+    list_steps,
     new_id,
     rules_of,
+    steps_since,
 )
 from armarium_documents.api import documents, renditions, require_live
 from armarium_images.actions.children import hang_children, remove_children
-from armarium_images.actions.samples import sample_folder
 from armarium_images.errors import batch_taken_back, no_images, not_a_folder, too_many_images
 from armarium_images.models import batches, cuts, items
 from armarium_images.planning import Plan, check_apart, cut_ahead, plan_spec
@@ -47,24 +47,15 @@ SPEC: TypeAdapter[CropSpec | SplitSpec] = TypeAdapter(Spec)
 
 _OWN = frozenset(table.name for table in (documents, renditions, cuts))
 """Tables whose rows every derived child has from its making."""
-
-
-def _apply_example(ex: Example) -> dict[str, Any]:
-    folder, _ = sample_folder(ex, 2)
-    return {
-        "folder_id": folder,
-        "spec": {"kind": "split", "regions": [{"bbox": [0, 0, 0.5, 1]}, {"bbox": [0.5, 0, 0.5, 1]}]},
-    }
+_TO_TRASH_AND_BACK = ("document.delete", "document.restore")
 
 
 @action(
     "image.batch_apply",
-    params=BatchApplyParams,
     result=BatchAnswer,
     summary="Cut every picture of a folder alike, as a background job that reports the state of each one.",
     route=Route("POST", "/api/images/batch-apply", answer="BatchResponse"),
     words="Started to cut the pictures in {folder_id|a folder}",
-    example=_apply_example,
     guards_targets=True,
     after_undo=cancel_with_undo,
 )
@@ -79,11 +70,11 @@ def batch_apply(ctx: ActionContext, p: BatchApplyParams) -> dict[str, Any]:
         raise not_a_folder(folder.name)
     if isinstance(p.spec, SplitSpec):
         check_apart(p.spec.regions)
-    found = pictures_in(ctx.conn, folder.id, recursive=p.recursive)
-    if not found:
+    pictures = pictures_in(ctx.conn, folder.id, recursive=p.recursive)
+    if not pictures:
         raise no_images(folder.name, recursive=p.recursive)
-    if len(found) > MAX_IMAGES:
-        raise too_many_images(len(found), MAX_IMAGES)
+    if len(pictures) > MAX_IMAGES:
+        raise too_many_images(len(pictures), MAX_IMAGES)
     batch_id = new_id()
     verb = "Crop" if p.spec.kind == "crop" else "Split"
     job_id = ctx.enqueue(
@@ -104,15 +95,10 @@ def batch_apply(ctx: ActionContext, p: BatchApplyParams) -> dict[str, Any]:
     ctx.bulk_insert(
         items,
         ("batch_id", "document_id", "sequence", "state", "reason"),
-        [(batch_id, document_id, number, "waiting", None) for number, document_id in enumerate(found, 1)],
+        [(batch_id, document_id, number, "waiting", None) for number, document_id in enumerate(pictures, 1)],
     )
     ctx.target(folder.id, batch_id, job_id)
     return batch_answer(ctx.conn, batch_id)
-
-
-def _item_example(ex: Example) -> dict[str, Any]:
-    batch = ex.run("image.batch_apply", _apply_example(ex))
-    return {"batch_id": batch["batch_id"], "document_id": batch["items"][0]["document_id"]}
 
 
 def _cut_item_ahead(engine: Engine, library: Library | None, p: BatchItemParams) -> None:
@@ -125,11 +111,9 @@ def _cut_item_ahead(engine: Engine, library: Library | None, p: BatchItemParams)
 
 @action(
     "image.batch_item",
-    params=BatchItemParams,
     result=BatchItem,
     summary="Cut one waiting picture of a batch: a step of its job.",
     words="Cut {document_id|a picture} like the others of its folder",
-    example=_item_example,
     prepare=_cut_item_ahead,
 )
 def batch_item(ctx: ActionContext, p: BatchItemParams) -> dict[str, Any]:
@@ -168,20 +152,12 @@ def _cut_item(
         return "skipped" if passed_by else "failed", refusal.detail, []
 
 
-def _undo_example(ex: Example) -> dict[str, Any]:
-    params = _item_example(ex)
-    ex.run("image.batch_item", params)
-    return {"batch_id": params["batch_id"]}
-
-
 @action(
     "image.batch_undo",
-    params=BatchUndoParams,
     result=BatchUndoResult,
     summary="Send what a batch cut to the Trash, except children that were worked on since.",
     route=Route("POST", "/api/images/batch-apply/{batch_id}/undo", answer="BatchImageUndoResponse"),
     words="Sent what was cut of the pictures in {|a folder} to the Trash",
-    example=_undo_example,
 )
 def batch_undo(ctx: ActionContext, p: BatchUndoParams) -> dict[str, Any]:
     """Undo a batch; waiting items of a running one are skipped.
@@ -201,7 +177,7 @@ def batch_undo(ctx: ActionContext, p: BatchUndoParams) -> dict[str, Any]:
         raise batch_taken_back()
     work = _later_work(ctx, [row[0] for row in rows])
     removed = [row[0] for row in rows if row[0] not in work]
-    kept = [
+    kept_children = [
         {"document_id": child_id, "why": f"“{name}” has later work: {', '.join(work[child_id])}."}
         for child_id, _, name in rows
         if child_id in work
@@ -212,17 +188,19 @@ def batch_undo(ctx: ActionContext, p: BatchUndoParams) -> dict[str, Any]:
     ctx.conn.execute(own.where(is_among(items.c.document_id, undone)).values(state="undone"))
     ctx.target(folder_id, p.batch_id, *removed)
     ctx.note_changes(document_ids=list(dict.fromkeys(row[1] for row in rows)))
-    return {"batch_id": p.batch_id, "undone": len(undone), "removed_ids": removed, "kept": kept}
+    return {"batch_id": p.batch_id, "undone": len(undone), "removed_ids": removed, "kept": kept_children}
 
 
 def _later_work(ctx: ActionContext, children: Sequence[str]) -> dict[str, list[str]]:
     """Return by child the words for later work on it: rows of any family that belong to it, or changes to it."""
     node, held = documents.c, renditions.c
+    touched = select(node.id).where(node.updated_at != node.created_at, is_among(node.id, children))
+    work = {
+        child_id: ["its own fields"]
+        for child_id in ctx.conn.execute(touched).scalars()
+        if _was_changed(ctx, child_id)
+    }
     statements = [
-        (
-            "its own fields",
-            select(node.id).where(node.updated_at != node.created_at, is_among(node.id, children)),
-        ),
         (
             "something beneath it",
             select(node.parent_id)
@@ -244,8 +222,16 @@ def _later_work(ctx: ActionContext, children: Sequence[str]) -> dict[str, list[s
         belongs_to = table.c[rules.document]
         word = rules.label or table.name.replace("_", " ")
         statements.append((word, select(belongs_to).where(is_among(belongs_to, children)).distinct()))
-    found: dict[str, list[str]] = {}
     for word, statement in statements:
         for child_id in ctx.conn.execute(statement).scalars():
-            found.setdefault(child_id, []).append(word)
-    return found
+            work.setdefault(child_id, []).append(word)
+    return work
+
+
+def _was_changed(ctx: ActionContext, child_id: str) -> bool:
+    """Return whether a step in effect changed the child; the Trash and back, or an undo, leave it as it was."""
+    later = steps_since(ctx.conn, 0, [(documents, "id", [child_id])])[1:]
+    return any(
+        step.inverse_of is None and not step.undone and step.action_name not in _TO_TRASH_AND_BACK
+        for step in list_steps(ctx.conn, numbers=later)
+    )

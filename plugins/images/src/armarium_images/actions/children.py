@@ -25,20 +25,20 @@ def hang_children(ctx: ActionContext, plans: Sequence[Plan], *, batch_id: str | 
 
     Raises Forbidden by a lock, Invalid for a damaged picture.
     """
-    made: list[_Child] = []
+    children: list[_Child] = []
     for plan in plans:
         pieces = cut_pieces(
             ctx.project, plan.frame, plan.boxes, max_pixels=ctx.engine.settings.max_image_pixels
         )
-        made += _children_of(ctx, plan, pieces)
-    for start in range(0, len(made), _NODES):
-        ctx.run("document.add_files", {"nodes": [child.node for child in made[start : start + _NODES]]})
-    place_in_source(ctx, {child.cut["child_id"]: child.region for child in made})
-    if made:
+        children += _children_of(ctx, plan, pieces)
+    for start in range(0, len(children), _NODES):
+        ctx.run("document.add_files", {"nodes": [child.node for child in children[start : start + _NODES]]})
+    place_in_source(ctx, {child.cut["child_id"]: child.region for child in children})
+    if children:
         stamp = {"batch_id": batch_id, "created_at": ctx.now}
-        ctx.conn.execute(cuts.insert(), [child.cut | stamp for child in made])
+        ctx.conn.execute(cuts.insert(), [child.cut | stamp for child in children])
     ctx.note_changes(document_ids=[plan.frame.source_id for plan in plans])
-    return [child.cut["child_id"] for child in made]
+    return [child.cut["child_id"] for child in children]
 
 
 class _Child(NamedTuple):
@@ -53,7 +53,7 @@ def _children_of(ctx: ActionContext, plan: Plan, pieces: Sequence[Piece]) -> lis
     frame = plan.frame
     source = {"source_id": frame.source_id, "rendition_id": frame.rendition_id}
     before = count_cuts(ctx.conn, frame.source_id, plan.kind)
-    found = []
+    children = []
     for number, (box, label, piece) in enumerate(
         zip(plan.boxes, plan.labels, pieces, strict=True), start=before + 1
     ):
@@ -82,8 +82,8 @@ def _children_of(ctx: ActionContext, plan: Plan, pieces: Sequence[Piece]) -> lis
             },
         }
         cut = {**source, "child_id": child_id, "kind": plan.kind, "box": list(box), "transform": to_source}
-        found.append(_Child(node, region_of(frame, box, plan.kind), cut))
-    return found
+        children.append(_Child(node, region_of(frame, box, plan.kind), cut))
+    return children
 
 
 def remove_children(ctx: ActionContext, ids: Sequence[str]) -> None:

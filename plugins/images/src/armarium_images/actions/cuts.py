@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Engine, Example, Library, Route, ServiceError, action
+from armarium.api import ActionContext, Engine, Library, Route, ServiceError, action
 from armarium_documents.api import documents_named, require_document
 from armarium_images.actions.children import hang_children, remove_children
-from armarium_images.actions.samples import sample_folder
 from armarium_images.cutting import cut_pieces
 from armarium_images.errors import nothing_to_take_back
 from armarium_images.planning import Plan, cut_ahead, plan_crop, plan_region, plan_split
@@ -23,14 +22,6 @@ from armarium_images.schemas import (
     UnsplitResult,
 )
 
-CROP = {"left": 6, "top": 4, "width": 30, "height": 20}
-HALVES = [{"bbox": [0, 0, 0.5, 1], "label": "1v"}, {"bbox": [0.5, 0, 0.5, 1], "label": "2r"}]
-
-
-def _crop_example(ex: Example) -> dict[str, Any]:
-    _, (picture,) = sample_folder(ex)
-    return {"document_id": picture, **CROP}
-
 
 def _crop_ahead(engine: Engine, library: Library | None, p: CropParams) -> None:
     cut_ahead(engine, library, lambda conn: plan_crop(conn, p.document_id, p))
@@ -38,12 +29,10 @@ def _crop_ahead(engine: Engine, library: Library | None, p: CropParams) -> None:
 
 @action(
     "image.crop",
-    params=CropParams,
     result=CropResult,
     summary="Cut one rectangle of a picture out as a derived child; the source stays as it is.",
     route=Route("POST", "/api/images/{document_id}/crop", answer="ImageCropResponse"),
     words="Cropped {document_id|a picture}",
-    example=_crop_example,
     prepare=_crop_ahead,
 )
 def crop(ctx: ActionContext, p: CropParams) -> dict[str, Any]:
@@ -63,19 +52,12 @@ def crop(ctx: ActionContext, p: CropParams) -> dict[str, Any]:
     }
 
 
-def _uncrop_example(ex: Example) -> dict[str, Any]:
-    made = ex.run("image.crop", _crop_example(ex))
-    return {"document_id": made["document_id"]}
-
-
 @action(
     "image.uncrop",
-    params=TakeBackParams,
     result=CropResult,
     summary="Send a source's crops, or one of them, to the Trash.",
     route=Route("POST", "/api/images/{document_id}/uncrop", answer="ImageCropResponse"),
     words="Removed the crops of {document_id|a picture}",
-    example=_uncrop_example,
 )
 def uncrop(ctx: ActionContext, p: TakeBackParams) -> dict[str, Any]:
     """Raises NotFound, Conflict if there is none to remove, Forbidden by a lock."""
@@ -100,23 +82,16 @@ def _take_back(ctx: ActionContext, document_id: str, kind: str) -> tuple[str, li
     return source_id, children
 
 
-def _split_example(ex: Example) -> dict[str, Any]:
-    _, (picture,) = sample_folder(ex)
-    return {"document_id": picture, "regions": HALVES}
-
-
 def _split_ahead(engine: Engine, library: Library | None, p: SplitParams) -> None:
     cut_ahead(engine, library, lambda conn: plan_split(conn, p.document_id, p))
 
 
 @action(
     "image.split",
-    params=SplitParams,
     result=SplitResult,
     summary="Cut a picture into adjacent parts, each a page under the source.",
     route=Route("POST", "/api/images/{document_id}/split", answer="ImageSplitResponse"),
     words="Split {document_id|a picture}",
-    example=_split_example,
     prepare=_split_ahead,
 )
 def split(ctx: ActionContext, p: SplitParams) -> dict[str, Any]:
@@ -131,29 +106,17 @@ def split(ctx: ActionContext, p: SplitParams) -> dict[str, Any]:
     }
 
 
-def _unsplit_example(ex: Example) -> dict[str, Any]:
-    made = ex.run("image.split", _split_example(ex))
-    return {"document_id": made["document_id"]}
-
-
 @action(
     "image.unsplit",
-    params=TakeBackParams,
     result=UnsplitResult,
     summary="Send the parts a source was split into, or one of them, to the Trash.",
     route=Route("POST", "/api/images/{document_id}/unsplit", answer="ImageUnsplitResponse"),
     words="Removed the parts of {document_id|a picture}",
-    example=_unsplit_example,
 )
 def unsplit(ctx: ActionContext, p: TakeBackParams) -> dict[str, Any]:
     """Raises NotFound, Conflict if there is none to remove, Forbidden by a lock."""
     source_id, removed = _take_back(ctx, p.document_id, "split")
     return {"document_id": source_id, "removed_ids": removed}
-
-
-def _crop_batch_example(ex: Example) -> dict[str, Any]:
-    _, pictures = sample_folder(ex, 2)
-    return {"document_ids": pictures, "region": {"left": 0.5, "top": 0, "width": 0.5, "height": 1}}
 
 
 def _crop_batch_ahead(engine: Engine, library: Library | None, p: BatchCropParams) -> None:
@@ -167,12 +130,10 @@ def _crop_batch_ahead(engine: Engine, library: Library | None, p: BatchCropParam
 
 @action(
     "image.crop_batch",
-    params=BatchCropParams,
     result=BatchCropResult,
     summary="Cut the same rectangle out of many pictures in one step.",
     route=Route("POST", "/api/images/crops/batch", answer="ImageBatchCropResponse"),
     words="Cropped {document_ids|pictures}",
-    example=_crop_batch_example,
     prepare=_crop_batch_ahead,
 )
 def crop_batch(ctx: ActionContext, p: BatchCropParams) -> dict[str, Any]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Engine, Example, Library, action, cancel_with_undo
+from armarium.api import ActionContext, Engine, Library, action, cancel_with_undo
 from armarium_documents.api import add_rendition, pages_under
-from armarium_images.actions.samples import sample_folder
 from armarium_images.errors import nothing_to_treat, too_many_images
 from armarium_images.pieces import Piece
 from armarium_images.queries import Original, original_of, treated_rendition
@@ -23,18 +22,11 @@ _TITLES = {
 }
 
 
-def _start_example(ex: Example) -> dict[str, Any]:
-    folder, _ = sample_folder(ex)
-    return {"scope_ids": [folder], "role": "enhanced"}
-
-
 @action(
     "image.treat",
-    params=TreatParams,
     result=TreatResult,
     summary="Make a rendition of each picture: enhanced, with the background removed, or binarised.",
     words="Started to treat the pictures of {scope_ids|documents}",
-    example=_start_example,
     guards_targets=True,
     after_undo=cancel_with_undo,
 )
@@ -44,24 +36,19 @@ def treat(ctx: ActionContext, p: TreatParams) -> dict[str, Any]:
     Raises NotFound for an unknown node, Forbidden by a lock, Invalid if there is no picture or there are too
     many.
     """
-    found = pages_under(ctx.conn, p.scope_ids)
-    if not found:
+    pages = pages_under(ctx.conn, p.scope_ids)
+    if not pages:
         raise nothing_to_treat()
-    if len(found) > MAX_IMAGES:
-        raise too_many_images(len(found), MAX_IMAGES)
+    if len(pages) > MAX_IMAGES:
+        raise too_many_images(len(pages), MAX_IMAGES)
     job_id = ctx.enqueue(
         "image-treat",
-        {"document_ids": found, "role": p.role, "contrast": p.contrast},
+        {"document_ids": pages, "role": p.role, "contrast": p.contrast},
         title=_TITLES[p.role],
         subject={"kind": "document", "id": p.scope_ids[0]},
     )
     ctx.target(*p.scope_ids, job_id)
-    return {"job_id": job_id, "pictures": len(found)}
-
-
-def _item_example(ex: Example) -> dict[str, Any]:
-    _, (picture,) = sample_folder(ex)
-    return {"document_id": picture, "role": "background-removed"}
+    return {"job_id": job_id, "pictures": len(pages)}
 
 
 def _piece(engine: Engine, library: Library, original: Original, p: TreatItemParams) -> Piece:
@@ -79,11 +66,9 @@ def _treat_ahead(engine: Engine, library: Library | None, p: TreatItemParams) ->
 
 @action(
     "image.treat_item",
-    params=TreatItemParams,
     result=TreatItemResult,
     summary="Make a rendition of one picture from its archival original.",
     words="Treated the picture of {document_id|a document}",
-    example=_item_example,
     prepare=_treat_ahead,
 )
 def treat_item(ctx: ActionContext, p: TreatItemParams) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from typing import Any
 
 from sqlalchemy import delete, select, update
 
-from armarium.api import ActionContext, Example, Route, action, is_among, new_id
+from armarium.api import ActionContext, Route, action, is_among, new_id
 from armarium_documents.api import require_live, runs_backwards
-from armarium_knowledge import errors, samples
+from armarium_knowledge import errors
 from armarium_knowledge.actions.evidence import (
     OF_SOURCES,
     Evidence,
@@ -27,7 +27,6 @@ from armarium_knowledge.queries.entities import live_entity
 from armarium_knowledge.records.claims import (
     Claim,
     ClaimCreate,
-    ClaimId,
     ClaimUpdate,
     FoundStatement,
     TakenStatements,
@@ -37,22 +36,25 @@ from armarium_knowledge.records.claims import (
     claims,
 )
 from armarium_knowledge.records.entities import Deleted, entities, reviews
+from armarium_knowledge.schemas.fields import Id
 
 OF_ENTITIES = {"entity_ids", "subject_entity_id", "object_entity_id"}
 
 
 def _name_entities(ctx: ActionContext, claim_id: str, ids: Sequence[str | None]) -> None:
-    named = [one for one in dict.fromkeys(ids) if one is not None]
-    for one in named:
-        live_entity(ctx.conn, one)
+    named = [entity_id for entity_id in dict.fromkeys(ids) if entity_id is not None]
+    for entity_id in named:
+        live_entity(ctx.conn, entity_id)
     ctx.bulk_insert(
-        claim_entities, ("id", "claim_id", "entity_id"), [(new_id(), claim_id, one) for one in named]
+        claim_entities,
+        ("id", "claim_id", "entity_id"),
+        [(new_id(), claim_id, entity_id) for entity_id in named],
     )
     ctx.note_changes(entity_ids=named)
 
 
 def _fold_text(text: str, *more: str) -> str:
-    return "\n".join(one for one in map(fold, (text, *more)) if one)
+    return "\n".join(folded for folded in map(fold, (text, *more)) if folded)
 
 
 def _check_times(start: str | None, end: str | None) -> None:
@@ -60,20 +62,13 @@ def _check_times(start: str | None, end: str | None) -> None:
         raise errors.interval_reversed("The statement")
 
 
-def _create_example(ex: Example) -> dict[str, Any]:
-    there = samples.claim(ex)
-    return {**there["stated"], "text": "Juan Garcia had a vineyard", "predicate_verb": "had"}
-
-
 @action(
     "claim.create",
-    params=ClaimCreate,
     result=Claim,
     summary="Create a statement.",
     route=Route("POST", "/api/claims"),
     words="Created a statement",
     laws=OF_CLAIMS,
-    example=_create_example,
 )
 def create(ctx: ActionContext, p: ClaimCreate) -> dict[str, Any]:
     """Create it on the characters named, line by line, on whole documents or on other statements. It starts
@@ -83,13 +78,13 @@ def create(ctx: ActionContext, p: ClaimCreate) -> dict[str, Any]:
     claim_id = new_id()
     span = p.source_char_start, p.source_char_end
     rests = Evidence(ctx, claim_id, StatedSources(p.source_document_id, *span, p.source_ids, p.source_type))
-    stated = p.model_dump(mode="json", exclude=OF_SOURCES | {"entity_ids"})
+    fields = p.model_dump(mode="json", exclude=OF_SOURCES | {"entity_ids"})
     subject = p.subject_canonical
     if not subject and p.subject_entity_id is not None:
         subject = live_entity(ctx.conn, p.subject_entity_id).canonical_name
     row = {
         "id": claim_id,
-        **stated,
+        **fields,
         "subject_canonical": subject,
         "source_type": rests.source_type,
         "curation_state": "unreviewed",
@@ -105,39 +100,20 @@ def create(ctx: ActionContext, p: ClaimCreate) -> dict[str, Any]:
     return claim(ctx.conn, claim_id)
 
 
-NEVER_EMPTY = frozenset(
-    {
-        "text",
-        "claim_type",
-        "epistemic_status",
-        "curation_state",
-        "subject_canonical",
-        "predicate_verb",
-        "object_phrase",
-        "time_precision",
-        "date_values",
-        "confidence",
-    }
-)
-
-
 @action(
     "claim.update",
-    params=ClaimUpdate,
     result=Claim,
     summary="Change a statement, or curate it.",
     route=Route("PATCH", "/api/claims/{claim_id}"),
     words="Changed a statement",
     rules=(CURATED_STATEMENTS,),
     laws=OF_CLAIMS,
-    example=lambda ex: {"claim_id": samples.claim(ex)["claim_id"], "curation_state": "curated"},
 )
 def change(ctx: ActionContext, p: ClaimUpdate) -> dict[str, Any]:
     """Change it. Only a person curates, and changes a curated one; a machine may put one on the shortlist."""
     row = Claim.rows.row(ctx.conn, p.claim_id)
     sent = p.model_fields_set - {"claim_id"}
     changes = p.model_dump(mode="json", include=sent - OF_SOURCES - {"entity_ids"})
-    changes = {key: value for key, value in changes.items() if value is not None or key not in NEVER_EMPTY}
     now = {**row._asdict(), **changes}
     _check_times(now["time_start"], now["time_end"])
     if sent & OF_SOURCES:
@@ -148,11 +124,15 @@ def change(ctx: ActionContext, p: ClaimUpdate) -> dict[str, Any]:
         listed = select(claim_entities.c.entity_id).where(claim_entities.c.claim_id == row.id)
         before = [row.entity_id for row in ctx.conn.execute(listed.order_by(claim_entities.c.id))]
         was_named = {row.subject_entity_id, row.object_entity_id}
-        others = p.entity_ids if "entity_ids" in sent else [one for one in before if one not in was_named]
+        others = (
+            p.entity_ids
+            if "entity_ids" in sent
+            else [entity_id for entity_id in before if entity_id not in was_named]
+        )
         ctx.conn.execute(delete(claim_entities).where(claim_entities.c.claim_id == row.id))
         _name_entities(ctx, row.id, [now["subject_entity_id"], now["object_entity_id"], *others])
-    told = (now["text"], now["subject_canonical"], now["predicate_verb"], now["object_phrase"])
-    changes["folded_text"] = _fold_text(*told)
+    texts = (now["text"], now["subject_canonical"], now["predicate_verb"], now["object_phrase"])
+    changes["folded_text"] = _fold_text(*texts)
     Claim.rows.change(ctx.conn, row.id, {**changes, "updated_at": ctx.now})
     ctx.target(row.id)
     ctx.note_changes(claim_ids=[row.id])
@@ -161,18 +141,16 @@ def change(ctx: ActionContext, p: ClaimUpdate) -> dict[str, Any]:
 
 @action(
     "claim.delete",
-    params=ClaimId,
     result=Deleted,
     summary="Delete a statement.",
     route=Route("DELETE", "/api/claims/{claim_id}"),
     words="Deleted a statement",
     rules=(CURATED_STATEMENTS,),
     laws=OF_CLAIMS,
-    example=lambda ex: {"claim_id": samples.claim(ex)["claim_id"]},
 )
-def remove(ctx: ActionContext, p: ClaimId) -> dict[str, Any]:
+def remove(ctx: ActionContext, claim_id: Id) -> dict[str, Any]:
     """Delete it. Statements that rest on it lose that evidence; a prediction that became it is decided without it."""
-    row = Claim.rows.row(ctx.conn, p.claim_id)
+    row = Claim.rows.row(ctx.conn, claim_id)
     sources = claim_sources.c
     rests = select(sources.document_id).where(sources.claim_id == row.id, sources.document_id.is_not(None))
     pages = [row.document_id for row in ctx.conn.execute(rests)]
@@ -181,8 +159,8 @@ def remove(ctx: ActionContext, p: ClaimId) -> dict[str, Any]:
         claim_ids=[row.id], entity_ids=[row.entity_id for row in ctx.conn.execute(named)], document_ids=pages
     )
     resting = [
-        one.claim_id
-        for one in ctx.conn.execute(
+        source.claim_id
+        for source in ctx.conn.execute(
             select(sources.claim_id).distinct().where(sources.source_claim_id == row.id)
         )
     ]
@@ -202,27 +180,13 @@ def remove(ctx: ActionContext, p: ClaimId) -> dict[str, Any]:
     return {"status": "deleted", "id": row.id}
 
 
-def _take_example(ex: Example) -> dict[str, Any]:
-    page = samples.read_page(ex)
-    samples.entity(ex)
-    stated = {"text": "Juan Garcia sold his vineyard", "subject": "Juan Garcia", "predicate_verb": "sold"}
-    return {
-        "document_id": page["page_id"],
-        "provider": "sample",
-        "model": "sample",
-        "statements": [{**stated, "object": "his vineyard", "segment_ids": page["lines"]}],
-    }
-
-
 @action(
     "claim.take",
-    params=TakeStatements,
     result=TakenStatements,
     summary="Write the statements found on a page.",
     words="Found statements on {document_id|a page}",
     rules=(CURATED_STATEMENTS,),
     laws=OF_CLAIMS,
-    example=_take_example,
 )
 def take(ctx: ActionContext, p: TakeStatements) -> dict[str, Any]:
     """Write them, except those already there. A subject or object with exactly one entity's name becomes that
@@ -231,7 +195,7 @@ def take(ctx: ActionContext, p: TakeStatements) -> dict[str, Any]:
     require_live(ctx.conn, p.document_id)
     places = PagePlaces(ctx.conn, p.document_id)
     known = _said_on(ctx, p.document_id)
-    made: list[str] = []
+    claim_ids: list[str] = []
     for statement in p.statements:
         lines = [
             line
@@ -241,7 +205,7 @@ def take(ctx: ActionContext, p: TakeStatements) -> dict[str, Any]:
         if not lines or fold(statement.text) in known:
             continue
         known.add(fold(statement.text))
-        made.append(_take_one(ctx, p, statement, places, lines))
+        claim_ids.append(_take_one(ctx, p, statement, places, lines))
     note_findings(
         ctx,
         p.document_id,
@@ -249,20 +213,20 @@ def take(ctx: ActionContext, p: TakeStatements) -> dict[str, Any]:
         ((fold(statement.text), {"text": statement.text}) for statement in p.statements),
     )
     ctx.target(p.document_id)
-    ctx.note_changes(document_ids=[p.document_id], claim_ids=made)
-    return {"claim_ids": made, "left_out": len(p.statements) - len(made)}
+    ctx.note_changes(document_ids=[p.document_id], claim_ids=claim_ids)
+    return {"claim_ids": claim_ids, "left_out": len(p.statements) - len(claim_ids)}
 
 
 def _take_one(
-    ctx: ActionContext, p: TakeStatements, one: FoundStatement, places: PagePlaces, lines: Sequence[Any]
+    ctx: ActionContext, p: TakeStatements, statement: FoundStatement, places: PagePlaces, lines: Sequence[Any]
 ) -> str:
     claim_id = new_id()
-    subject, target = _find_named(ctx, one.subject), _find_named(ctx, one.object)
+    subject, target = _find_named(ctx, statement.subject), _find_named(ctx, statement.object)
     names = {"subject": "subject_canonical", "object": "object_phrase"}
-    stated = one.model_dump(mode="json", exclude={"segment_ids"})
+    fields = statement.model_dump(mode="json", exclude={"segment_ids"})
     row = {
         "id": claim_id,
-        **{names.get(key, key): value for key, value in stated.items()},
+        **{names.get(key, key): value for key, value in fields.items()},
         "epistemic_status": "tentative",
         "curation_state": "unreviewed",
         "subject_entity_id": subject,
@@ -272,7 +236,9 @@ def _take_one(
         "provider": p.provider,
         "model": p.model,
         "episode_id": p.episode_id,
-        "folded_text": _fold_text(one.text, one.subject, one.predicate_verb, one.object),
+        "folded_text": _fold_text(
+            statement.text, statement.subject, statement.predicate_verb, statement.object
+        ),
         **ctx.provenance(),
         "updated_at": ctx.now,
     }
@@ -291,11 +257,11 @@ def _take_one(
 def _find_named(ctx: ActionContext, words: str) -> str | None:
     """Return the one entity with exactly this name; None if there is none, or more than one."""
     e = entities.c
-    there = select(e.id).where(
+    query = select(e.id).where(
         e.curation_state.in_(("unreviewed", "verified")), has_name(e.folded_names, words)
     )
-    found = ctx.conn.execute(there).scalars().all()
-    return found[0] if len(found) == 1 else None
+    ids = ctx.conn.execute(query).scalars().all()
+    return ids[0] if len(ids) == 1 else None
 
 
 def _said_on(ctx: ActionContext, document_id: str) -> set[str]:

@@ -7,8 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from armarium.api import ActionContext, Example, Library, Route, Rows, action
-from armarium_knowledge import samples
+from armarium.api import ActionContext, Library, Route, Rows, action
 from armarium_knowledge.errors import gone_from_text, not_confirmable
 from armarium_knowledge.placing import PagePlaces, Place
 from armarium_knowledge.queries import staleness
@@ -19,34 +18,27 @@ from armarium_knowledge.schemas.staleness import Confirm, Confirmed
 from armarium_source_model.api import StaleRow, armarium_source_model_rests_on_text, text_fingerprint
 
 
-def _confirm_example(ex: Example) -> dict[str, Any]:
-    there = samples.mention(ex)
-    line, text = there["lines"][0], f"{samples.WORDS[0]}, vintner"
-    ex.run("representation.create", {"segment_id": line, "text": text})
-    return {"items": [{"kind": "mention", "id": there["mention_id"]}]}
-
-
 @action(
     "knowledge.confirm",
-    params=Confirm,
     result=Confirmed,
     summary="Confirm that what rests on changed text still holds.",
     route=Route("POST", "/api/staleness/confirm", name="confirm_staleness"),
     words="Confirmed what a correction had put in doubt",
-    example=_confirm_example,
 )
 def confirm(ctx: ActionContext, p: Confirm) -> dict[str, Any]:
     """Confirm all or nothing. NotFound for what cannot be confirmed, Conflict if the words are gone."""
     families = ctx.engine.points.collect(armarium_source_model_rests_on_text)
     known = list(dict.fromkeys(kind for family in families for kind in family.kinds))
-    for one in p.items:
-        if not any(one.kind in family.kinds and family.confirm(ctx, one.kind, one.id) for family in families):
-            raise not_confirmable(one.kind, one.id, known)
-        ctx.target(one.id)
+    for item in p.items:
+        if not any(
+            item.kind in family.kinds and family.confirm(ctx, item.kind, item.id) for family in families
+        ):
+            raise not_confirmable(item.kind, item.id, known)
+        ctx.target(item.id)
     return {"confirmed": len(p.items)}
 
 
-def _mention(ctx: ActionContext, identity: str) -> bool:
+def _confirm_mention(ctx: ActionContext, identity: str) -> bool:
     row = Mention.rows.get(ctx.conn, identity)
     if row is None:
         return False
@@ -54,17 +46,17 @@ def _mention(ctx: ActionContext, identity: str) -> bool:
     place = places.find(row)
     if not isinstance(place, Place):
         raise gone_from_text("mention", identity)
-    _rest(ctx, Mention.rows, identity, places, place)
+    _settle_row(ctx, Mention.rows, identity, places, place)
     ctx.note_changes(document_ids=[row["document_id"]], entity_ids=[row["entity_id"]])
     return True
 
 
-def _rest(ctx: ActionContext, rows: Rows, row_id: str, places: PagePlaces, place: Place) -> None:
+def _settle_row(ctx: ActionContext, rows: Rows, row_id: str, places: PagePlaces, place: Place) -> None:
     now = {**place.columns, "text_fingerprint": places.fingerprint(place.segment_id)}
     rows.change(ctx.conn, row_id, now)
 
 
-def _statement(ctx: ActionContext, identity: str) -> bool:
+def _confirm_statement(ctx: ActionContext, identity: str) -> bool:
     if Claim.rows.get(ctx.conn, identity) is None:
         return False
     pages = Pages(ctx.conn)
@@ -76,12 +68,12 @@ def _statement(ctx: ActionContext, identity: str) -> bool:
         if place is None:
             raise gone_from_text("statement", identity)
         if stale:
-            _rest(ctx, SOURCES, row["id"], pages(row["document_id"]), place)
+            _settle_row(ctx, SOURCES, row["id"], pages(row["document_id"]), place)
     ctx.note_changes(claim_ids=[identity], document_ids=[row["document_id"] for row in rows])
     return True
 
 
-def _interpretation(ctx: ActionContext, identity: str) -> bool:
+def _confirm_interpretation(ctx: ActionContext, identity: str) -> bool:
     row = Interpretation.rows.get(ctx.conn, identity)
     if row is None:
         return False
@@ -92,9 +84,9 @@ def _interpretation(ctx: ActionContext, identity: str) -> bool:
 
 
 _CONFIRMS: dict[str, Callable[[ActionContext, str], bool]] = {
-    "mention": _mention,
-    "statement": _statement,
-    "interpretation": _interpretation,
+    "mention": _confirm_mention,
+    "statement": _confirm_statement,
+    "interpretation": _confirm_interpretation,
 }
 
 

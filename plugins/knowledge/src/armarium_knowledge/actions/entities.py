@@ -7,19 +7,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, delete, or_, select, update
 
-from armarium.api import (
-    ActionContext,
-    Example,
-    Route,
-    RowLaw,
-    ServiceError,
-    action,
-    new_id,
-    project_setting,
-    raw_of,
-)
+from armarium.api import ActionContext, Route, RowLaw, ServiceError, action, new_id, project_setting, raw_of
 from armarium_documents.api import runs_backwards
-from armarium_knowledge import errors, samples
+from armarium_knowledge import errors
 from armarium_knowledge.actions.persons_only import (
     CORRECTED_BY_PERSONS,
     CURATED_ENTITIES,
@@ -78,30 +68,30 @@ def check_type(conn: Connection, entity_type: str) -> None:
 
 
 def name_rows(
-    ctx: ActionContext, given: Sequence[NameIn], there: Sequence[Mapping[str, Any]] = ()
+    ctx: ActionContext, names: Sequence[NameIn], stored: Sequence[Mapping[str, Any]] = ()
 ) -> list[dict[str, Any]]:
     """Return names as they are stored: an existing one that stays the same keeps who gave it."""
-    before = {one["id"]: one for one in there}
-    found = []
-    for name in given:
-        stated = name.model_dump(mode="json", exclude={"id"})
+    before = {row["id"]: row for row in stored}
+    rows = []
+    for name in names:
+        fields = name.model_dump(mode="json", exclude={"id"})
         old = before.get(name.id or "")
-        if old is not None and all(old[key] == value for key, value in stated.items()):
-            found.append(dict(old))
+        if old is not None and all(old[key] == value for key, value in fields.items()):
+            rows.append(dict(old))
         else:
-            kept_id = old["id"] if old is not None else new_id()
-            found.append({"id": kept_id, **stated, **ctx.provenance()})
-    return found
+            name_id = old["id"] if old is not None else new_id()
+            rows.append({"id": name_id, **fields, **ctx.provenance()})
+    return rows
 
 
 def insert_entity(ctx: ActionContext, p: EntityCreate, **more: Any) -> str:
     """Write a new entity; return its id."""
-    stated = p.model_dump(mode="json", exclude={"names"})
+    fields = p.model_dump(mode="json", exclude={"names"})
     names = name_rows(ctx, p.names)
     entity_id = new_id()
     row = {
         "id": entity_id,
-        **stated,
+        **fields,
         "names": names,
         "folded_names": all_names(p.canonical_name, names),
         "curation_state": "unreviewed",
@@ -116,18 +106,11 @@ def insert_entity(ctx: ActionContext, p: EntityCreate, **more: Any) -> str:
 
 @action(
     "entity.create",
-    params=EntityCreate,
     result=Entity,
     summary="Create an entity.",
     route=Route("POST", "/api/entities"),
     words="Created an entity",
     laws=(NO_CIRCLE,),
-    example=lambda ex: {
-        "canonical_name": "Juan Garcia",
-        "entity_type": "person",
-        "names": [{"text": "Joannes Garsia", "language": "la", "script": "Latn"}],
-        "date_values": [{"as_written": "1642", "iso_start": "1642", "precision": "year"}],
-    },
 )
 def create(ctx: ActionContext, p: EntityCreate) -> dict[str, Any]:
     """Create it, with or without a source. Raises Invalid for a type the project does not have, NotFound for
@@ -154,20 +137,14 @@ def _check_places(conn: Connection, p: EntityCreate | EntityUpdate) -> None:
             raise errors.interval_reversed("place_values")
 
 
-def _update_example(ex: Example) -> dict[str, Any]:
-    return {"entity_id": samples.entity(ex), "description": "A vintner", "curation_state": "verified"}
-
-
 @action(
     "entity.update",
-    params=EntityUpdate,
     result=Entity,
     summary="Change an entity: its names, type, dates, places, curation.",
     route=Route("PATCH", "/api/entities/{entity_id}"),
     words="Changed an entity",
     rules=(CURATED_ENTITIES,),
     laws=(NO_CIRCLE,),
-    example=_update_example,
 )
 def change(ctx: ActionContext, p: EntityUpdate) -> dict[str, Any]:
     """Change it. Raises NotFound, Conflict for a merged one, Forbidden if a machine would verify or reject it, or
@@ -175,13 +152,7 @@ def change(ctx: ActionContext, p: EntityUpdate) -> dict[str, Any]:
     """
     row = live_entity(ctx.conn, p.entity_id)
     sent = p.model_fields_set - {"entity_id"}
-    stated = p.model_dump(mode="json", include=sent - {"names"})
-    # Null clears optional fields; a name, a type and a state are never empty.
-    changes = {
-        key: value
-        for key, value in stated.items()
-        if value is not None or key in ("parent_id", "description", "language")
-    }
+    changes = p.model_dump(mode="json", include=sent - {"names"})
     if "entity_type" in sent:
         check_type(ctx.conn, p.entity_type)
     if p.parent_id is not None:
@@ -216,13 +187,11 @@ def _leave_its_name(ctx: ActionContext, row: Row[Any]) -> None:
 
 @action(
     "entity.delete",
-    params=EntityId,
     result=Deleted,
     summary="Delete an entity with its mentions.",
     route=Route("DELETE", "/api/entities/{entity_id}"),
     words="Deleted an entity",
     rules=(CURATED_ENTITIES, CORRECTED_BY_PERSONS, REFUSED_BY_PERSONS, CURATED_STATEMENTS, DECIDED_MATCHES),
-    example=lambda ex: {"entity_id": samples.mention(ex)["entity_id"]},
 )
 def remove(ctx: ActionContext, p: EntityId) -> dict[str, Any]:
     """Delete it. Statements that name it remain, with its name as text. Conflict if others were merged into it."""
@@ -232,8 +201,8 @@ def remove(ctx: ActionContext, p: EntityId) -> dict[str, Any]:
         raise errors.holds_merged(row.id, held)
     about = or_(reviews.c.source_entity_id == row.id, reviews.c.target_entity_id == row.id)
     decided = select(reviews.c.id).where(about, reviews.c.resulting_claim_id.is_not(None))
-    if kept := [row.id for row in ctx.conn.execute(decided)]:
-        raise errors.has_decided_reviews(row.id, kept)
+    if review_ids := [row.id for row in ctx.conn.execute(decided)]:
+        raise errors.has_decided_reviews(row.id, review_ids)
     pages = raw_of(ctx.conn).execute(
         "SELECT DISTINCT document_id FROM mention WHERE entity_id = ?", (row.id,)
     )

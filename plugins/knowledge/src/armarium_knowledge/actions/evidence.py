@@ -32,82 +32,82 @@ class StatedSources(NamedTuple):
 class Evidence:
     """The evidence of a statement: rows of evidence, and the source type that results.
 
-    *present*: the rows that it rests on already; *kept*: those of them that stay if their source is named again.
+    *present*: the rows that it rests on already; *reusable*: those of them that stay if their source is named again.
     """
 
     def __init__(
         self,
         ctx: ActionContext,
         claim_id: str,
-        stated: StatedSources,
+        sources: StatedSources,
         present: Sequence[Mapping[str, Any]] = (),
-        kept: Sequence[Mapping[str, Any]] = (),
+        reusable: Sequence[Mapping[str, Any]] = (),
     ) -> None:
         self.ctx, self.claim_id = ctx, claim_id
         self.rows: list[dict[str, Any]] = []
         self.documents: list[str] = []
         self.claims: list[str] = []
-        self.present, self.kept = present, kept
-        has_span = stated.char_start is not None or stated.char_end is not None
-        if stated.document_id is not None:
-            self._document(stated.document_id, stated.char_start, stated.char_end)
+        self.present, self.reusable = present, reusable
+        has_span = sources.char_start is not None or sources.char_end is not None
+        if sources.document_id is not None:
+            self._rest_on_document(sources.document_id, sources.char_start, sources.char_end)
         elif has_span:
             raise errors.span_needs_document()
-        for source_id in stated.source_ids:
+        for source_id in sources.source_ids:
             if source_id in self.documents or source_id in self.claims:
                 continue
             if find_node(ctx.conn, source_id) is not None:
-                self._document(source_id, None, None)
+                self._rest_on_document(source_id, None, None)
             elif Claim.rows.get(ctx.conn, source_id) is not None:
                 self._no_circle(source_id)
                 self.claims.append(source_id)
-                if not self._stays(source_id):
-                    self._add(source_claim_id=source_id)
+                if not self._keep_present(source_id):
+                    self._add_row(source_claim_id=source_id)
             else:
                 raise errors.unknown_source(source_id)
-        self.source_type = self._type(stated.source_type)
+        self.source_type = self._choose_type(sources.source_type)
 
     def write(self) -> None:
         """Write the evidence in place of the present one."""
         rows = {row["id"]: row for row in self.rows}
         present = {row["id"]: row["position"] for row in self.present}
-        gone = [one for one in present if one not in rows]
+        gone = [evidence_id for evidence_id in present if evidence_id not in rows]
         if gone:
             self.ctx.conn.execute(delete(claim_sources).where(is_among(claim_sources.c.id, gone)))
-        for one, position in present.items():
-            if one in rows and rows[one]["position"] != position:
-                moved = update(claim_sources).where(claim_sources.c.id == one)
-                self.ctx.conn.execute(moved.values(position=rows[one]["position"]))
-        new = [row for one, row in rows.items() if one not in present]
+        for evidence_id, position in present.items():
+            if evidence_id in rows and rows[evidence_id]["position"] != position:
+                moved = update(claim_sources).where(claim_sources.c.id == evidence_id)
+                self.ctx.conn.execute(moved.values(position=rows[evidence_id]["position"]))
+        new = [row for evidence_id, row in rows.items() if evidence_id not in present]
         if new:
             self.ctx.conn.execute(claim_sources.insert(), new)
 
-    def _document(self, document_id: str, start: int | None, end: int | None) -> None:
+    def _rest_on_document(self, document_id: str, start: int | None, end: int | None) -> None:
         self.documents.append(document_id)
         if start is None and end is None:
-            if self._stays(document_id):
+            if self._keep_present(document_id):
                 return
             require_live(self.ctx.conn, document_id)
-            self._add(document_id=document_id)
+            self._add_row(document_id=document_id)
             return
         require_live(self.ctx.conn, document_id)
         if start is None or end is None:
             raise errors.span_needs_document()
         places = PagePlaces(self.ctx.conn, document_id)
         for piece in places.pieces(start, end):
-            self.rows.append(self._of(evidence_on(places, piece)))
+            self.rows.append(self._make_row(evidence_on(places, piece)))
 
-    def _stays(self, source_id: str) -> bool:
+    def _keep_present(self, source_id: str) -> bool:
         """Keep the present evidence on a source; return whether there is any."""
-        own = [row for row in self.kept if source_id in (row["document_id"], row["source_claim_id"])]
+        own = [row for row in self.reusable if source_id in (row["document_id"], row["source_claim_id"])]
         for row in own:
             self.rows.append({**row, "position": len(self.rows)})
         return bool(own)
 
-    def _add(self, **of: Any) -> None:
-        self.rows.append(self._of(of))
+    def _add_row(self, **of: Any) -> None:
+        self.rows.append(self._make_row(of))
 
-    def _of(self, of: Mapping[str, Any]) -> dict[str, Any]:
+    def _make_row(self, of: Mapping[str, Any]) -> dict[str, Any]:
         numbered = {"id": new_id(), "claim_id": self.claim_id, "position": len(self.rows)}
         return {**dict.fromkeys(EVIDENCE), **numbered, **of, **self.ctx.provenance()}
 
@@ -115,20 +115,20 @@ class Evidence:
         if rests_on_itself(raw_of(self.ctx.conn), self.claim_id, source_id):
             raise errors.rests_on_itself(self.claim_id)
 
-    def _type(self, stated: str | None) -> str:
+    def _choose_type(self, source_type: str | None) -> str:
         several = len(self.documents) + len(self.claims) > 1
         natural = "multiple" if several else "claim" if self.claims else "document"
-        if stated is None:
+        if source_type is None:
             return natural
-        if stated == "document" and self.claims:
+        if source_type == "document" and self.claims:
             raise errors.sources_disagree(
-                stated, "it rests on statements too; say claim, multiple or synthesis."
+                source_type, "it rests on statements too; say claim, multiple or synthesis."
             )
-        if stated == "claim" and (self.documents or not self.claims):
-            raise errors.sources_disagree(stated, "name one statement in source_ids, and no document.")
-        if stated == "multiple" and not several:
-            raise errors.sources_disagree(stated, "name more than one source, or another type.")
-        return stated
+        if source_type == "claim" and (self.documents or not self.claims):
+            raise errors.sources_disagree(source_type, "name one statement in source_ids, and no document.")
+        if source_type == "multiple" and not several:
+            raise errors.sources_disagree(source_type, "name more than one source, or another type.")
+        return source_type
 
 
 def change_evidence(ctx: ActionContext, p: ClaimUpdate, source_type: str) -> Evidence:
@@ -138,30 +138,34 @@ def change_evidence(ctx: ActionContext, p: ClaimUpdate, source_type: str) -> Evi
     order = (claim_sources.c.position, claim_sources.c.id)
     present = SOURCES.all(ctx.conn, claim_sources.c.claim_id == p.claim_id, order=order)
     sent = p.model_fields_set
-    first = next((one["document_id"] for one in present if one["document_id"] is not None), None)
-    every = dict.fromkeys(one["document_id"] or one["source_claim_id"] for one in present)
-    others = list(p.source_ids) if "source_ids" in sent else [one for one in every if one != first]
+    first = next((row["document_id"] for row in present if row["document_id"] is not None), None)
+    every = dict.fromkeys(row["document_id"] or row["source_claim_id"] for row in present)
+    others = (
+        list(p.source_ids)
+        if "source_ids" in sent
+        else [source_id for source_id in every if source_id != first]
+    )
     has_span = bool(sent & {"source_char_start", "source_char_end"})
     document_id = p.source_document_id if "source_document_id" in sent else first
     if "source_ids" in sent and "source_document_id" not in sent and not (has_span and first in others):
         # The list is in the order wanted.
         document_id = None
     start = end = None
-    kept = present
+    reusable = present
     if has_span:
         now = claim(ctx.conn, p.claim_id) if document_id == first else {}
         start = p.source_char_start if "source_char_start" in sent else now.get("source_char_start")
         end = p.source_char_end if "source_char_end" in sent else now.get("source_char_end")
-        kept = [one for one in present if one["document_id"] != document_id]
-    stated: str | None = p.source_type if "source_type" in sent else None
+        reusable = [row for row in present if row["document_id"] != document_id]
+    new_type: str | None = p.source_type if "source_type" in sent else None
     if "source_type" not in sent and source_type == "synthesis":
-        stated = source_type
+        new_type = source_type
     evidence = Evidence(
-        ctx, p.claim_id, StatedSources(document_id, start, end, others, stated), present, kept
+        ctx, p.claim_id, StatedSources(document_id, start, end, others, new_type), present, reusable
     )
     evidence.write()
-    left = {one["document_id"] for one in present if one["document_id"] is not None}
-    ctx.note_changes(document_ids=[*evidence.documents, *sorted(left - set(evidence.documents))])
+    document_ids = {row["document_id"] for row in present if row["document_id"] is not None}
+    ctx.note_changes(document_ids=[*evidence.documents, *sorted(document_ids - set(evidence.documents))])
     return evidence
 
 

@@ -1,4 +1,6 @@
-"""Writes of mentions: create one, move it to another entity or other characters, delete it, store those a job found."""
+"""Writes of mentions: create one, move it to another entity or other characters, delete it, store those a job found or
+a file tags.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +9,10 @@ from typing import Any
 
 from sqlalchemy import delete, select
 
-from armarium.api import ActionContext, Example, Invalid, Route, action
+from armarium.api import ActionContext, Invalid, Route, action
 from armarium_documents.api import require_live
-from armarium_knowledge import errors, samples
+from armarium_formats.api import ReadMarks
+from armarium_knowledge import errors
 from armarium_knowledge.actions.entities import check_type, insert_entity
 from armarium_knowledge.actions.findings import note_findings
 from armarium_knowledge.actions.laws import OF_MENTIONS
@@ -23,7 +26,6 @@ from armarium_knowledge.records.entities import Deleted, Entity, EntityCreate, e
 from armarium_knowledge.records.mentions import (
     Mention,
     MentionCreate,
-    MentionId,
     MentionPlaced,
     Named,
     NamedOnLine,
@@ -35,6 +37,8 @@ from armarium_knowledge.records.mentions import (
     mentions,
     refusals,
 )
+from armarium_knowledge.schemas.fields import Id
+from armarium_knowledge.tagged_names import TYPES, tagged_on_page
 from armarium_source_model.api import name_forms
 
 
@@ -42,14 +46,14 @@ def _is_person(ctx: ActionContext) -> bool:
     return ctx.principal.kind == "person"
 
 
-def _span(places: PagePlaces, place: Place) -> dict[str, Any]:
+def _describe_span(places: PagePlaces, place: Place) -> dict[str, Any]:
     return {"document_id": places.document_id, **place.columns, "text": places.words(place)}
 
 
 def _insert(ctx: ActionContext, places: PagePlaces, place: Place, entity_id: str, **more: Any) -> str:
     row = {
         "entity_id": entity_id,
-        **_span(places, place),
+        **_describe_span(places, place),
         "confidence": None,
         "corrected_by_person": False,
         "text_fingerprint": places.fingerprint(place.segment_id),
@@ -63,16 +67,16 @@ def _insert(ctx: ActionContext, places: PagePlaces, place: Place, entity_id: str
 def _refuse(ctx: ActionContext, places: PagePlaces, row: Mapping[str, Any]) -> None:
     """Record that the characters of a mention do not name its entity."""
     now = places.find_nearby(row)
-    span = {name: row[name] for name in Named.model_fields} if now is None else _span(places, now)
+    span = {name: row[name] for name in Named.model_fields} if now is None else _describe_span(places, now)
     RefusedMention.rows.insert(ctx.conn, {**span, "entity_id": row["entity_id"], **ctx.provenance()})
 
 
 def _check_refused(ctx: ActionContext, places: PagePlaces, entity_id: str, start: int, end: int) -> None:
     """Refuse a machine's span that was refused to the entity; when a person names it, the refusal is removed."""
     against = [
-        one["id"]
-        for one in RefusedSpans(ctx.conn, places).find_at(start, end)
-        if one["entity_id"] == entity_id
+        refusal["id"]
+        for refusal in RefusedSpans(ctx.conn, places).find_at(start, end)
+        if refusal["entity_id"] == entity_id
     ]
     if against and not _is_person(ctx):
         raise errors.refused_span(entity_id)
@@ -85,27 +89,14 @@ def _note_document(ctx: ActionContext, document_id: str, *entity_ids: str) -> No
     ctx.note_changes(document_ids=[document_id], entity_ids=list(entity_ids))
 
 
-def _create_example(ex: Example) -> dict[str, Any]:
-    page = samples.read_page(ex)
-    start, end = samples.JUAN
-    return {
-        "entity_id": samples.entity(ex),
-        "document_id": page["page_id"],
-        "char_start": start,
-        "char_end": end,
-    }
-
-
 @action(
     "mention.create",
-    params=MentionCreate,
     result=Mention,
     summary="State that characters of a page name an entity.",
     route=Route("POST", "/api/mentions"),
     words="Named an entity on {document_id|a page}",
     rules=(CORRECTED_BY_PERSONS, REFUSED_BY_PERSONS),
     laws=OF_MENTIONS,
-    example=_create_example,
 )
 def create(ctx: ActionContext, p: MentionCreate) -> dict[str, Any]:
     """Create the mention. Raises NotFound, Invalid if the characters are not words on one line, Conflict if
@@ -115,9 +106,9 @@ def create(ctx: ActionContext, p: MentionCreate) -> dict[str, Any]:
     live_entity(ctx.conn, p.entity_id)
     places = PagePlaces(ctx.conn, p.document_id)
     place = places.piece(p.char_start, p.char_end)
-    there = mention_at(ctx.conn, places, p.entity_id, p.char_start, p.char_end)
-    if there is not None:
-        raise errors.mentioned_there(p.entity_id, there["id"])
+    existing = mention_at(ctx.conn, places, p.entity_id, p.char_start, p.char_end)
+    if existing is not None:
+        raise errors.mentioned_there(p.entity_id, existing["id"])
     _check_refused(ctx, places, p.entity_id, p.char_start, p.char_end)
     mention_id = _insert(ctx, places, place, p.entity_id, confidence=p.confidence)
     ctx.target(mention_id)
@@ -135,22 +126,14 @@ def _find_page(ctx: ActionContext, p: Repoint | Respan) -> tuple[PagePlaces, dic
     return places, row
 
 
-def _repoint_example(ex: Example) -> dict[str, Any]:
-    there = samples.mention(ex)
-    other = samples.entity(ex, "Juan Garcia the younger")
-    return {"entity_id": there["entity_id"], **there["where"], "to_entity_id": other}
-
-
 @action(
     "mention.repoint",
-    params=Repoint,
     result=MentionPlaced,
     summary="Let a mention name another entity.",
     route=Route("POST", "/api/entities/{entity_id}/mentions/repoint"),
     words="Let a mention on {document_id|a page} name another entity",
     rules=(CORRECTED_BY_PERSONS, REFUSED_BY_PERSONS),
     laws=OF_MENTIONS,
-    example=_repoint_example,
 )
 def repoint(ctx: ActionContext, p: Repoint) -> dict[str, Any]:
     """Move the mention. The entity it leaves refuses these characters from then on, also after corrections."""
@@ -158,9 +141,9 @@ def repoint(ctx: ActionContext, p: Repoint) -> dict[str, Any]:
     if p.to_entity_id == p.entity_id:
         raise errors.same_entity(p.entity_id)
     live_entity(ctx.conn, p.to_entity_id)
-    there = mention_at(ctx.conn, places, p.to_entity_id, p.char_start, p.char_end)
-    if there is not None:
-        raise errors.mentioned_there(p.to_entity_id, there["id"])
+    existing = mention_at(ctx.conn, places, p.to_entity_id, p.char_start, p.char_end)
+    if existing is not None:
+        raise errors.mentioned_there(p.to_entity_id, existing["id"])
     _check_refused(ctx, places, p.to_entity_id, p.char_start, p.char_end)
     _refuse(ctx, places, row)
     changes = {
@@ -173,33 +156,25 @@ def repoint(ctx: ActionContext, p: Repoint) -> dict[str, Any]:
     return {"mention": mention(ctx.conn, row["id"])}
 
 
-def _respan_example(ex: Example) -> dict[str, Any]:
-    there = samples.mention(ex)
-    new = {"new_char_start": samples.JUAN[0], "new_char_end": samples.JUAN[1] + len(" of Toledo")}
-    return {"entity_id": there["entity_id"], **there["where"], **new}
-
-
 @action(
     "mention.respan",
-    params=Respan,
     result=MentionPlaced,
     summary="Move a mention to other characters.",
     route=Route("POST", "/api/entities/{entity_id}/mentions/respan"),
     words="Moved a mention on {document_id|a page}",
     rules=(CORRECTED_BY_PERSONS, REFUSED_BY_PERSONS),
     laws=OF_MENTIONS,
-    example=_respan_example,
 )
 def respan(ctx: ActionContext, p: Respan) -> dict[str, Any]:
     """Move the mention. Raises Invalid if the new characters are not words on one line."""
     places, row = _find_page(ctx, p)
     place = places.piece(p.new_char_start, p.new_char_end)
-    there = mention_at(ctx.conn, places, p.entity_id, p.new_char_start, p.new_char_end)
-    if there is not None:
-        raise errors.mentioned_there(p.entity_id, there["id"])
+    existing = mention_at(ctx.conn, places, p.entity_id, p.new_char_start, p.new_char_end)
+    if existing is not None:
+        raise errors.mentioned_there(p.entity_id, existing["id"])
     _check_refused(ctx, places, p.entity_id, p.new_char_start, p.new_char_end)
     changes = {
-        **_span(places, place),
+        **_describe_span(places, place),
         "text_fingerprint": places.fingerprint(place.segment_id),
         "corrected_by_person": row["corrected_by_person"] or _is_person(ctx),
     }
@@ -211,48 +186,30 @@ def respan(ctx: ActionContext, p: Respan) -> dict[str, Any]:
 
 @action(
     "mention.delete",
-    params=MentionId,
     result=Deleted,
     summary="Delete a mention; the entity refuses its characters from then on.",
     route=Route("DELETE", "/api/mentions/{mention_id}"),
     words="Deleted a mention",
     rules=(CORRECTED_BY_PERSONS, REFUSED_BY_PERSONS),
     laws=OF_MENTIONS,
-    example=lambda ex: {"mention_id": samples.mention(ex)["mention_id"]},
 )
-def remove(ctx: ActionContext, p: MentionId) -> dict[str, Any]:
+def remove(ctx: ActionContext, mention_id: Id) -> dict[str, Any]:
     """Delete it. The entity remains, even if nothing names it any more."""
-    row = Mention.rows.require(ctx.conn, p.mention_id)
+    row = Mention.rows.require(ctx.conn, mention_id)
     _refuse(ctx, PagePlaces(ctx.conn, row["document_id"]), row)
-    Mention.rows.delete(ctx.conn, p.mention_id)
-    ctx.target(p.mention_id)
+    Mention.rows.delete(ctx.conn, mention_id)
+    ctx.target(mention_id)
     _note_document(ctx, row["document_id"], row["entity_id"])
-    return {"status": "deleted", "id": p.mention_id}
-
-
-def _take_example(ex: Example) -> dict[str, Any]:
-    page = samples.read_page(ex)
-    start, end = samples.JUAN
-    on_line = {"segment_id": page["lines"][0], "representation_id": page["readings"][0]}
-    name = {
-        **on_line,
-        "char_start": start,
-        "char_end": end,
-        "canonical_name": "Juan Garcia",
-        "entity_type": "person",
-    }
-    return {"document_id": page["page_id"], "names": [name]}
+    return {"status": "deleted", "id": mention_id}
 
 
 @action(
     "mention.take",
-    params=TakeMentions,
     result=Taken,
     summary="Write the names found on a page.",
     words="Found names on {document_id|a page}",
     rules=(CORRECTED_BY_PERSONS, REFUSED_BY_PERSONS),
     laws=OF_MENTIONS,
-    example=_take_example,
 )
 def take(ctx: ActionContext, p: TakeMentions) -> dict[str, Any]:
     """Write them: a name goes to the entity of that type with exactly this name (else to the only one that has
@@ -267,19 +224,19 @@ def take_names(ctx: ActionContext, p: TakeMentions, **made_by: Any) -> dict[str,
     require_live(ctx.conn, p.document_id)
     places = PagePlaces(ctx.conn, p.document_id)
     refused = RefusedSpans(ctx.conn, places)
-    taken = _Spans(ctx, places)
-    made: list[str] = []
+    spans = _Spans(ctx, places)
+    mention_ids: list[str] = []
     new: list[str] = []
     named: dict[str, None] = {}
-    found: dict[str, dict[str, Any]] = {}
+    items_by_key: dict[str, dict[str, Any]] = {}
     for name in p.names:
         place = places.place(name.segment_id, name.representation_id, name.char_start, name.char_end)
         if not isinstance(place, Place):
             continue
         called = name.canonical_name or places.words(place)
-        told = {"name": called, "entity_type": name.entity_type}
-        found.setdefault(f"{name.entity_type} {fold(called)}", told)
-        if taken.holds(place):
+        item = {"name": called, "entity_type": name.entity_type}
+        items_by_key.setdefault(f"{name.entity_type} {fold(called)}", item)
+        if spans.holds(place):
             continue
         try:
             places.piece(place.page_start, place.page_end)
@@ -291,17 +248,17 @@ def take_names(ctx: ActionContext, p: TakeMentions, **made_by: Any) -> dict[str,
             continue
         if is_new:
             new.append(entity_id)
-        taken.add(place)
+        spans.add(place)
         named[entity_id] = None
-        made.append(
+        mention_ids.append(
             _insert(
                 ctx, places, place, entity_id, confidence=name.confidence, episode_id=p.episode_id, **made_by
             )
         )
-    note_findings(ctx, p.document_id, "entities", found.items())
+    note_findings(ctx, p.document_id, "entities", items_by_key.items())
     ctx.target(p.document_id, *new)
     ctx.note_changes(document_ids=[p.document_id], entity_ids=list(named))
-    return {"mention_ids": made, "entity_ids": new, "left_out": len(p.names) - len(made)}
+    return {"mention_ids": mention_ids, "entity_ids": new, "left_out": len(p.names) - len(mention_ids)}
 
 
 class _Spans:
@@ -309,8 +266,8 @@ class _Spans:
 
     def __init__(self, ctx: ActionContext, places: PagePlaces) -> None:
         rows = Mention.rows.all(ctx.conn, mentions.c.document_id == places.document_id)
-        found = (place for place in places_of(places, rows) if isinstance(place, Place))
-        self._known = {(one.page_start, one.page_end) for one in found}
+        placed = (place for place in places_of(places, rows) if isinstance(place, Place))
+        self._known = {(place.page_start, place.page_end) for place in placed}
 
     def holds(self, place: Place) -> bool:
         return (place.page_start, place.page_end) in self._known
@@ -330,7 +287,7 @@ def _named_by(
     check_type(ctx.conn, name.entity_type)
     called = name.canonical_name or words
     links = [authority_link.model_dump(mode="json") for authority_link in name.authority_links]
-    identified = [found for link in links for found in named_by_authority(ctx.conn, link["uri"])]
+    identified = [entity_id for link in links for entity_id in named_by_authority(ctx.conn, link["uri"])]
     if identified:
         return (None if identified[0] in not_these else identified[0]), False
     e = entities.c
@@ -345,7 +302,7 @@ def _named_by(
     known = [row.id for row in rows if forms.intersection(name_forms(row.canonical_name))]
     if not known and len(rows) == 1:
         known = [rows[0].id]
-    if any(one in not_these for one in known):
+    if any(entity_id in not_these for entity_id in known):
         return None, False
     if known:
         own = next(row for row in rows if row.id == known[0])
@@ -358,6 +315,32 @@ def _named_by(
             Entity.rows.change(ctx.conn, own.id, linked)
         return known[0], False
     dates = [date_value.model_dump(mode="json") for date_value in name.date_values]
-    stated = {"canonical_name": called, "entity_type": name.entity_type, "date_values": dates}
-    made = EntityCreate.model_validate(stated | {"authority_links": links})
-    return insert_entity(ctx, made, **made_by), True
+    fields = {"canonical_name": called, "entity_type": name.entity_type, "date_values": dates}
+    new_entity = EntityCreate.model_validate(fields | {"authority_links": links})
+    return insert_entity(ctx, new_entity, **made_by), True
+
+
+BY_A_FILE = {"provenance_kind": "external_import"}
+"""Who made them: nobody here, so they are proposals, whoever imports the file."""
+
+
+def take_names_of_import(ctx: ActionContext, read: ReadMarks) -> list[str]:
+    """Take over the persons, places, organisations and dates that a file tags; return notes for the import."""
+    count = sum(mark.kind in TYPES for text in read.texts for mark in text.marks)
+    if not count:
+        return []
+    places = PagePlaces(ctx.conn, read.document_id)
+    if places.pass_id != read.pass_id:
+        return [
+            f"The file tags {count} names and dates. They become mentions when the page is read by this pass and "
+            "its names are looked for."
+        ]
+    ctx.obey_laws_of(take.name)
+    listed = TakeMentions.model_validate(
+        {"document_id": read.document_id, "names": tagged_on_page(ctx.conn, places)}
+    )
+    outcome = take_names(ctx, listed, **BY_A_FILE)
+    mention_count, entity_count = len(outcome["mention_ids"]), len(outcome["entity_ids"])
+    return [
+        f"The file's tagged names and dates are now mentions ({mention_count}), of {entity_count} new entities: proposals."
+    ]

@@ -7,18 +7,8 @@ from typing import Any
 
 from sqlalchemy import or_, select, update
 
-from armarium.api import (
-    ActionContext,
-    Example,
-    Route,
-    action,
-    cancel_with_undo,
-    is_among,
-    json_text,
-    new_id,
-    raw_of,
-)
-from armarium_knowledge import errors, samples
+from armarium.api import ActionContext, Route, action, cancel_with_undo, is_among, json_text, new_id, raw_of
+from armarium_knowledge import errors
 from armarium_knowledge.actions.entities import NO_CIRCLE
 from armarium_knowledge.actions.persons_only import DECIDED_MATCHES
 from armarium_knowledge.folding import all_names
@@ -42,21 +32,14 @@ from armarium_knowledge.records.entities import (
 JOB_KIND = "entity-matches"
 
 
-def _merge_example(ex: Example) -> dict[str, Any]:
-    there = samples.mention(ex)
-    return {"survivor_id": samples.entity(ex, "Juan Garcia the elder"), "ids": [there["entity_id"]]}
-
-
 @action(
     "entity.merge",
-    params=Merge,
     result=Merged,
     summary="Merge entities into one.",
     route=Route("POST", "/api/entities/merge"),
     words="Merged entities",
     person_only=errors.accept_needs_a_person,
     laws=(NO_CIRCLE,),
-    example=_merge_example,
 )
 def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
     """Merge: the survivor gets their names, mentions and statements; the merged ones remain and say into
@@ -69,20 +52,20 @@ def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
     ids = list(dict.fromkeys(p.ids))
     if survivor.id in ids:
         raise errors.merges_with_itself(survivor.id)
-    rows = [live_entity(ctx.conn, one) for one in ids]
+    rows = [live_entity(ctx.conn, entity_id) for entity_id in ids]
     names = list(survivor.names)
     known = {survivor.canonical_name, *(name["text"] for name in names)}
     changes: dict[str, Any] = {}
     for row in rows:
-        taken = {"romanized": None, "language": row.language, "script": None, "when": None, "source": None}
-        own = {"id": new_id(), "text": row.canonical_name, **taken, **ctx.provenance()}
+        details = {"romanized": None, "language": row.language, "script": None, "when": None, "source": None}
+        own = {"id": new_id(), "text": row.canonical_name, **details, **ctx.provenance()}
         for name in (own, *row.names):
             if name["text"] not in known:
                 known.add(name["text"])
                 names.append(name)
         for column in ("date_values", "place_values", "authority_links"):
-            there = changes.get(column, list(getattr(survivor, column)))
-            changes[column] = there + [one for one in getattr(row, column) if one not in there]
+            values = changes.get(column, list(getattr(survivor, column)))
+            changes[column] = values + [value for value in getattr(row, column) if value not in values]
         if survivor.description is None and "description" not in changes and row.description is not None:
             changes["description"] = row.description
     changes |= {
@@ -111,19 +94,19 @@ def _repoint(ctx: ActionContext, survivor_id: str, ids: list[str]) -> None:
     one remains.
     """
     raw = raw_of(ctx.conn)
-    given = {"to": survivor_id, "ids": json_text(ids)}
+    parameters = {"to": survivor_id, "ids": json_text(ids)}
     among = "(SELECT value FROM json_each(:ids))"
     ctx.note_changes(
         document_ids=[
             row[0]
             for row in raw.execute(
-                f"SELECT DISTINCT document_id FROM mention WHERE entity_id IN {among}", given
+                f"SELECT DISTINCT document_id FROM mention WHERE entity_id IN {among}", parameters
             )
         ],
         claim_ids=[
             row[0]
             for row in raw.execute(
-                f"SELECT DISTINCT claim_id FROM claim_entity WHERE entity_id IN {among}", given
+                f"SELECT DISTINCT claim_id FROM claim_entity WHERE entity_id IN {among}", parameters
             )
         ],
     )
@@ -133,27 +116,27 @@ def _repoint(ctx: ActionContext, survivor_id: str, ids: list[str]) -> None:
             f"SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY {_SPAN}"
             f" ORDER BY entity_id = :to DESC, created_at, id) AS place FROM {table} WHERE {everyone}) WHERE place > 1"
         )
-        raw.execute(f"DELETE FROM {table} WHERE id IN ({twice})", given)
-        raw.execute(f"UPDATE {table} SET entity_id = :to WHERE entity_id IN {among}", given)
+        raw.execute(f"DELETE FROM {table} WHERE id IN ({twice})", parameters)
+        raw.execute(f"UPDATE {table} SET entity_id = :to WHERE entity_id IN {among}", parameters)
     raw.execute(
         "DELETE FROM mention_refusal WHERE entity_id = :to AND EXISTS (SELECT 1 FROM mention o"
         f" WHERE o.entity_id = :to AND {_SAME.format('mention_refusal')})",
-        given,
+        parameters,
     )
     raw.execute(
         "DELETE FROM claim_entity WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY claim_id"
         f" ORDER BY entity_id = :to DESC, id) AS place FROM claim_entity WHERE entity_id = :to OR entity_id IN {among})"
         " WHERE place > 1)",
-        given,
+        parameters,
     )
-    raw.execute(f"UPDATE claim_entity SET entity_id = :to WHERE entity_id IN {among}", given)
+    raw.execute(f"UPDATE claim_entity SET entity_id = :to WHERE entity_id IN {among}", parameters)
     for column in (claims.c.subject_entity_id, claims.c.object_entity_id):
         ctx.conn.execute(update(claims).where(column.in_(ids)).values({column.name: survivor_id}))
     for column in (reviews.c.source_entity_id, reviews.c.target_entity_id):
         ctx.conn.execute(update(reviews).where(column.in_(ids)).values({column.name: survivor_id}))
-    raw.execute(f"DELETE FROM prediction_review WHERE id IN ({_ASKED_TWICE})", given)
+    raw.execute(f"DELETE FROM prediction_review WHERE id IN ({_ASKED_TWICE})", parameters)
     _move_children(ctx, survivor_id, ids)
-    _move_matches(raw, given)
+    _move_matches(raw, parameters)
 
 
 _ASKED_TWICE = """
@@ -190,7 +173,7 @@ def _find_above(ctx: ActionContext, entity_id: str) -> dict[str, str | None]:
     return dict(rows.fetchall())
 
 
-def _move_matches(raw: Any, given: Mapping[str, Any]) -> None:
+def _move_matches(raw: Any, parameters: Mapping[str, Any]) -> None:
     """Settle the matches between entities that are now one; the others become the survivor's, and a pair that
     was rejected with one of them does not wait for a decision again.
     """
@@ -198,7 +181,7 @@ def _move_matches(raw: Any, given: Mapping[str, Any]) -> None:
     among = "(SELECT value FROM json_each(:ids))"
     raw.execute(
         f"DELETE FROM entity_match WHERE state = 'pending' AND survivor_entity_id IN {own} AND candidate_entity_id IN {own}",
-        given,
+        parameters,
     )
     for column, other in (
         ("survivor_entity_id", "candidate_entity_id"),
@@ -207,57 +190,46 @@ def _move_matches(raw: Any, given: Mapping[str, Any]) -> None:
         raw.execute(
             f"UPDATE entity_match SET {column} = :to WHERE {column} IN {among} AND {other} NOT IN {own}"
             " AND state IN ('pending', 'rejected')",
-            given,
+            parameters,
         )
     raw.execute(
         "DELETE FROM entity_match WHERE state = 'pending' AND id IN (SELECT id FROM (SELECT id, row_number() OVER ("
         "PARTITION BY min(survivor_entity_id, candidate_entity_id), max(survivor_entity_id, candidate_entity_id)"
         " ORDER BY state = 'rejected' DESC, score DESC, id) AS place FROM entity_match"
         " WHERE state IN ('pending', 'rejected') AND :to IN (survivor_entity_id, candidate_entity_id)) WHERE place > 1)",
-        given,
+        parameters,
     )
-
-
-def _match(ex: Example) -> dict[str, Any]:
-    pair = {
-        "survivor_id": samples.entity(ex),
-        "candidate_id": samples.entity(ex, "Joan Garcia"),
-        "score": 0.93,
-    }
-    return {"pairs": [{**pair, "method": "name_variant", "reason": "The names are nearly the same"}]}
 
 
 @action(
     "entity.propose_matches",
-    params=ProposeMatches,
     result=ProposedMatches,
     summary="Propose that pairs of entities are the same.",
     words="Proposed matches of entities",
-    example=_match,
 )
 def propose(ctx: ActionContext, p: ProposeMatches) -> dict[str, Any]:
     """Propose them. A pending or decided pair is left out, so a rejected one does not come back. Nothing is merged."""
-    ids = {one for pair in p.pairs for one in (pair.survivor_id, pair.candidate_id)}
-    live = {one: live_entity(ctx.conn, one) for one in sorted(ids)}
-    made = []
+    ids = {entity_id for pair in p.pairs for entity_id in (pair.survivor_id, pair.candidate_id)}
+    live = {entity_id: live_entity(ctx.conn, entity_id) for entity_id in sorted(ids)}
+    match_ids = []
     for pair in p.pairs:
         if pair.survivor_id == pair.candidate_id:
             raise errors.merges_with_itself(pair.survivor_id)
         if match_of(ctx, pair.survivor_id, pair.candidate_id) is not None:
             continue
         assert {pair.survivor_id, pair.candidate_id} <= live.keys()
-        made.append(
+        match_ids.append(
             insert_match(ctx, pair.survivor_id, pair.candidate_id, pair.score, pair.method, pair.reason)["id"]
         )
-    ctx.target(*made)
-    return {"match_ids": made}
+    ctx.target(*match_ids)
+    return {"match_ids": match_ids}
 
 
-def match_of(ctx: ActionContext, one: str, other: str) -> Any:
+def match_of(ctx: ActionContext, entity_id: str, other_id: str) -> Any:
     """Return the match between two entities, whatever was decided about it."""
     m = matches.c
-    forth = (m.survivor_entity_id == one) & (m.candidate_entity_id == other)
-    back = (m.survivor_entity_id == other) & (m.candidate_entity_id == one)
+    forth = (m.survivor_entity_id == entity_id) & (m.candidate_entity_id == other_id)
+    back = (m.survivor_entity_id == other_id) & (m.candidate_entity_id == entity_id)
     return ctx.conn.execute(select(matches).where(or_(forth, back))).first()
 
 
@@ -279,19 +251,13 @@ def insert_match(
     return EntityMatchCandidate.rows.insert(ctx.conn, pending)
 
 
-def _decide_example(ex: Example) -> dict[str, Any]:
-    return {"match_id": ex.run("entity.propose_matches", _match(ex))["match_ids"][0], "state": "accepted"}
-
-
 @action(
     "entity.decide_match",
-    params=Decide,
     result=EntityMatchCandidate,
     summary="Accept that two entities are the same, which merges them, or reject it.",
     route=Route("POST", "/api/entity-matches/{match_id}/decide"),
     words="Decided a match of entities",
     rules=(DECIDED_MATCHES,),
-    example=_decide_example,
 )
 def decide(ctx: ActionContext, p: Decide) -> dict[str, Any]:
     """Decide it. Only people accept. Raises NotFound, Conflict for one already decided or whose entities were
@@ -324,11 +290,9 @@ def decide(ctx: ActionContext, p: Decide) -> dict[str, Any]:
 
 @action(
     "entity.find_matches",
-    params=FindMatches,
     result=Queued,
     summary="Look for entities that may be the same, by their names.",
     words="Looked for entities that may be the same",
-    example=lambda ex: {"entity_ids": [samples.entity(ex)]},
     after_undo=cancel_with_undo,
 )
 def find(ctx: ActionContext, p: FindMatches) -> dict[str, Any]:

@@ -32,26 +32,26 @@ def move_spans(ctx: ActionContext, corrected: ReadingChange) -> list[tuple[str, 
     words are gone: they stay where they were. All keep the state they were last checked in, so that what a correction
     touched is known to be in doubt.
     """
-    left: list[tuple[str, str]] = []
+    lost: list[tuple[str, str]] = []
     for table in (mentions, claim_sources):
         for row in _rows_on(ctx, table, corrected.old_id):
-            there = move_span(
+            moved = move_span(
                 row.segment_char_start, row.segment_char_end, corrected.old_text, corrected.new_text
             )
-            if isinstance(there, str):
-                left.append((row.id, there))
+            if isinstance(moved, str):
+                lost.append((row.id, moved))
             else:
-                _move(ctx, table, row.id, corrected.new_id, there)
+                _move(ctx, table, row.id, corrected.new_id, moved)
     for row in _rows_on(ctx, refusals, corrected.old_id):
         # A refusal also applies to what replaced its words, even if these were corrected.
         span = row.segment_char_start, row.segment_char_end
         exact = move_span(*span, corrected.old_text, corrected.new_text)
-        there_now = (
+        new_span = (
             align_span(*span, corrected.old_text, corrected.new_text) if isinstance(exact, str) else exact
         )
-        if there_now is not None:
-            _move(ctx, refusals, row.id, corrected.new_id, there_now)
-    return left
+        if new_span is not None:
+            _move(ctx, refusals, row.id, corrected.new_id, new_span)
+    return lost
 
 
 def _rows_on(ctx: ActionContext, table: Table, representation_id: str) -> list[Any]:
@@ -87,40 +87,40 @@ class EvidenceCarrier:
             .order_by(claim_sources.c.id)
         ).all()
         copies: list[tuple[str, str]] = []
-        left: list[tuple[str | None, str]] = []
+        skipped: list[tuple[str | None, str]] = []
         if not rows:
-            return copies, left
-        line = _counting(ctx, to_segment_id)
+            return copies, skipped
+        line = _read_counting(ctx, to_segment_id)
         on_it = select(claim_sources.c.claim_id).where(claim_sources.c.segment_id == to_segment_id)
         resting = {row.claim_id for row in ctx.conn.execute(on_it)}
         texts = _texts_of(ctx, (row.representation_id for row in rows))
         for row in rows:
             if line is None:
-                left.append((row.id, "The other line has no reading."))
+                skipped.append((row.id, "The other line has no reading."))
                 continue
             if row.claim_id in resting:
-                left.append((row.id, "The statement rests on the other line already."))
+                skipped.append((row.id, "The statement rests on the other line already."))
                 continue
-            there = move_span(
+            span = move_span(
                 row.segment_char_start, row.segment_char_end, texts.get(row.representation_id, ""), line[1]
             )
-            if isinstance(there, str):
-                left.append((row.id, _NOT_THERE))
+            if isinstance(span, str):
+                skipped.append((row.id, _NOT_THERE))
                 continue
             copy = {
                 **row._asdict(),
                 "id": new_id(),
                 "segment_id": to_segment_id,
                 "representation_id": line[0],
-                "segment_char_start": there[0],
-                "segment_char_end": there[1],
+                "segment_char_start": span[0],
+                "segment_char_end": span[1],
                 "text_fingerprint": text_fingerprint(line[1]),
                 **ctx.provenance(),
             }
             ctx.conn.execute(claim_sources.insert().values(copy))
             copies.append((row.id, copy["id"]))
         ctx.note_changes(claim_ids=[row.claim_id for row in rows])
-        return copies, left
+        return copies, skipped
 
 
 def _texts_of(ctx: ActionContext, representation_ids: Iterable[str]) -> dict[str, str]:
@@ -129,10 +129,10 @@ def _texts_of(ctx: ActionContext, representation_ids: Iterable[str]) -> dict[str
     return {row.id: row.content or "" for row in rows}
 
 
-def _counting(ctx: ActionContext, segment_id: str) -> tuple[str, str] | None:
+def _read_counting(ctx: ActionContext, segment_id: str) -> tuple[str, str] | None:
     pass_id = get_segment(ctx.conn, segment_id).pass_id
-    found = counting_readings(ctx.conn, pass_id, rule=reading_rule(ctx.conn)).get(segment_id)
-    return None if found is None or not found.text else (found.representation_id, found.text)
+    reading = counting_readings(ctx.conn, pass_id, rule=reading_rule(ctx.conn)).get(segment_id)
+    return None if reading is None or not reading.text else (reading.representation_id, reading.text)
 
 
 def propose_arrivals(ctx: ActionContext, companions: Mapping[str, list[str]]) -> list[dict[str, Any]]:
@@ -142,7 +142,7 @@ def propose_arrivals(ctx: ActionContext, companions: Mapping[str, list[str]]) ->
     return [
         insert_match(ctx, other, row["id"], 1.0, "transfer", _SAME_NAME)
         for row in (row._asdict() for row in ctx.conn.execute(new).all())
-        for other in _namesakes(ctx.conn, row, ids)
+        for other in _find_namesakes(ctx.conn, row, ids)
         if match_of(ctx, other, row["id"]) is None
     ]
 
@@ -160,14 +160,14 @@ def expect_arrivals(conn: Connection, companions: Mapping[str, list[dict[str, An
             "reason": _SAME_NAME,
         }
         for row in companions.get("entity", [])
-        for other in _namesakes(conn, row, ())
+        for other in _find_namesakes(conn, row, ())
     ]
 
 
 _SAME_NAME = "It came from another project and has the same name."
 
 
-def _namesakes(conn: Connection, row: Mapping[str, Any], but: Sequence[str]) -> list[str]:
+def _find_namesakes(conn: Connection, row: Mapping[str, Any], but: Sequence[str]) -> list[str]:
     """Return the entities of the same type, except *but*, one of whose names is that of *row*."""
     e = entities.c
     same = select(e.id).where(

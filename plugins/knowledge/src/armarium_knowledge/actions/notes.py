@@ -6,19 +6,14 @@ from typing import Any
 
 from sqlalchemy import select
 
-from armarium.api import ActionContext, Example, Route, action
+from armarium.api import ActionContext, Route, action
 from armarium_documents.api import require_live
-from armarium_knowledge import errors, samples
+from armarium_knowledge import errors
 from armarium_knowledge.actions.persons_only import DECIDED_REVIEWS
 from armarium_knowledge.placing import PagePlaces
 from armarium_knowledge.queries.claims import shown_interpretations
 from armarium_knowledge.queries.entities import live_entity
-from armarium_knowledge.records.claims import (
-    Claim,
-    Interpretation,
-    InterpretationCreate,
-    InterpretationId,
-)
+from armarium_knowledge.records.claims import Claim, Interpretation, InterpretationCreate
 from armarium_knowledge.records.entities import (
     Deleted,
     KnowledgePredictionReview,
@@ -26,79 +21,51 @@ from armarium_knowledge.records.entities import (
     ReviewDecide,
     reviews,
 )
+from armarium_knowledge.schemas.fields import Id
 from armarium_source_model.api import text_fingerprint
-
-
-def _interpret_example(ex: Example) -> dict[str, Any]:
-    return {
-        "document_id": samples.read_page(ex)["page_id"],
-        "framework_id": "micro-history",
-        "framework_name": "Micro-history",
-        "text": "A small sale that shows who could own land",
-        "key_insights": ["The seller signs himself"],
-    }
 
 
 @action(
     "interpretation.create",
-    params=InterpretationCreate,
     result=Interpretation,
     summary="Write an interpretation of a document.",
     route=Route("POST", "/api/interpretations"),
     words="Wrote an interpretation of {document_id|a document}",
-    example=_interpret_example,
 )
 def interpret(ctx: ActionContext, p: InterpretationCreate) -> dict[str, Any]:
     """Write it, with the fingerprint of the text it interprets. Raises NotFound."""
     require_live(ctx.conn, p.document_id)
-    stated = p.model_dump(mode="json")
+    fields = p.model_dump(mode="json")
     mark = text_fingerprint(PagePlaces(ctx.conn, p.document_id).text)
-    row = {**stated, "text_fingerprint": mark, "episode_id": None, **ctx.provenance()}
-    made = Interpretation.rows.insert(ctx.conn, row)
-    ctx.target(made["id"], p.document_id)
-    ctx.note_changes(interpretation_ids=[made["id"]], document_ids=[p.document_id])
-    return shown_interpretations(ctx.conn, [made])[0]
-
-
-def _write_example(ex: Example) -> dict[str, Any]:
-    return {"interpretation_id": ex.run("interpretation.create", _interpret_example(ex))["id"]}
+    row = {**fields, "text_fingerprint": mark, "episode_id": None, **ctx.provenance()}
+    interpretation = Interpretation.rows.insert(ctx.conn, row)
+    ctx.target(interpretation["id"], p.document_id)
+    ctx.note_changes(interpretation_ids=[interpretation["id"]], document_ids=[p.document_id])
+    return shown_interpretations(ctx.conn, [interpretation])[0]
 
 
 @action(
     "interpretation.delete",
-    params=InterpretationId,
     result=Deleted,
     summary="Delete an interpretation.",
     route=Route("DELETE", "/api/interpretations/{interpretation_id}"),
     words="Deleted an interpretation",
-    example=_write_example,
 )
-def withdraw(ctx: ActionContext, p: InterpretationId) -> dict[str, Any]:
+def withdraw(ctx: ActionContext, interpretation_id: Id) -> dict[str, Any]:
     """Delete it. Raises NotFound."""
-    row = Interpretation.rows.require(ctx.conn, p.interpretation_id)
-    Interpretation.rows.delete(ctx.conn, p.interpretation_id)
-    ctx.target(p.interpretation_id, row["document_id"])
-    ctx.note_changes(interpretation_ids=[p.interpretation_id], document_ids=[row["document_id"]])
-    return {"status": "deleted", "id": p.interpretation_id}
-
-
-def _predict_example(ex: Example) -> dict[str, Any]:
-    return {
-        "source_entity_id": samples.entity(ex),
-        "relation": "owned",
-        "target_entity_id": samples.entity(ex, "The vineyard", "location"),
-        "score": 0.8,
-    }
+    row = Interpretation.rows.require(ctx.conn, interpretation_id)
+    Interpretation.rows.delete(ctx.conn, interpretation_id)
+    ctx.target(interpretation_id, row["document_id"])
+    ctx.note_changes(interpretation_ids=[interpretation_id], document_ids=[row["document_id"]])
+    return {"status": "deleted", "id": interpretation_id}
 
 
 @action(
     "prediction_review.create",
-    params=ReviewCreate,
     result=KnowledgePredictionReview,
     summary="Save a predicted relation for review.",
     route=Route("POST", "/api/kg/kgembed/reviews"),
     words="Saved a predicted relation for review",
-    example=_predict_example,
 )
 def keep(ctx: ActionContext, p: ReviewCreate) -> dict[str, Any]:
     """Save it. Raises NotFound for an entity, Conflict if the same relation of the same two is already pending, or, for a
@@ -126,16 +93,11 @@ def keep(ctx: ActionContext, p: ReviewCreate) -> dict[str, Any]:
 
 @action(
     "prediction_review.decide",
-    params=ReviewDecide,
     result=KnowledgePredictionReview,
     summary="Accept, reject or defer a predicted relation.",
     route=Route("PATCH", "/api/kg/kgembed/reviews/{review_id}"),
     words="Decided a predicted relation",
     rules=(DECIDED_REVIEWS,),
-    example=lambda ex: {
-        "review_id": ex.run("prediction_review.create", _predict_example(ex))["id"],
-        "state": "deferred",
-    },
 )
 def decide(ctx: ActionContext, p: ReviewDecide) -> dict[str, Any]:
     """Decide it; this can be changed until it has become a statement. Invalid for a statement with any state

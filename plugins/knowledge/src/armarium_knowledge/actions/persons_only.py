@@ -14,7 +14,7 @@ Image = Mapping[str, Any] | None
 
 
 def _was_put_right(before: Image, after: Image) -> bool:
-    return any(one is not None and one["corrected_by_person"] for one in (before, after))
+    return any(image is not None and image["corrected_by_person"] for image in (before, after))
 
 
 def _is_lifted(before: Image, after: Image) -> bool:
@@ -23,17 +23,17 @@ def _is_lifted(before: Image, after: Image) -> bool:
 
 def _was_curated(before: Image, after: Image) -> bool:
     return any(
-        one is not None and one["curation_state"] in ("curated", "rejected") for one in (before, after)
+        image is not None and image["curation_state"] in ("curated", "rejected") for image in (before, after)
     )
 
 
 def _was_verified(before: Image, after: Image) -> bool:
     decided = ("verified", "rejected", "merged")
-    return any(one is not None and one["curation_state"] in decided for one in (before, after))
+    return any(image is not None and image["curation_state"] in decided for image in (before, after))
 
 
 def _was_decided(before: Image, after: Image) -> bool:
-    images = [one for one in (before, after) if one is not None]
+    images = [image for image in (before, after) if image is not None]
     return any(image["state"] == "accepted" or image["decided_by_person"] for image in images)
 
 
@@ -51,7 +51,7 @@ DECIDED_MATCHES: RowRule[Any] = RowRule(
 
 
 def _was_reviewed(before: Image, after: Image) -> bool:
-    images = [one for one in (before, after) if one is not None]
+    images = [image for image in (before, after) if image is not None]
     return any(image["state"] == "accepted" for image in images) or (
         before is not None and before["state"] == "rejected"
     )

@@ -35,22 +35,22 @@ def find_matches(job: JobContext) -> dict[str, Any]:
         ).all()
     candidates = candidates_of(tuple(row[:4]) for row in rows)
     described = {row.id: f"{row.folded_names}\n{row.description or ''}" for row in rows}
-    asked = set(args.entity_ids)
-    found = []
+    entity_ids = set(args.entity_ids)
+    alike = []
     for number, pair in enumerate(find_alike(candidates, args.min_score)):
         if number % AT_ONCE == 0:
             job.check()
-        if not asked or asked & {pair.one, pair.other}:
-            found.append(pair)
-    by_name = {(pair.one, pair.other) for pair in found}
-    found += [
+        if not entity_ids or entity_ids & {pair.one, pair.other}:
+            alike.append(pair)
+    by_name = {(pair.one, pair.other) for pair in alike}
+    alike += [
         pair
-        for pair in _find_near(job, candidates, described, asked)
+        for pair in _find_near(job, candidates, described, entity_ids)
         if (pair.one, pair.other) not in by_name
     ]
-    found.sort(key=lambda pair: (-pair.score, pair.one, pair.other))
+    alike.sort(key=lambda pair: (-pair.score, pair.one, pair.other))
     proposed = 0
-    for start in range(0, len(found), AT_ONCE):
+    for start in range(0, len(alike), AT_ONCE):
         job.check()
         pairs = [
             {
@@ -60,17 +60,17 @@ def find_matches(job: JobContext) -> dict[str, Any]:
                 "method": pair.method,
                 "reason": pair.reason,
             }
-            for pair in found[start : start + AT_ONCE]
+            for pair in alike[start : start + AT_ONCE]
         ]
         outcome = job.act(
-            "entity.propose_matches", {"pairs": pairs}, done=start + len(pairs), total=len(found)
+            "entity.propose_matches", {"pairs": pairs}, done=start + len(pairs), total=len(alike)
         )
         proposed += len((outcome.result or {}).get("match_ids", ()))
-    return {"compared": len(candidates), "alike": len(found), "proposed": proposed}
+    return {"compared": len(candidates), "alike": len(alike), "proposed": proposed}
 
 
 def _find_near(
-    job: JobContext, candidates: Sequence[Candidate], described: Mapping[str, str], asked: set[str]
+    job: JobContext, candidates: Sequence[Candidate], described: Mapping[str, str], entity_ids: set[str]
 ) -> Iterator[AlikePair]:
     """Yield pairs of one type whose names and descriptions have similar vectors, each once; none if the project
     has no vectors of its own.
@@ -79,20 +79,20 @@ def _find_near(
     if vectors is None:
         return
     of_type: dict[str, list[int]] = {}
-    for number, one in enumerate(candidates):
-        of_type.setdefault(one.entity_type, []).append(number)
+    for number, candidate in enumerate(candidates):
+        of_type.setdefault(candidate.entity_type, []).append(number)
     for own in of_type.values():
-        there = vectors[own]
+        own_vectors = vectors[own]
         step = max(1, CELLS // len(own))
         for start in range(0, len(own), step):
             job.check()
-            cosines = there[start : start + step] @ there[start:].T
+            cosines = own_vectors[start : start + step] @ own_vectors[start:].T
             for row, near in enumerate(cosines):
                 # Of a pair the first finds the second; of very many alike, none says much.
                 columns = (near[row + 1 :] >= LEAST_COSINE).nonzero()[0] + row + 1
                 for column in columns[(-near[columns]).argsort(kind="stable")][:MOST_NEAR]:
                     first, second = sorted(candidates[own[start + at]].id for at in (row, int(column)))
-                    if not asked or asked & {first, second}:
+                    if not entity_ids or entity_ids & {first, second}:
                         score = min(round(float(near[column]), 4), 1.0)
                         yield AlikePair(first, second, score, _NEAR, "embedding_cosine")
 

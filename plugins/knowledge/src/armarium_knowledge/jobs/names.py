@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, create_model
 from armarium.api import Engine, JobContext, Library, PageSkipped, PageWork, Placement
 from armarium_documents.api import read_date
 from armarium_knowledge.actions.entities import known_types
-from armarium_knowledge.jobs.asking import ask_about, occurrences, one_of, text_of
+from armarium_knowledge.jobs.asking import ask_about_text, occurrences, text_of
 from armarium_knowledge.known_names import known_names, names_on_page
 from armarium_knowledge.placing import PagePlaces
 from armarium_knowledge.queries.dates import date_value
@@ -18,7 +18,7 @@ from armarium_knowledge.queries.mentions import on_page
 from armarium_knowledge.records.entities import Entity
 from armarium_knowledge.records.mentions import Mention, mentions
 from armarium_knowledge.tagged_names import tagged_on_page
-from armarium_reading.api import place_with_provider
+from armarium_reading.api import one_of, place_with_provider
 
 FIND = (
     "These are the lines of a page, each with its id in brackets. Find the names in them: of persons, places, organizations,"
@@ -45,29 +45,29 @@ def _find_known(job: JobContext, page_id: str) -> PageWork:
     names = known_names(job.library)
     with job.library.db.read() as conn:
         tagged = tagged_on_page(conn, PagePlaces(conn, page_id))
-        found = names_on_page(conn, names, page_id, misread=job.args.misread)
+        matches = names_on_page(conn, names, page_id, misread=job.args.misread)
     # If two entities have the same name, a person decides which is meant.
-    sure = [one for one in found if not one["others"]]
+    sure = [match for match in matches if not match["others"]]
     if not sure and not tagged:
         raise PageSkipped(
             "The page contains no name that the project knows and that is not already a mention."
         )
     listed = [
         {
-            "segment_id": one["segment_id"],
-            "representation_id": one["representation_id"],
-            "char_start": one["line_start"],
-            "char_end": one["line_end"],
-            "entity_id": one["entity_id"],
-            "entity_type": one["entity_type"],
-            "confidence": one["score"],
+            "segment_id": match["segment_id"],
+            "representation_id": match["representation_id"],
+            "char_start": match["line_start"],
+            "char_end": match["line_end"],
+            "entity_id": match["entity_id"],
+            "entity_type": match["entity_type"],
+            "confidence": match["score"],
         }
-        for one in sure
+        for match in sure
     ]
-    return _work(page_id, [*tagged, *listed], None)
+    return _make_work(page_id, [*tagged, *listed], None)
 
 
-def _work(page_id: str, listed: list[dict[str, Any]], episode_id: str | None) -> PageWork:
+def _make_work(page_id: str, listed: list[dict[str, Any]], episode_id: str | None) -> PageWork:
     return PageWork(
         "mention.take",
         {"document_id": page_id, "episode_id": episode_id, "names": listed},
@@ -81,11 +81,11 @@ def _ask_model(job: JobContext, page_id: str) -> PageWork:
     with job.library.db.read() as conn:
         types = known_types(conn)
     ids = [line.segment_id for line in places.lines]
-    asked = ask_about(job, page_id, FIND, found_names(ids, types), places)
-    listed = _locate_names(places, asked.answer.names)
+    reply = ask_about_text(job, page_id, FIND, found_names(ids, types), places)
+    listed = _locate_names(places, reply.answer.names)
     if not listed:
         raise PageSkipped("The model found no names that occur on the page.")
-    return _work(page_id, listed, asked.episode_id)
+    return _make_work(page_id, listed, reply.episode_id)
 
 
 def _locate_names(places: PagePlaces, names: Sequence[Any]) -> list[dict[str, Any]]:
@@ -128,20 +128,25 @@ def work_out_dates(job: JobContext, page_id: str) -> PageWork:
     """Work out the dates in mentions of a page: "the Tuesday after Michaelmas 1342" is a name of a day."""
     with job.library.db.read() as conn:
         rows = Mention.rows.all(conn, mentions.c.document_id == page_id, order=(mentions.c.id,))
-        there = on_page(conn, PagePlaces(conn, page_id), rows) if rows else []
+        page_mentions = on_page(conn, PagePlaces(conn, page_id), rows) if rows else []
         live = {
-            row["id"] for row in (Entity.rows.get(conn, one["entity_id"]) for one in there) if row is not None
+            row["id"]
+            for row in (Entity.rows.get(conn, mention["entity_id"]) for mention in page_mentions)
+            if row is not None
         }
-    found: dict[tuple[str, str], dict[str, Any]] = {}
-    for one in there:
-        read = read_date(one["text"], language=job.args.language, country=job.args.country)
-        if read is not None and one["entity_id"] in live:
-            found[(one["entity_id"], one["text"])] = {"entity_id": one["entity_id"], "date": date_value(read)}
-    if not found:
+    dates: dict[tuple[str, str], dict[str, Any]] = {}
+    for mention in page_mentions:
+        read = read_date(mention["text"], language=job.args.language, country=job.args.country)
+        if read is not None and mention["entity_id"] in live:
+            dates[(mention["entity_id"], mention["text"])] = {
+                "entity_id": mention["entity_id"],
+                "date": date_value(read),
+            }
+    if not dates:
         raise PageSkipped("None of the page's mentions is a date; find its names and dates first.")
     return PageWork(
         "entity.take_dates",
-        {"document_id": page_id, "dates": list(found.values())},
-        output={"dates": len(found)},
+        {"document_id": page_id, "dates": list(dates.values())},
+        output={"dates": len(dates)},
         answers=("entity_ids",),
     )

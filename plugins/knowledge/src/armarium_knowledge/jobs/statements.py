@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, create_model
 
-from armarium.api import JobContext, PageSkipped, PageWork, origin_of
-from armarium_knowledge.jobs.asking import ask_about, one_of, text_of
+from armarium.api import JobContext, PageSkipped, PageWork
+from armarium_knowledge.jobs.asking import ask_about_text, text_of
 from armarium_knowledge.placing import PagePlaces
-from armarium_reading.api import ModelAnswer
+from armarium_reading.api import artifact_work, one_of
 from armarium_source_model.api import text_fingerprint
 
 STATEMENTS = (
@@ -33,7 +33,7 @@ MOST = 500
 def find_statements(job: JobContext, page_id: str) -> PageWork:
     """Find statements with the lines that make them; each starts unreviewed."""
     places = text_of(job, page_id)
-    asked = ask_about(job, page_id, STATEMENTS, found_statements(_ids(places)), places)
+    reply = ask_about_text(job, page_id, STATEMENTS, found_statements(_segment_ids(places)), places)
     listed = [
         {
             "text": " ".join(statement.text.split()),
@@ -42,12 +42,12 @@ def find_statements(job: JobContext, page_id: str) -> PageWork:
             "object": statement.object,
             "segment_ids": list(dict.fromkeys(statement.lines)),
         }
-        for statement in asked.answer.statements
+        for statement in reply.answer.statements
         if statement.text.strip()
     ]
     if not listed:
         raise PageSkipped("The model found no statement on the page.")
-    made_by = {"provider": asked.provider, "model": asked.model, "episode_id": asked.episode_id}
+    made_by = {"provider": reply.provider, "model": reply.model, "episode_id": reply.episode_id}
     return PageWork(
         "claim.take",
         {"document_id": page_id, **made_by, "statements": listed},
@@ -59,19 +59,20 @@ def find_statements(job: JobContext, page_id: str) -> PageWork:
 def describe(job: JobContext, page_id: str) -> PageWork:
     """Write a catalogue record as an artifact of the page."""
     places = text_of(job, page_id)
-    asked = ask_about(job, page_id, DESCRIBE, CatalogueRecord, places)
-    record = asked.answer.model_dump()
+    reply = ask_about_text(job, page_id, DESCRIBE, CatalogueRecord, places)
+    record = reply.answer.model_dump()
     if not record["title"].strip():
         raise PageSkipped("The model found nothing to describe on the page.")
-    return _artifact(job, page_id, places, asked, "catalogue-record", record["summary"], record=record)
+    made_from = {"text_fingerprint": text_fingerprint(places.text)}
+    return artifact_work(job, page_id, reply, "catalogue-record", record["summary"], made_from, record=record)
 
 
 def pull_out(job: JobContext, page_id: str) -> PageWork:
     """Write passages in the words of the source as an artifact of the page."""
     places = text_of(job, page_id)
-    asked = ask_about(job, page_id, PASSAGES, found_passages(_ids(places)), places)
+    reply = ask_about_text(job, page_id, PASSAGES, found_passages(_segment_ids(places)), places)
     passages = []
-    for passage in asked.answer.passages:
+    for passage in reply.answer.passages:
         lines = [line for line in map(places.line, dict.fromkeys(passage.lines)) if line is not None]
         if lines:
             text = "\n".join(line.text for line in lines)
@@ -81,38 +82,11 @@ def pull_out(job: JobContext, page_id: str) -> PageWork:
     if not passages:
         raise PageSkipped("The model found no passage on the page.")
     content = "\n\n".join(passage["text"] for passage in passages)
-    return _artifact(job, page_id, places, asked, "passages", content, passages=passages)
+    made_from = {"text_fingerprint": text_fingerprint(places.text)}
+    return artifact_work(job, page_id, reply, "passages", content, made_from, passages=passages)
 
 
-def _artifact(
-    job: JobContext,
-    page_id: str,
-    places: PagePlaces,
-    asked: ModelAnswer[Any],
-    artifact_type: str,
-    content: str,
-    **data: Any,
-) -> PageWork:
-    marks = {
-        "episode_id": asked.episode_id,
-        "text_fingerprint": text_fingerprint(places.text),
-        "cut": asked.cut,
-    }
-    origin = origin_of(job)
-    made = {
-        "document_id": page_id,
-        "artifact_type": artifact_type,
-        "content": content,
-        "data": {**data, **marks},
-        "workflow_id": origin.workflow_id,
-        "step_name": origin.step_name or job.kind.name,
-        "provider": asked.provider,
-        "model": asked.model,
-    }
-    return PageWork("artifact.create", made, output={"text": content, **data}, answers=("id",))
-
-
-def _ids(places: PagePlaces) -> list[str]:
+def _segment_ids(places: PagePlaces) -> list[str]:
     return [line.segment_id for line in places.lines]
 
 
@@ -120,7 +94,7 @@ def found_statements(ids: Sequence[str]) -> type[BaseModel]:
     """Return the type of an answer with statements that lines of *ids* make."""
     words: Any = Annotated[str, Field(max_length=1_000)]
     lines: Any = Annotated[list[one_of(ids)], Field(min_length=1, max_length=len(ids))]  # type: ignore[misc]
-    one = create_model(
+    statement_type = create_model(
         "FoundStatement",
         text=(words, ...),
         subject=(words, ...),
@@ -128,7 +102,7 @@ def found_statements(ids: Sequence[str]) -> type[BaseModel]:
         object=(words, ...),
         lines=(lines, ...),
     )
-    statements: Any = Annotated[list[one], Field(max_length=MOST)]  # type: ignore[valid-type]
+    statements: Any = Annotated[list[statement_type], Field(max_length=MOST)]  # type: ignore[valid-type]
     return create_model("FoundStatements", statements=(statements, ...))
 
 
@@ -147,6 +121,6 @@ def found_passages(ids: Sequence[str]) -> type[BaseModel]:
     """Return the type of an answer with passages of lines of *ids*."""
     shows: Any = Annotated[str, Field(max_length=1_000)]
     lines: Any = Annotated[list[one_of(ids)], Field(min_length=1, max_length=len(ids))]  # type: ignore[misc]
-    one = create_model("FoundPassage", lines=(lines, ...), shows=(shows, ...))
-    passages: Any = Annotated[list[one], Field(max_length=MOST)]  # type: ignore[valid-type]
+    passage_type = create_model("FoundPassage", lines=(lines, ...), shows=(shows, ...))
+    passages: Any = Annotated[list[passage_type], Field(max_length=MOST)]  # type: ignore[valid-type]
     return create_model("FoundPassages", passages=(passages, ...))

@@ -10,14 +10,7 @@ from sqlalchemy import ColumnElement, Connection, select
 from armarium.api import Rows, is_among, query
 from armarium_documents.api import documents, require_document
 from armarium_knowledge.placing import PagePlaces, Place, kept_places
-from armarium_knowledge.queries.entities import (
-    Limit,
-    Start,
-    Words,
-    entity,
-    in_words,
-    survivor_of,
-)
+from armarium_knowledge.queries.entities import Limit, Start, Words, entity, in_words, survivor_of
 from armarium_knowledge.queries.visible import HiddenKnowledge, not_listed
 from armarium_knowledge.records.claims import (
     Claim,
@@ -48,11 +41,11 @@ class Pages:
 
     def know_kept(self, sources: Iterable[dict[str, Any]]) -> None:
         """Load the lines of this evidence from the cached texts, all at once."""
-        wanted: dict[str, set[str]] = {}
+        segments_by_page: dict[str, set[str]] = {}
         for source in sources:
             if source["segment_id"] is not None and source["representation_id"] is not None:
-                wanted.setdefault(source["document_id"], set()).add(source["segment_id"])
-        self._known |= kept_places(self.conn, wanted)
+                segments_by_page.setdefault(source["document_id"], set()).add(source["segment_id"])
+        self._known |= kept_places(self.conn, segments_by_page)
 
     def __call__(self, document_id: str) -> PagePlaces:
         if document_id not in self._known:
@@ -68,8 +61,8 @@ def shown_claims(
     in_snapshot: *conn* is not in a step, so that cached texts are current.
     """
     ids = [row["id"] for row in rows]
-    named: dict[str, list[str]] = {one: [] for one in ids}
-    rests: dict[str, list[dict[str, Any]]] = {one: [] for one in ids}
+    named: dict[str, list[str]] = {claim_id: [] for claim_id in ids}
+    rests: dict[str, list[dict[str, Any]]] = {claim_id: [] for claim_id in ids}
     pairs = select(claim_entities.c.claim_id, claim_entities.c.entity_id)
     for claim_id, entity_id in conn.execute(
         pairs.where(is_among(claim_entities.c.claim_id, ids)).order_by(claim_entities.c.id)
@@ -78,20 +71,22 @@ def shown_claims(
     order = (claim_sources.c.position, claim_sources.c.id)
     for source in SOURCES.all(conn, is_among(claim_sources.c.claim_id, ids), order=order):
         rests[source["claim_id"]].append(source)
-    of_pages = _describe_entities(conn, (one["document_id"] for own in rests.values() for one in own))
+    of_pages = _describe_entities(conn, (source["document_id"] for own in rests.values() for source in own))
     pages = pages or Pages(conn)
     if in_snapshot:
-        pages.know_kept(one for own in rests.values() for one in own)
+        pages.know_kept(source for own in rests.values() for source in own)
     return [_build_answer(row, named[row["id"]], rests[row["id"]], of_pages, pages) for row in rows]
 
 
 def _describe_entities(conn: Connection, ids: Iterable[str | None]) -> dict[str, Any]:
-    wanted = [one for one in dict.fromkeys(ids) if one is not None]
+    document_ids = [document_id for document_id in dict.fromkeys(ids) if document_id is not None]
     d = documents.c
-    found = (
-        conn.execute(select(d.id, d.page_label, d.language).where(is_among(d.id, wanted))) if wanted else ()
+    rows = (
+        conn.execute(select(d.id, d.page_label, d.language).where(is_among(d.id, document_ids)))
+        if document_ids
+        else ()
     )
-    return {row.id: row for row in found}
+    return {row.id: row for row in rows}
 
 
 def _build_answer(
@@ -112,7 +107,11 @@ def _build_answer(
     excerpts = [
         source["excerpt"] for source in sources if source["document_id"] == first and source["excerpt"]
     ]
-    about = [described[one] for one in dict.fromkeys(s["document_id"] for s in sources) if one in described]
+    about = [
+        described[document_id]
+        for document_id in dict.fromkeys(s["document_id"] for s in sources)
+        if document_id in described
+    ]
     return {
         **row,
         "entity_ids": entity_ids,
@@ -121,19 +120,19 @@ def _build_answer(
             dict.fromkeys(filter(None, (s["document_id"] or s["source_claim_id"] for s in sources)))
         ),
         "source_excerpt": "\n".join(excerpts) or None,
-        "source_char_start": min((one.page_start for one in placed), default=None),
-        "source_char_end": max((one.page_end for one in placed), default=None),
-        "source_page_labels": list(dict.fromkeys(one.page_label for one in about if one.page_label)),
-        "source_languages": list(dict.fromkeys(one.language for one in about if one.language)),
+        "source_char_start": min((place.page_start for place in placed), default=None),
+        "source_char_end": max((place.page_end for place in placed), default=None),
+        "source_page_labels": list(dict.fromkeys(page.page_label for page in about if page.page_label)),
+        "source_languages": list(dict.fromkeys(page.language for page in about if page.language)),
         "text_fingerprint": fingerprint_of(evidence),
         "evidence": evidence,
-        "stale": any(one["stale"] for one in evidence),
+        "stale": any(source["stale"] for source in evidence),
     }
 
 
 def fingerprint_of(evidence: Iterable[dict[str, Any]]) -> str | None:
     """Return the fingerprint of the first line among the evidence; None if no line is."""
-    return next(filter(None, (one["text_fingerprint"] for one in evidence)), None)
+    return next(filter(None, (source["text_fingerprint"] for source in evidence)), None)
 
 
 def standing(source: dict[str, Any], pages: Pages) -> tuple[Place | None, bool]:
@@ -187,7 +186,7 @@ def list_claims(
     if entity_id is not None:
         entity(conn, entity_id)
         where.append(with_entity(survivor_of(conn, entity_id)))
-    is_whole = all(one is None for one in (q, claim_type, curation_state, document_id, entity_id))
+    is_whole = all(parameter is None for parameter in (q, claim_type, curation_state, document_id, entity_id))
     all_but = not_listed(claims, left_out) if is_whole else None
     order = (claims.c.created_at, claims.c.id)
     page = Claim.rows.page(conn, *where, order=order, limit=limit, offset=offset, all_but=all_but)

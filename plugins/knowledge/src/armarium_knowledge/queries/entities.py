@@ -81,25 +81,29 @@ def survivor_of(conn: Connection, entity_id: str) -> str:
 
 def find_survivor(raw: Any, entity_id: str) -> str:
     """Return the same on a connection of sqlite3."""
-    (found,) = raw.execute(
+    (survivor_id,) = raw.execute(
         "WITH RECURSIVE up(id, level) AS (SELECT ?, 0 UNION SELECT e.merged_into_id, level + 1 FROM up"
         " JOIN entity e ON e.id = up.id WHERE e.merged_into_id IS NOT NULL AND level < 1000)"
         " SELECT id FROM up ORDER BY level DESC LIMIT 1",
         (entity_id,),
     ).fetchone()
-    return str(found)
+    return str(survivor_id)
 
 
 def in_words(column: ColumnElement[str], words: str) -> ColumnElement[bool]:
     """Return the condition that a folded column contains every one of *words*, anywhere. Blanks alone are in
     every column, marks of which nothing is left in none.
     """
-    wanted = [name_forms(word) for word in re.split(r"[\s,]+", words)]
-    if not any(wanted) and words.strip():
+    forms_of_words = [name_forms(word) for word in re.split(r"[\s,]+", words)]
+    if not any(forms_of_words) and words.strip():
         return false()
     return and_(
         true(),
-        *(or_(*(column.contains(form, autoescape=True) for form in forms)) for forms in wanted if forms),
+        *(
+            or_(*(column.contains(form, autoescape=True) for form in forms))
+            for forms in forms_of_words
+            if forms
+        ),
     )
 
 
@@ -129,16 +133,18 @@ def list_entities(
         where.append(in_words(entities.c.folded_names, q))
     if document_id is not None:
         require_document(conn, document_id)
-        there = select(mentions.c.entity_id).where(mentions.c.document_id == document_id)
-        where.append(entities.c.id.in_(there))
+        named = select(mentions.c.entity_id).where(mentions.c.document_id == document_id)
+        where.append(entities.c.id.in_(named))
     if entity_id is not None:
         entity(conn, entity_id)
         entity_id = survivor_of(conn, entity_id)
-        one, other = claim_entities.alias("one"), claim_entities.alias("other")
-        beside = select(other.c.entity_id).join(one, one.c.claim_id == other.c.claim_id)
-        where += [entities.c.id.in_(beside.where(one.c.entity_id == entity_id)), entities.c.id != entity_id]
+        own, other = claim_entities.alias("one"), claim_entities.alias("other")
+        beside = select(other.c.entity_id).join(own, own.c.claim_id == other.c.claim_id)
+        where += [entities.c.id.in_(beside.where(own.c.entity_id == entity_id)), entities.c.id != entity_id]
     order = (entities.c.canonical_name, entities.c.id)
-    is_whole = all(one is None for one in (q, entity_type, curation_state, document_id, entity_id))
+    is_whole = all(
+        parameter is None for parameter in (q, entity_type, curation_state, document_id, entity_id)
+    )
     all_but = not_listed(entities, hidden.entities) if is_whole else None
     page = Entity.rows.page(conn, *where, order=order, limit=limit, offset=offset, all_but=all_but)
     return {**page, "items": shown_entities(conn, page["items"])}

@@ -60,8 +60,8 @@ class _Scope:
         through another statement.
         """
         s = claim_sources.c
-        asked = select(claims.c.id).where(claims.c.merged_into_id.is_(None))
-        found = set(self.conn.execute(asked).scalars()) - set(HiddenKnowledge(self.conn).claims)
+        query = select(claims.c.id).where(claims.c.merged_into_id.is_(None))
+        claim_ids = set(self.conn.execute(query).scalars()) - set(HiddenKnowledge(self.conn).claims)
         refused: set[str] = set()
         if self.withheld:
             fresh = set(
@@ -72,8 +72,8 @@ class _Scope:
                 resting = select(s.claim_id).where(is_among(s.source_claim_id, fresh))
                 fresh = set(self.conn.execute(resting).scalars()) - refused
         if self.ids is not None:
-            found &= set(self.conn.execute(select(s.claim_id).where(self.pages(s.document_id))).scalars())
-        return frozenset(found - refused)
+            claim_ids &= set(self.conn.execute(select(s.claim_id).where(self.pages(s.document_id))).scalars())
+        return frozenset(claim_ids - refused)
 
     @cached_property
     def entities(self) -> frozenset[str]:
@@ -87,13 +87,13 @@ class _Scope:
         named |= set(
             self.conn.execute(select(c.entity_id).where(is_among(c.claim_id, self.claims))).scalars()
         )
-        asked = select(e.id).where(NOT_MERGED)
-        found = set(self.conn.execute(asked).scalars())
+        query = select(e.id).where(NOT_MERGED)
+        entity_ids = set(self.conn.execute(query).scalars())
         if self.ids is not None:
-            return frozenset(found & named)
+            return frozenset(entity_ids & named)
         elsewhere = set(self.conn.execute(select(m.entity_id).distinct()).scalars())
         elsewhere |= set(self.conn.execute(select(c.entity_id).distinct()).scalars())
-        return frozenset(found - (elsewhere - named))
+        return frozenset(entity_ids - (elsewhere - named))
 
     @cached_property
     def free(self) -> frozenset[str]:
@@ -112,32 +112,32 @@ class _Scope:
         """Yield rows in the order of their ids, a batch at a time."""
         key, last = of.table.c.id, ""
         while True:
-            asked = select(key).where(key > last, where).order_by(key).limit(_BATCH)
-            batch = list(self.conn.execute(asked).scalars())
+            query = select(key).where(key > last, where).order_by(key).limit(_BATCH)
+            batch = list(self.conn.execute(query).scalars())
             if not batch:
                 return
             last = batch[-1]
-            kept = batch if ids is None else [one for one in batch if one in ids]
-            if kept:
-                yield of.all(self.conn, is_among(key, kept), order=(key,))
+            row_ids = batch if ids is None else [row_id for row_id in batch if row_id in ids]
+            if row_ids:
+                yield of.all(self.conn, is_among(key, row_ids), order=(key,))
 
 
 def exported_entities(conn: Connection, ids: Ids, withheld: Collection[str]) -> Iterator[dict[str, Any]]:
     """Yield entities, each with the exported documents that name it. Those merged into another are left out."""
     scope = _Scope(conn, ids, withheld)
     for rows in scope.rows(Entity.rows, scope.entities):
-        shown = shown_entities(conn, rows)
-        about = {source_document_id for row in shown for source_document_id in row["source_document_ids"]}
-        kept = set(
+        answers = shown_entities(conn, rows)
+        about = {source_document_id for row in answers for source_document_id in row["source_document_ids"]}
+        exported_ids = set(
             conn.execute(
                 select(documents.c.id).where(is_among(documents.c.id, about), scope.pages(documents.c.id))
             ).scalars()
         )
-        for row in shown:
+        for row in answers:
             supports = [
                 source_support
                 for source_support in row["source_supports"]
-                if source_support["document_id"] in kept
+                if source_support["document_id"] in exported_ids
             ]
             yield row | {
                 "parent_id": row["parent_id"] if row["parent_id"] in scope.entities else None,
@@ -161,41 +161,53 @@ def exported_claims(conn: Connection, ids: Ids, withheld: Collection[str]) -> It
     scope = _Scope(conn, ids, withheld)
     for rows in scope.rows(Claim.rows, scope.claims):
         pages = Pages(conn)
-        shown = shown_claims(conn, rows, pages)
-        about = {one["document_id"] for row in shown for one in row["evidence"] if one["document_id"]}
-        kept = set(
+        answers = shown_claims(conn, rows, pages)
+        about = {
+            source["document_id"] for row in answers for source in row["evidence"] if source["document_id"]
+        }
+        exported_ids = set(
             conn.execute(
                 select(documents.c.id).where(is_among(documents.c.id, about), scope.pages(documents.c.id))
             ).scalars()
         )
-        for row in shown:
-            yield _within(row, kept, scope, pages)
+        for row in answers:
+            yield _limit_evidence(row, exported_ids, scope, pages)
 
 
-def _within(row: dict[str, Any], kept: Collection[str], scope: _Scope, pages: Pages) -> dict[str, Any]:
+def _limit_evidence(
+    row: dict[str, Any], exported_ids: Collection[str], scope: _Scope, pages: Pages
+) -> dict[str, Any]:
     """Return a statement with that part of its evidence which is exported."""
     evidence = [
-        one
-        for one in row["evidence"]
-        if (one["document_id"] in kept if one["document_id"] else one["source_claim_id"] in scope.claims)
+        source
+        for source in row["evidence"]
+        if (
+            source["document_id"] in exported_ids
+            if source["document_id"]
+            else source["source_claim_id"] in scope.claims
+        )
     ]
-    first = next((one["document_id"] for one in evidence if one["document_id"]), None)
-    places = (standing(one, pages)[0] for one in evidence if one["document_id"] == first)
+    first = next((source["document_id"] for source in evidence if source["document_id"]), None)
+    places = (standing(source, pages)[0] for source in evidence if source["document_id"] == first)
     place = next((place for place in places if place is not None), None) if first else None
     if first != row["source_document_id"]:
         row |= {"source_char_start": None, "source_char_end": None, "source_anchor": None}
         row["source_excerpt"] = (
-            "\n".join(one["excerpt"] for one in evidence if one["document_id"] == first and one["excerpt"])
+            "\n".join(
+                source["excerpt"]
+                for source in evidence
+                if source["document_id"] == first and source["excerpt"]
+            )
             or None
         )
-    there = {one["document_id"] or one["source_claim_id"] for one in evidence}
+    source_ids = {source["document_id"] or source["source_claim_id"] for source in evidence}
     return row | {
         "evidence": evidence,
         "text_fingerprint": fingerprint_of(evidence),
         "source_document_id": first,
-        "source_ids": [source_id for source_id in row["source_ids"] if source_id in there],
+        "source_ids": [source_id for source_id in row["source_ids"] if source_id in source_ids],
         "source_document_ids": list(
-            dict.fromkeys(one["document_id"] for one in evidence if one["document_id"])
+            dict.fromkeys(source["document_id"] for source in evidence if source["document_id"])
         ),
         "segment_id": None if place is None else place.segment_id,
     }

@@ -35,18 +35,20 @@ class ClaimLocator:
         """
         if conn.execute(select(claims.c.id).where(claims.c.id == identity)).first() is None:
             return None
-        found = claim(conn, identity)
-        document_id = found["source_document_id"]
+        statement = claim(conn, identity)
+        document_id = statement["source_document_id"]
         if document_id is None:
             return None
         require_document(conn, document_id)
-        lines = (one["segment_id"] for one in found["evidence"] if one["document_id"] == document_id)
+        lines = (
+            source["segment_id"] for source in statement["evidence"] if source["document_id"] == document_id
+        )
         return {
             "documentId": document_id,
             "segmentId": next(filter(None, lines), None),
-            "anchor": found["source_anchor"],
-            "charStart": found["source_char_start"],
-            "charEnd": found["source_char_end"],
+            "anchor": statement["source_anchor"],
+            "charStart": statement["source_char_start"],
+            "charEnd": statement["source_char_end"],
         }
 
 
@@ -93,10 +95,10 @@ def entity_count(conn: Connection, document_id: str) -> int:
 
 def resting_on(conn: Connection, document_ids: Sequence[str]) -> Mapping[str, tuple[Table, list[str]]]:
     """Return what is purged with these documents: statements and entities that rest on nothing else."""
-    said = claims_resting_on(conn, document_ids)
+    claim_ids = claims_resting_on(conn, document_ids)
     return {
-        "statements": (claims, said),
-        "entities": (entities, entities_resting_on(conn, said, document_ids)),
+        "statements": (claims, claim_ids),
+        "entities": (entities, entities_resting_on(conn, claim_ids, document_ids)),
     }
 
 
@@ -132,7 +134,7 @@ def _count_listed(conn: Connection, table: Table, hidden: Sequence[str]) -> int:
 
 def found_in_run(conn: Connection, run_id: str) -> dict[tuple[str, str], dict[str, Any]]:
     """Return what a run found: by document and kind, entities by their names there and statements by their words."""
-    found: dict[tuple[str, str], dict[str, Any]] = {}
+    items_by_kind: dict[tuple[str, str], dict[str, Any]] = {}
     for row in conn.execute(select(findings).where(findings.c.run_id == run_id).order_by(findings.c.id)):
-        found.setdefault((row.document_id, row.kind), {}).setdefault(row.key, row.item)
-    return found
+        items_by_kind.setdefault((row.document_id, row.kind), {}).setdefault(row.key, row.item)
+    return items_by_kind

@@ -49,18 +49,20 @@ def neighbourhood(
     out, hidden_claims = set(hidden.entities), json_text(hidden.claims)
     raw = raw_of(conn)
     depths = {centre: 0}
-    seen: dict[str, tuple[str, str, str]] = {}
+    relations: dict[str, tuple[str, str, str]] = {}
     frontier, truncated = [centre], False
     for level in range(1, depth + 1):
-        found: dict[str, None] = {}
-        given = {"these": json_text(frontier), "hidden": hidden_claims}
+        neighbours: dict[str, None] = {}
+        parameters = {"these": json_text(frontier), "hidden": hidden_claims}
         for beside in (_FROM_THESE, _TO_THESE):
-            for claim_id, subject, target, verb in raw.execute(beside, given):
+            for claim_id, subject, target, verb in raw.execute(beside, parameters):
                 if subject in out or target in out:
                     continue
-                seen[claim_id] = (subject, target, verb)
-                found |= dict.fromkeys(one for one in (subject, target) if one not in depths)
-        frontier = list(found)
+                relations[claim_id] = (subject, target, verb)
+                neighbours |= dict.fromkeys(
+                    entity_id for entity_id in (subject, target) if entity_id not in depths
+                )
+        frontier = list(neighbours)
         room = limit - len(depths)
         if len(frontier) > room:
             frontier, truncated = frontier[:room], True
@@ -68,13 +70,19 @@ def neighbourhood(
         if not frontier:
             break
     # Nothing was asked about the outermost yet but what connects them with the nearer ones.
-    given = {"these": json_text(frontier), "hidden": hidden_claims}
-    seen |= {one: (subject, target, verb) for one, subject, target, verb in raw.execute(_AMONG_THESE, given)}
+    parameters = {"these": json_text(frontier), "hidden": hidden_claims}
+    relations |= {
+        claim_id: (subject, target, verb)
+        for claim_id, subject, target, verb in raw.execute(_AMONG_THESE, parameters)
+    }
     rows = {row["id"]: row for row in Entity.rows.all(conn, is_among(entities.c.id, depths))}
-    told = ("id", "canonical_name", "entity_type", "curation_state")
-    nodes = [{**{name: rows[one][name] for name in told}, "depth": far} for one, far in depths.items()]
+    fields = ("id", "canonical_name", "entity_type", "curation_state")
+    nodes = [
+        {**{name: rows[entity_id][name] for name in fields}, "depth": far}
+        for entity_id, far in depths.items()
+    ]
     edges: dict[tuple[str, str, str], list[str]] = {}
-    for claim_id, edge in sorted(seen.items()):
+    for claim_id, edge in sorted(relations.items()):
         if edge[0] in depths and edge[1] in depths:
             edges.setdefault(edge, []).append(claim_id)
     return {
@@ -105,21 +113,21 @@ def search(
     only on the Trash is left out.
     """
     hidden = HiddenKnowledge(conn)
-    found: dict[str, list[dict[str, Any]]] = {"entities": [], "claims": []}
+    hits: dict[str, list[dict[str, Any]]] = {"entities": [], "claims": []}
     if fold(q):
         if "entities" in kinds:
-            there = [in_words(entities.c.folded_names, q), NOT_MERGED]
+            name_conditions = [in_words(entities.c.folded_names, q), NOT_MERGED]
             if hidden.entities:
-                there.append(~is_among(entities.c.id, hidden.entities))
+                name_conditions.append(~is_among(entities.c.id, hidden.entities))
             exact = (entities.c.folded_names != fold(q), entities.c.canonical_name, entities.c.id)
-            rows = Entity.rows.page(conn, *there, order=exact, limit=limit, offset=0)["items"]
-            found["entities"] = shown_entities(conn, rows)
+            rows = Entity.rows.page(conn, *name_conditions, order=exact, limit=limit, offset=0)["items"]
+            hits["entities"] = shown_entities(conn, rows)
         if "claims" in kinds:
-            said = [in_words(claims.c.folded_text, q), claims.c.merged_into_id.is_(None)]
+            text_conditions = [in_words(claims.c.folded_text, q), claims.c.merged_into_id.is_(None)]
             if hidden.claims:
-                said.append(~is_among(claims.c.id, hidden.claims))
+                text_conditions.append(~is_among(claims.c.id, hidden.claims))
             rows = Claim.rows.page(
-                conn, *said, order=(claims.c.created_at, claims.c.id), limit=limit, offset=0
+                conn, *text_conditions, order=(claims.c.created_at, claims.c.id), limit=limit, offset=0
             )
-            found["claims"] = shown_claims(conn, rows["items"])
-    return {"query": q, **found, "count": len(found["entities"]) + len(found["claims"])}
+            hits["claims"] = shown_claims(conn, rows["items"])
+    return {"query": q, **hits, "count": len(hits["entities"]) + len(hits["claims"])}

@@ -55,20 +55,20 @@ def shown_mentions(conn: Connection, rows: Sequence[dict[str, Any]]) -> list[dic
     by_page: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         by_page.setdefault(row["document_id"], []).append(row)
-    found: dict[str, dict[str, Any]] = {}
+    answers: dict[str, dict[str, Any]] = {}
     for document_id, own in by_page.items():
         places = PagePlaces(conn, document_id)
-        found |= {one["id"]: one for one in on_page(conn, places, own)}
-    return [found[row["id"]] for row in rows]
+        answers |= {answer["id"]: answer for answer in on_page(conn, places, own)}
+    return [answers[row["id"]] for row in rows]
 
 
 def on_page(conn: Connection, places: PagePlaces, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return rows of mentions of one page as answered."""
     refused = RefusedSpans(conn, places)
-    found = []
+    answers = []
     for row, place in zip(rows, places_of(places, rows), strict=True):
         is_placed = isinstance(place, Place)
-        found.append(
+        answers.append(
             {
                 **row,
                 "char_start": place.page_start if isinstance(place, Place) else None,
@@ -89,7 +89,7 @@ def on_page(conn: Connection, places: PagePlaces, rows: Sequence[dict[str, Any]]
                 "unplaced_reason": None if isinstance(place, Place) else place,
             }
         )
-    return found
+    return answers
 
 
 def mention(conn: Connection, mention_id: str) -> dict[str, Any]:
@@ -142,13 +142,13 @@ def page_mentions(
     )
     named = _name_entities(conn, (row["entity_id"] for row in rows))
     items = [
-        {**one, "canonical_name": named[one["entity_id"]][0], "entity_type": named[one["entity_id"]][1]}
-        for one in on_page(conn, places, rows)
-        if one["entity_id"] in named
+        {**item, "canonical_name": named[item["entity_id"]][0], "entity_type": named[item["entity_id"]][1]}
+        for item in on_page(conn, places, rows)
+        if item["entity_id"] in named
     ]
-    lost = sum(not one["placed"] for one in items)
-    items = [one for one in items if not (unplaced and one["placed"])]
-    items.sort(key=lambda one: (not one["placed"], one["char_start"] or 0, one["char_end"] or 0))
+    lost = sum(not item["placed"] for item in items)
+    items = [item for item in items if not (unplaced and item["placed"])]
+    items.sort(key=lambda item: (not item["placed"], item["char_start"] or 0, item["char_end"] or 0))
     refused_spans = RefusedSpans(conn, places)
     names = _name_entities(conn, (row["entity_id"] for row in refused_spans.rows))
     refused = [
@@ -174,7 +174,7 @@ def page_mentions(
 
 def _name_entities(conn: Connection, ids: Iterable[str]) -> dict[str, tuple[str, str]]:
     """Return (name, type) of entities."""
-    rows = (Entity.rows.get(conn, one) for one in dict.fromkeys(ids))
+    rows = (Entity.rows.get(conn, entity_id) for entity_id in dict.fromkeys(ids))
     return {row["id"]: (row["canonical_name"], row["entity_type"]) for row in rows if row is not None}
 
 
@@ -212,7 +212,7 @@ def statements(conn: Connection, segment_id: str) -> dict[str, Any]:
                     "corrected_by_person": row["corrected_by_person"],
                 }
             )
-    listed.sort(key=lambda one: (one["char_start"] is None, one["char_start"] or 0, one["mention"]))
+    listed.sort(key=lambda item: (item["char_start"] is None, item["char_start"] or 0, item["mention"]))
     return {
         "segment_id": segment_id,
         "statements": _statements_on(conn, places, segment_id),
@@ -228,7 +228,7 @@ def _statements_on(conn: Connection, places: PagePlaces, segment_id: str) -> lis
         .where(claim_sources.c.document_id == places.document_id, claim_sources.c.segment_id.is_not(None))
         .order_by(claims.c.created_at, claims.c.id, claim_sources.c.position)
     )
-    found = []
+    rows = []
     for row in evidence.mappings():
         if row["claim_id"] in hidden:
             continue
@@ -236,7 +236,7 @@ def _statements_on(conn: Connection, places: PagePlaces, segment_id: str) -> lis
         at = place if isinstance(place, Place) else None
         if (at.segment_id if at else row["segment_id"]) != segment_id:
             continue
-        found.append(
+        rows.append(
             {
                 "claim_id": row["claim_id"],
                 "text": row["text"],
@@ -247,12 +247,12 @@ def _statements_on(conn: Connection, places: PagePlaces, segment_id: str) -> lis
                 "verdict": verdict_on(conn, "claims", row["claim_id"]),
             }
         )
-    return found
+    return rows
 
 
 def verdict_on(conn: Connection, layer: str, target_id: str) -> str | None:
     """Return the verdict on a proposal that counts: the newest of a person, else the newest of a model."""
     v = verdicts.c
     newest = (v.trust != "person", v.created_at.desc(), v.id.desc())
-    asked = select(v.verdict).where(v.layer == layer, v.target_id == target_id).order_by(*newest).limit(1)
-    return conn.execute(asked).scalar_one_or_none()
+    verdict = select(v.verdict).where(v.layer == layer, v.target_id == target_id).order_by(*newest).limit(1)
+    return conn.execute(verdict).scalar_one_or_none()

@@ -29,6 +29,8 @@ def list_known_names(
 ) -> dict[str, Any]:
     """List them in the order of the text, without existing mentions and refused ones; nothing is written."""
     require_document(conn, document_id)
-    found = names_on_page(conn, known_names(library, conn), document_id, misread=misread)
-    items = [{key: value for key, value in one.items() if key not in _HIDDEN} for one in found]
+    occurrences = names_on_page(conn, known_names(library, conn), document_id, misread=misread)
+    items = [
+        {key: value for key, value in occurrence.items() if key not in _HIDDEN} for occurrence in occurrences
+    ]
     return {"document_id": document_id, "items": items, "count": len(items)}

@@ -22,10 +22,7 @@ _KINDS = {TYPES[kind]: kind for kind in NAMES}
 
 
 def mark_names(
-    conn: Connection,
-    page: PageModel,
-    segments: Mapping[str, PageSegment],
-    reading_ids: Mapping[str, str],
+    conn: Connection, page: PageModel, segments: Mapping[str, PageSegment], reading_ids: Mapping[str, str]
 ) -> list[Loss]:
     """Add the names that were found or marked in the project; names that the file itself tags are there already. Nothing
     is added to a pass by which the page is not read.
@@ -87,12 +84,12 @@ class _Tags:
         return False
 
 
-def _named_here(conn: Connection, shown: Mapping[str, PageSegment]) -> list[dict[str, Any]]:
+def _named_here(conn: Connection, segments_by_id: Mapping[str, PageSegment]) -> list[dict[str, Any]]:
     """Return the mentions on the page of these segments, those of other passes included."""
     of_page = conn.execute(
         segments.select()
         .with_only_columns(segments.c.document_id)
-        .where(is_among(segments.c.id, list(shown)[:1]))
+        .where(is_among(segments.c.id, list(segments_by_id)[:1]))
     ).scalar()
     return Mention.rows.all(
         conn, mentions.c.document_id == of_page, order=(mentions.c.created_at, mentions.c.id)
@@ -102,7 +99,7 @@ def _named_here(conn: Connection, shown: Mapping[str, PageSegment]) -> list[dict
 def _describe_link(links: list[dict[str, Any]]) -> dict[str, str]:
     """Return the first address by which an authority file identifies the entity."""
     for link in links:
-        given = {"ref": link.get("uri") or "", link["authority"]: link["authority_id"]}
-        if (address := identifier_of(given)) is not None:
+        identifiers = {"ref": link.get("uri") or "", link["authority"]: link["authority_id"]}
+        if (address := identifier_of(identifiers)) is not None:
             return {"ref": address}
     return {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Text, cast, or_, select
@@ -35,40 +35,42 @@ class Property:
     """Of an entity as answered, in the service's form: `{str}`, `{date}`, `{int}` or `{id, name}`."""
 
 
-def _dates(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    for one in row["date_values"]:
-        start = one["iso_start"] or ""
+def _list_dates(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for date in row["date_values"]:
+        start = date["iso_start"] or ""
         is_day = len(start) == 10 and start[:4].isdigit()
-        yield {"date": f"{start}T00:00:00"} if is_day else {"str": start or one["as_written"]}
+        yield {"date": f"{start}T00:00:00"} if is_day else {"str": start or date["as_written"]}
 
 
-def _names(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _list_names(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     yield {"str": row["canonical_name"]}
     yield from ({"str": text} for text in row["aliases"])
 
 
 PROPERTIES = {
-    one.id: one
-    for one in (
-        Property("name", "Name", _names),
-        Property("description", "Description", lambda row: _texts([row["description"]])),
-        Property("language", "Language", lambda row: _texts([row["language"]])),
-        Property("date", "Date", _dates),
-        Property("place", "Place", lambda row: _texts(one["label"] for one in row["place_values"])),
+    prop.id: prop
+    for prop in (
+        Property("name", "Name", _list_names),
+        Property("description", "Description", lambda row: _list_texts([row["description"]])),
+        Property("language", "Language", lambda row: _list_texts([row["language"]])),
+        Property("date", "Date", _list_dates),
+        Property("place", "Place", lambda row: _list_texts(place["label"] for place in row["place_values"])),
         Property(
             "coordinates",
             "Coordinates",
-            lambda row: _texts(
-                f"{one['lat']}, {one['lon']}" for one in row["place_values"] if one["lat"] is not None
+            lambda row: _list_texts(
+                f"{place['lat']}, {place['lon']}" for place in row["place_values"] if place["lat"] is not None
             ),
         ),
         Property(
-            "authority", "Authority file", lambda row: _texts(one["uri"] for one in row["authority_links"])
+            "authority",
+            "Authority file",
+            lambda row: _list_texts(link["uri"] for link in row["authority_links"]),
         ),
         Property(
             "authority_id",
             "Id in an authority file",
-            lambda row: _texts(one["authority_id"] for one in row["authority_links"]),
+            lambda row: _list_texts(link["authority_id"] for link in row["authority_links"]),
         ),
         Property("part_of", "Part of", lambda row: [row["parent"]] if row.get("parent") else []),
         Property("documents", "Documents that name it", lambda row: [{"int": row["corroboration_count"]}]),
@@ -76,18 +78,18 @@ PROPERTIES = {
 }
 
 
-def _texts(values: Iterable[str | None]) -> list[dict[str, Any]]:
-    return [{"str": one} for one in values if one]
+def _list_texts(values: Iterable[str | None]) -> list[dict[str, Any]]:
+    return [{"str": value} for value in values if value]
 
 
-def _holds(condition: Condition, row: Mapping[str, Any]) -> bool:
+def _meets(condition: Condition, row: Mapping[str, Any]) -> bool:
     """Return whether an entity has what is asked; texts are compared by their folded words, dates by how they begin."""
     known = PROPERTIES.get(condition.property)
-    here = [fold(str(text)) for one in (known.values(row) if known else ()) for text in one.values()]
+    here = [fold(str(text)) for value in (known.values(row) if known else ()) for text in value.values()]
     is_date = condition.property == "date"
     met = [
-        any(text == wanted or (is_date and text.startswith(wanted)) for text in here)
-        for wanted in map(fold, condition.values)
+        any(text == folded or (is_date and text.startswith(folded)) for text in here)
+        for folded in map(fold, condition.values)
     ]
     if condition.quantifier == "none":
         return not any(met)
@@ -106,8 +108,15 @@ def candidates(conn: Connection, questions: Sequence[Question]) -> list[list[dic
 
     Scores go from 0 to 100. `match` is said of a candidate with the very name, all conditions met, and no rival.
     """
-    known = _read_names(conn) if any(one.name for one in questions) else _Names([], [])
-    return [_answer(conn, known, one) for one in questions]
+    known = _read_names(conn) if any(question.name for question in questions) else _Names([], [])
+    answers = []
+    for question in questions:
+        answer = _answer(conn, known, question)
+        if not answer and question.types and not question.only_these_types:
+            others = _answer(conn, known, replace(question, types=()))
+            answer = [{**candidate, "match": False} for candidate in others]
+        answers.append(answer)
+    return answers
 
 
 def _visible(conn: Connection) -> list[ColumnElement[bool]]:
@@ -133,15 +142,15 @@ def _in_order(name: str) -> str:
     return " ".join(sorted(name.split()))
 
 
-def _answer(conn: Connection, known: _Names, asked: Question) -> list[dict[str, Any]]:
-    alike = _alike(conn, known, asked) if asked.name else {}
-    where = [*_visible(conn), *([entities.c.entity_type.in_(asked.types)] if asked.types else [])]
-    if asked.ids:
-        where.append(entities.c.id.in_(asked.ids))
-    elif asked.name:
+def _answer(conn: Connection, known: _Names, question: Question) -> list[dict[str, Any]]:
+    alike = _score_names(conn, known, question) if question.name else {}
+    where = [*_visible(conn), *([entities.c.entity_type.in_(question.types)] if question.types else [])]
+    if question.ids:
+        where.append(entities.c.id.in_(question.ids))
+    elif question.name:
         where.append(is_among(entities.c.id, list(alike)))
-    elif asked.conditions:
-        values = [value for one in asked.conditions for value in one.values]
+    elif question.conditions:
+        values = [value for condition in question.conditions for value in condition.values]
         written = [cast(column, Text) for column in (entities.c.authority_links, entities.c.place_values)]
         columns = [*written, entities.c.description, entities.c.language, cast(entities.c.date_values, Text)]
         where.append(
@@ -152,18 +161,21 @@ def _answer(conn: Connection, known: _Names, asked: Question) -> list[dict[str, 
         )
     else:
         return []
-    found = []
+    scored = []
     for row in entity_rows(conn, *where, limit=MOST_BY_PROPERTIES):
-        met = [_holds(one, row) for one in asked.conditions]
-        if any(one.required and not is_met for one, is_met in zip(asked.conditions, met, strict=True)):
+        met = [_meets(condition, row) for condition in question.conditions]
+        if any(
+            condition.required and not is_met
+            for condition, is_met in zip(question.conditions, met, strict=True)
+        ):
             continue
-        by_name = alike.get(row["id"], 1.0 if asked.ids or not asked.name else 0.0)
+        by_name = alike.get(row["id"], 1.0 if question.ids or not question.name else 0.0)
         by_properties = sum(met) / len(met) if met else 1.0
         score = by_name if not met else (1 - BY_PROPERTIES) * by_name + BY_PROPERTIES * by_properties
-        if asked.name or asked.ids or by_properties:
-            found.append((round(100 * score, 2), by_name, by_properties, row))
-    found.sort(key=lambda one: (-one[0], one[3]["canonical_name"], one[3]["id"]))
-    sure = [one for one in found if one[1] == 1.0 and one[2] == 1.0]
+        if question.name or question.ids or by_properties:
+            scored.append((round(100 * score, 2), by_name, by_properties, row))
+    scored.sort(key=lambda candidate: (-candidate[0], candidate[3]["canonical_name"], candidate[3]["id"]))
+    sure = [candidate for candidate in scored if candidate[1] == 1.0 and candidate[2] == 1.0]
     return [
         {
             "id": row["id"],
@@ -177,31 +189,30 @@ def _answer(conn: Connection, known: _Names, asked: Question) -> list[dict[str, 
                 {"id": "properties", "name": "Share of the properties met", "value": round(by_properties, 4)},
             ],
         }
-        for score, by_name, by_properties, row in found[: asked.limit]
+        for score, by_name, by_properties, row in scored[: question.limit]
     ]
 
 
-def _alike(conn: Connection, known: _Names, asked: Question) -> dict[str, float]:
+def _score_names(conn: Connection, known: _Names, question: Question) -> dict[str, float]:
     """Return how alike the most similar name of each entity is, of the most similar ones and those that contain it."""
     from rapidfuzz import process
     from rapidfuzz.distance import JaroWinkler
 
-    where = [*_visible(conn), in_words(entities.c.folded_names, asked.name)]
-    if asked.types:
+    where = [*_visible(conn), in_words(entities.c.folded_names, question.name)]
+    if question.types:
         # Narrowed first: the most similar names of other types would take the places of these.
-        where.append(entities.c.entity_type.in_(asked.types))
+        where.append(entities.c.entity_type.in_(question.types))
         pairs = zip(*known, strict=True)
-        of_type = [pair for pair in pairs if pair[1].entity_type in asked.types]
+        of_type = [pair for pair in pairs if pair[1].entity_type in question.types]
         known = _Names([name for name, _ in of_type], [owner for _, owner in of_type])
     containing = select(entities.c.id).where(*where)
-    best = dict.fromkeys(
-        conn.scalars(containing.order_by(entities.c.id).limit(10 * asked.limit)), LEAST_ALIKE
-    )
-    forms = tuple(name_forms(asked.name))
-    wanted = [_in_order(form) for form in forms if form]
-    for form in wanted:
+    limit = 10 * question.limit
+    best = dict.fromkeys(conn.scalars(containing.order_by(entities.c.id).limit(limit)), LEAST_ALIKE)
+    forms = tuple(name_forms(question.name))
+    ordered_forms = [_in_order(form) for form in forms if form]
+    for form in ordered_forms:
         near = process.extract(
-            form, known.names, scorer=JaroWinkler.similarity, score_cutoff=LEAST_ALIKE, limit=10 * asked.limit
+            form, known.names, scorer=JaroWinkler.similarity, score_cutoff=LEAST_ALIKE, limit=limit
         )
         for _, _, at in near:
             owner = known.owners[at]
@@ -218,25 +229,27 @@ def entity_rows(
     order = (entities.c.canonical_name, entities.c.id)
     page = Entity.rows.page(conn, *where, order=order, limit=limit, offset=offset)
     rows = shown_entities(conn, page["items"])
-    wanted = {row["parent_id"] for row in rows if row["parent_id"]}
+    parent_ids = {row["parent_id"] for row in rows if row["parent_id"]}
     named = select(entities.c.id, entities.c.canonical_name).where(
-        *_visible(conn), is_among(entities.c.id, list(wanted))
+        *_visible(conn), is_among(entities.c.id, list(parent_ids))
     )
     parents = (
-        {one.id: {"id": one.id, "name": one.canonical_name} for one in conn.execute(named)} if wanted else {}
+        {parent.id: {"id": parent.id, "name": parent.canonical_name} for parent in conn.execute(named)}
+        if parent_ids
+        else {}
     )
     return [{**row, "parent": parents.get(row["parent_id"])} for row in rows]
 
 
 def visible_entities(conn: Connection, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Return those of the entities that are shown, by id."""
-    found = entity_rows(conn, *_visible(conn), is_among(entities.c.id, list(ids)), limit=len(ids) or 1)
-    return {row["id"]: row for row in found}
+    rows = entity_rows(conn, *_visible(conn), is_among(entities.c.id, list(ids)), limit=len(ids) or 1)
+    return {row["id"]: row for row in rows}
 
 
 def suggested_entities(conn: Connection, prefix: str, offset: int, limit: int) -> list[dict[str, Any]]:
     """Return entities with a name in which all words of *prefix* occur, by name."""
-    found = entity_rows(
+    rows = entity_rows(
         conn, *_visible(conn), in_words(entities.c.folded_names, prefix), limit=limit, offset=offset
     )
     return [
@@ -246,14 +259,14 @@ def suggested_entities(conn: Connection, prefix: str, offset: int, limit: int) -
             **({"description": row["description"][:300]} if row["description"] else {}),
             "notable": [named_type(row["entity_type"])],
         }
-        for row in found
+        for row in rows
     ]
 
 
 def entity_types(conn: Connection) -> list[dict[str, str]]:
     """Return the types of the entities that are shown."""
-    found = select(entities.c.entity_type).where(*_visible(conn)).distinct().order_by(entities.c.entity_type)
-    return [named_type(one) for one in conn.scalars(found)]
+    query = select(entities.c.entity_type).where(*_visible(conn)).distinct().order_by(entities.c.entity_type)
+    return [named_type(entity_type) for entity_type in conn.scalars(query)]
 
 
 def named_type(entity_type: str) -> dict[str, str]:

@@ -23,7 +23,7 @@ SCOPED_TYPES = {"people": "person", "places": "location", "organizations": "orga
 
 def _fits(column: ColumnElement[str], words: Iterable[str]) -> ColumnElement[bool]:
     """Return the condition that a folded column contains every one of *words*, which are never empty, anywhere."""
-    return and_(*(column.contains(fold(one), autoescape=True) for one in words))
+    return and_(*(column.contains(fold(word), autoescape=True) for word in words))
 
 
 def _visible(table: Table, hidden: list[str]) -> Iterator[ColumnElement[bool]]:
@@ -41,14 +41,14 @@ def _documents_naming(entity_type: str) -> Callable[[Connection, str], Iterable[
             in_words(entities.c.folded_names, text),
             *_visible(entities, HiddenKnowledge(conn).entities),
         )
-        there = select(mentions.c.document_id).distinct().where(mentions.c.entity_id.in_(named))
-        return list(conn.execute(there).scalars())
+        query = select(mentions.c.document_id).distinct().where(mentions.c.entity_id.in_(named))
+        return list(conn.execute(query).scalars())
 
     return find
 
 
-def _entities(conn: Connection, words: tuple[str, ...], most: int) -> Iterator[Hit]:
-    found = Entity.rows.page(
+def _search_entities(conn: Connection, words: tuple[str, ...], most: int) -> Iterator[Hit]:
+    page = Entity.rows.page(
         conn,
         NOT_MERGED,
         _fits(entities.c.folded_names, words),
@@ -57,7 +57,7 @@ def _entities(conn: Connection, words: tuple[str, ...], most: int) -> Iterator[H
         limit=most,
         offset=0,
     )
-    for shown_entity in shown_entities(conn, found["items"]):
+    for shown_entity in shown_entities(conn, page["items"]):
         yield Hit(
             shown_entity["id"],
             tuple(shown_entity["source_document_ids"]),
@@ -66,7 +66,7 @@ def _entities(conn: Connection, words: tuple[str, ...], most: int) -> Iterator[H
         )
 
 
-def _claims(conn: Connection, words: tuple[str, ...], most: int) -> Iterator[Hit]:
+def _search_claims(conn: Connection, words: tuple[str, ...], most: int) -> Iterator[Hit]:
     sought = (
         select(claims.c.id)
         .where(
@@ -78,16 +78,16 @@ def _claims(conn: Connection, words: tuple[str, ...], most: int) -> Iterator[Hit
         .limit(most)
     )
     for identity in conn.execute(sought).scalars().all():
-        found = claim(conn, identity)
+        statement = claim(conn, identity)
         rests_on = (
             select(claim_sources.c.document_id)
             .distinct()
             .where(claim_sources.c.claim_id == identity, claim_sources.c.document_id.is_not(None))
         )
-        yield Hit(identity, tuple(conn.execute(rests_on).scalars()), found["text"], found)
+        yield Hit(identity, tuple(conn.execute(rests_on).scalars()), statement["text"], statement)
 
 
-def _interpretations(conn: Connection, words: tuple[str, ...], most: int) -> Iterator[Hit]:
+def _search_interpretations(conn: Connection, words: tuple[str, ...], most: int) -> Iterator[Hit]:
     columns = (
         interpretations.c.id,
         interpretations.c.document_id,
@@ -97,13 +97,13 @@ def _interpretations(conn: Connection, words: tuple[str, ...], most: int) -> Ite
         interpretations.c.predicate,
     )
     live = select(documents.c.id).where(documents.c.deleted_at.is_(None))
-    asked = (
+    query = (
         select(*columns).where(interpretations.c.document_id.in_(live)).order_by(interpretations.c.id.desc())
     )
     number = 0
-    for row in conn.execute(asked):
-        said = fold(" ".join((row.text, row.predicate or "", *map(str, row.key_insights))))
-        if all(fold(word) in said for word in words):
+    for row in conn.execute(query):
+        text = fold(" ".join((row.text, row.predicate or "", *map(str, row.key_insights))))
+        if all(fold(word) in text for word in words):
             number += 1
             about = {"interpretation_id": row.id, "framework_id": row.framework_id}
             yield Hit(row.id, (row.document_id,), row.text, about, about)
@@ -112,9 +112,9 @@ def _interpretations(conn: Connection, words: tuple[str, ...], most: int) -> Ite
 
 
 KINDS = (
-    Kind("entities", _entities, "entity"),
-    Kind("claims", _claims, "claim"),
-    Kind("interpretations", _interpretations, "interpretation"),
+    Kind("entities", _search_entities, "entity"),
+    Kind("claims", _search_claims, "claim"),
+    Kind("interpretations", _search_interpretations, "interpretation"),
 )
 SCOPES = tuple(Scope(word, _documents_naming(kind)) for word, kind in SCOPED_TYPES.items())
 

@@ -36,23 +36,23 @@ _CHANGED = "Its line has changed, and the words are still there."
 
 def mentions_in_doubt(conn: Connection, document_ids: Sequence[str]) -> list[StaleRow]:
     """Return mentions whose line has changed since they were last looked at."""
-    found = []
+    doubts = []
     pages = Pages(conn)
     for document_id in document_ids:
         rows = Mention.rows.all(conn, mentions.c.document_id == document_id, order=(mentions.c.id,))
-        for one in on_page(conn, pages(document_id), rows) if rows else ():
-            if one["stale"]:
-                why = one["unplaced_reason"] or _CHANGED
-                todo: Todo = "confirm" if one["placed"] else "review"
-                found.append(
-                    StaleRow("mention", one["id"], document_id, one["segment_id"], one["text"], todo, why)
+        for row in on_page(conn, pages(document_id), rows) if rows else ():
+            if row["stale"]:
+                why = row["unplaced_reason"] or _CHANGED
+                todo: Todo = "confirm" if row["placed"] else "review"
+                doubts.append(
+                    StaleRow("mention", row["id"], document_id, row["segment_id"], row["text"], todo, why)
                 )
-    return found
+    return doubts
 
 
 def statements_in_doubt(conn: Connection, document_ids: Sequence[str]) -> list[StaleRow]:
     """Return statements with evidence on a line that has changed: once for each line."""
-    found = []
+    doubts = []
     pages = Pages(conn)
     rows = SOURCES.all(
         conn,
@@ -66,10 +66,10 @@ def statements_in_doubt(conn: Connection, document_ids: Sequence[str]) -> list[S
             todo: Todo = "confirm" if place is not None else "review"
             why = _CHANGED if place is not None else "The words it rests on are no longer in the text."
             at = place.segment_id if place is not None else row["segment_id"]
-            found.append(
+            doubts.append(
                 StaleRow("statement", row["claim_id"], row["document_id"], at, row["excerpt"], todo, why)
             )
-    return found
+    return doubts
 
 
 def interpretations_in_doubt(conn: Connection, document_ids: Sequence[str]) -> list[StaleRow]:
@@ -79,9 +79,9 @@ def interpretations_in_doubt(conn: Connection, document_ids: Sequence[str]) -> l
     )
     why = "The text of its page has changed; read it again, and confirm what still holds."
     return [
-        StaleRow("interpretation", one["id"], one["document_id"], None, one["text"], "confirm", why)
-        for one in shown_interpretations(conn, rows)
-        if one["stale"]
+        StaleRow("interpretation", row["id"], row["document_id"], None, row["text"], "confirm", why)
+        for row in shown_interpretations(conn, rows)
+        if row["stale"]
     ]
 
 
@@ -108,10 +108,10 @@ def verdicts_in_doubt(conn: Connection, resting: Sequence[StaleRow]) -> list[Sta
     """
     about = {("claims", row.id): row for row in resting if row.kind == "statement"}
     named = {row.id: row for row in resting if row.kind == "mention"}
-    found = conn.execute(
+    mention_rows = conn.execute(
         select(mentions.c.id, mentions.c.entity_id).where(is_among(mentions.c.id, named))
     ).all()
-    about |= {("entities", one.entity_id): named[one.id] for one in found if one.entity_id is not None}
+    about |= {("entities", row.entity_id): named[row.id] for row in mention_rows if row.entity_id is not None}
     if not about:
         return []
     v, r = verdicts.c, representations.c
@@ -122,18 +122,18 @@ def verdicts_in_doubt(conn: Connection, resting: Sequence[StaleRow]) -> list[Sta
         .group_by(r.segment_id)
     )
     changed = {row[0]: row[1] for row in conn.execute(newest_of)}
-    given = conn.execute(
+    verdict_rows = conn.execute(
         select(v.id, v.layer, v.target_id, v.created_at)
         .where(is_among(v.target_id, [target for _, target in about]), v.layer.in_(("claims", "entities")))
         .order_by(v.created_at, v.id)
     ).all()
-    newest = {(one.layer, one.target_id): one for one in given if (one.layer, one.target_id) in about}
+    newest = {(row.layer, row.target_id): row for row in verdict_rows if (row.layer, row.target_id) in about}
     return [
         StaleRow(
-            "verdict", one.id, about[key].document_id, about[key].segment_id, about[key].text, "redo", _JUDGED
+            "verdict", row.id, about[key].document_id, about[key].segment_id, about[key].text, "redo", _JUDGED
         )
-        for key, one in newest.items()
-        if one.created_at <= changed.get(about[key].segment_id or "", one.created_at)
+        for key, row in newest.items()
+        if row.created_at <= changed.get(about[key].segment_id or "", row.created_at)
     ]
 
 
@@ -149,10 +149,10 @@ def in_doubt(
     """
     only = None if segment_ids is None else set(segment_ids)
     return [
-        one._asdict()
+        row._asdict()
         for family in engine.points.collect(armarium_source_model_rests_on_text)
-        for one in family.stale(conn, library, document_ids)
-        if only is None or one.segment_id is None or one.segment_id in only
+        for row in family.stale(conn, library, document_ids)
+        if only is None or row.segment_id is None or row.segment_id in only
     ]
 
 
@@ -190,11 +190,11 @@ def list_staleness(
         # What was merged away or split is told of where its text is now.
         now = {segment_id, *follow_segment(conn, segment_id)}
         lines = now if lines is None else lines & now
-    asked = _last_written(conn) if pages is None else sorted(pages)
-    looked = asked[offset : offset + limit]
+    page_ids = _last_written(conn) if pages is None else sorted(pages)
+    looked = page_ids[offset : offset + limit]
     items = in_doubt(engine, library, conn, looked, lines)
-    left = max(0, len(asked) - offset - len(looked))
-    return {"items": items, "count": len(items), "pages": len(looked), "pages_left": left}
+    pages_left = max(0, len(page_ids) - offset - len(looked))
+    return {"items": items, "count": len(items), "pages": len(looked), "pages_left": pages_left}
 
 
 def _last_written(conn: Connection) -> list[str]:

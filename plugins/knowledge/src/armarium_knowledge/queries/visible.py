@@ -76,14 +76,14 @@ def claims_resting_on(conn: Connection, gone: Iterable[str] | None = None) -> li
     """
     raw, listed = raw_of(conn), json_text(list(gone or ()))
     of = _GONE if gone is None else _THESE
-    found = [row[0] for row in raw.execute(_CLAIMS.format(gone=of), {"gone": listed})]
-    while found:
-        given = {"gone": listed, "hidden": json_text(found)}
-        more = [row[0] for row in raw.execute(_RESTING_ON.format(gone=of), given)]
+    claim_ids = [row[0] for row in raw.execute(_CLAIMS.format(gone=of), {"gone": listed})]
+    while claim_ids:
+        parameters = {"gone": listed, "hidden": json_text(claim_ids)}
+        more = [row[0] for row in raw.execute(_RESTING_ON.format(gone=of), parameters)]
         if not more:
             break
-        found += more
-    return found
+        claim_ids += more
+    return claim_ids
 
 
 def entities_resting_on(
@@ -94,11 +94,11 @@ def entities_resting_on(
     """
     raw = raw_of(conn)
     of = _GONE if gone is None else _THESE
-    given = {"gone": json_text(list(gone or ())), "hidden": json_text(list(claims))}
-    found = [row[0] for row in raw.execute(_ENTITIES.format(gone=of), given)]
-    if not found:
+    parameters = {"gone": json_text(list(gone or ())), "hidden": json_text(list(claims))}
+    entity_ids = [row[0] for row in raw.execute(_ENTITIES.format(gone=of), parameters)]
+    if not entity_ids:
         return []
-    return [row[0] for row in raw.execute(_MERGED_INTO, {"hidden": json_text(found)})]
+    return [row[0] for row in raw.execute(_MERGED_INTO, {"hidden": json_text(entity_ids)})]
 
 
 class HiddenKnowledge:
@@ -127,8 +127,8 @@ class WithheldKnowledge(WithheldAlong):
         merged into these: it has their names, and nothing of its own that names it.
         """
         raw = raw_of(conn)
-        asked = _WITHHELD_CLAIMS.format(documents=documents, parts=parts)
-        claims = [row[0] for row in raw.execute(asked)]
+        query = _WITHHELD_CLAIMS.format(documents=documents, parts=parts)
+        claims = [row[0] for row in raw.execute(query)]
         named = _WITHHELD_ENTITIES.format(documents=documents, parts=parts)
         entities = [row[0] for row in raw.execute(named, {"claims": json_text(claims)})]
         merged = raw.execute(_MERGED_INTO, {"hidden": json_text(entities)}) if entities else ()

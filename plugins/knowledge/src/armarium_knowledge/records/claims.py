@@ -93,10 +93,6 @@ class ClaimUpdate(ClaimCreate):
     curation_state: ClaimState = "unreviewed"
 
 
-class ClaimId(Params):
-    claim_id: Id
-
-
 class FoundStatement(Params):
     """A statement found on a page, with the lines that it rests on."""
 
@@ -241,10 +237,6 @@ class InterpretationCreate(Params):
     text: Annotated[LongText, Field(min_length=1)]
     key_insights: Annotated[list[ShortText], Field(max_length=200)] = []
     predicate: ShortText | None = None
-
-
-class InterpretationId(Params):
-    interpretation_id: Id
 
 
 @record(

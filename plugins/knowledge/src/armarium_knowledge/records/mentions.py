@@ -34,10 +34,6 @@ class MentionCreate(Params):
     confidence: Fraction | None = None
 
 
-class MentionId(Params):
-    mention_id: Id
-
-
 class Repoint(Params):
     """The mention at these characters names another entity."""
 

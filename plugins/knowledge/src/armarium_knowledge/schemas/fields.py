@@ -86,7 +86,7 @@ class Relative(Params):
 class PlaceValue(Params):
     """Where something is or was; degrees of EPSG:4326."""
 
-    label: Annotated[SourceText, Field(min_length=1, max_length=1000)]
+    label: Name
     geometry_type: Literal["point", "line", "area", "bbox", "none"]
     lat: Annotated[float, Field(ge=-90, le=90)] | None = None
     lon: Annotated[float, Field(ge=-180, le=180)] | None = None
@@ -110,9 +110,9 @@ class PlaceValue(Params):
             raise ValueError("a point has lat and lon, or a geojson")
         if self.geometry_type == "bbox" and self.geo_bbox is None:
             raise ValueError("a bbox has a geo_bbox: west, south, east, north")
-        for stated in ({"geojson": self.geojson}, {"geo_bbox": self.geo_bbox}):
+        for geometry in ({"geojson": self.geojson}, {"geo_bbox": self.geo_bbox}):
             try:
-                geometry_of(stated)
+                geometry_of(geometry)
             except NoGeometry as fault:
                 raise ValueError(str(fault)) from fault
         return self

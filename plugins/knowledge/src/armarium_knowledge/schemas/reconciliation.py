@@ -27,6 +27,8 @@ class Question:
     name: str = ""
     ids: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
+    only_these_types: bool = True
+    """Whether others are no candidates either where there is none of these types."""
     conditions: tuple[Condition, ...] = ()
     limit: int = 10
 
@@ -56,9 +58,9 @@ class NamedValue(Sent):
 Values = Annotated[list[NamedValue | Scalar], Field(max_length=100)] | NamedValue | Scalar
 
 
-def _texts(values: Any) -> tuple[str, ...]:
+def _read_texts(values: Any) -> tuple[str, ...]:
     listed = values if isinstance(values, list) else [values]
-    return tuple(one.name or one.id if isinstance(one, NamedValue) else str(one) for one in listed)
+    return tuple(value.name or value.id if isinstance(value, NamedValue) else str(value) for value in listed)
 
 
 class PropertyAsked(Sent):
@@ -80,9 +82,14 @@ class NameQuery(Sent):
     def question(self) -> Question:
         """Return it as it is looked for; an entity has one type, so that of several each will do."""
         types = [self.type] if isinstance(self.type, str) else self.type or []
-        conditions = tuple(Condition(one.pid, _texts(one.v)) for one in self.properties)
-        strict = () if self.type_strict == "should" else tuple(filter(None, types))
-        return Question(self.query, (), strict, conditions, min(self.limit, MOST_CANDIDATES))
+        conditions = tuple(Condition(prop.pid, _read_texts(prop.v)) for prop in self.properties)
+        return Question(
+            self.query,
+            types=tuple(filter(None, types)),
+            only_these_types=self.type_strict != "should",
+            conditions=conditions,
+            limit=min(self.limit, MOST_CANDIDATES),
+        )
 
 
 class ConditionAsked(Sent):
@@ -104,17 +111,24 @@ class DraftQuery(Sent):
 
     def question(self) -> Question:
         """Return it as it is looked for."""
-        said: dict[str, list[str]] = {"name": [], "id": []}
+        texts: dict[str, list[str]] = {"name": [], "id": []}
         conditions = []
-        for one in self.conditions:
-            if one.matchType == "property":
-                sent = (one.propertyId, _texts(one.propertyValue), one.matchQuantifier, one.required)
+        for condition in self.conditions:
+            values = _read_texts(condition.propertyValue)
+            if condition.matchType == "property":
+                sent = (condition.propertyId, values, condition.matchQuantifier, condition.required)
                 conditions.append(Condition(*sent))
             else:
-                said[one.matchType] += _texts(one.propertyValue)
+                texts[condition.matchType] += values
         types = (self.type,) if self.type else ()
         limit = min(self.limit, MOST_CANDIDATES)
-        return Question(" ".join(said["name"]), tuple(said["id"]), types, tuple(conditions), limit)
+        return Question(
+            " ".join(texts["name"]),
+            tuple(texts["id"]),
+            types,
+            conditions=tuple(conditions),
+            limit=limit,
+        )
 
 
 QUERIES: TypeAdapter[dict[str, NameQuery]] = TypeAdapter(

@@ -43,11 +43,18 @@ class DateSettings(Params):
 
 
 class AuthoritySettings(Params):
-    """The authority file that entities are linked to."""
+    """The authority file, or the reconciliation service, that entities are linked to."""
 
     file: MaterialPath | None = Field(
         default=None,
         description="A file on this machine: CSV with columns uri and name, SKOS as RDF/XML, or an extract of Wikidata.",
+    )
+    service: Annotated[str, Field(min_length=8, max_length=2_000)] | None = Field(
+        default=None,
+        description="The address of a reconciliation service (W3C, 0.2) that is asked for the names instead.",
+    )
+    names_may_leave: bool = Field(
+        default=False, description="Whether names may be sent to a service on another machine."
     )
 
 

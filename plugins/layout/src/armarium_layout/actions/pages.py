@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Engine, Example, Library, action
+from armarium.api import ActionContext, Engine, Library, action
 from armarium_documents.api import add_rendition, require_live
 from armarium_images.api import treated_rendition
-from armarium_layout.actions.samples import leaning_page, lined_page
 from armarium_layout.preparing import Preparation, preparations
 from armarium_layout.queries import DERIVED, derived_order
 from armarium_layout.schemas import (
@@ -22,18 +21,11 @@ from armarium_layout.schemas import (
 )
 
 
-def _order_example(ex: Example) -> dict[str, Any]:
-    page = lined_page(ex)
-    return {"document_id": page["document_id"], "pass_id": page["pass_id"]}
-
-
 @action(
     "layout.order_page",
-    params=OrderPage,
     result=OrderedPage,
     summary="Put the regions and lines of a pass in reading order, as a reading order of its own.",
     words="Put the lines of {document_id|a page} in order",
-    example=_order_example,
 )
 def order_page(ctx: ActionContext, p: OrderPage) -> dict[str, Any]:
     """A pass has at most one derived order: an earlier one, of lines that have changed since, is withdrawn.
@@ -45,35 +37,20 @@ def order_page(ctx: ActionContext, p: OrderPage) -> dict[str, Any]:
     if earlier is not None:
         ctx.run("reading_order.withdraw", {"order_id": earlier})
     about = {"document_id": p.document_id, "pass_id": p.pass_id, "name": "In reading order", "kind": DERIVED}
-    made = ctx.run("reading_order.create", {**about, "seed_from_pass": True})
+    order = ctx.run("reading_order.create", {**about, "seed_from_pass": True})
     return {
         "document_id": p.document_id,
-        "order_id": made["id"],
-        "entry_count": made["entry_count"],
+        "order_id": order["id"],
+        "entry_count": order["entry_count"],
         "withdrawn_id": earlier,
-    }
-
-
-def _shapes_example(ex: Example) -> dict[str, Any]:
-    page = lined_page(ex)
-    return {
-        "document_id": page["document_id"],
-        "pass_id": page["pass_id"],
-        "shapes": [{"key": "r1", "rect": [0.1, 0.1, 0.8, 0.15], "kind_raw": "text"}],
-        "lines": [
-            {"segment_id": segment_id, "expected_version": 1, "inside": "r1"}
-            for segment_id in page["segment_ids"][:3]
-        ],
     }
 
 
 @action(
     "layout.take_shapes",
-    params=TakeShapes,
     result=TakenShapes,
     summary="Add the regions, cells or signs found on a page, and put its lines into them, in one step.",
     words="Found regions on {document_id|a page}",
-    example=_shapes_example,
 )
 def take_shapes(ctx: ActionContext, p: TakeShapes) -> dict[str, Any]:
     """Raises NotFound, Conflict for a pass or line of another page or a line changed since, Invalid for a bad shape."""
@@ -86,7 +63,7 @@ def take_shapes(ctx: ActionContext, p: TakeShapes) -> dict[str, Any]:
         # A shape inside another one needs that one's id: outer shapes are written first.
         keys = {shape.key for shape in waiting}
         ready = [shape for shape in waiting if shape.inside not in keys] or waiting
-        made = ctx.run(
+        written = ctx.run(
             "segment.create_many",
             {
                 "segments": [
@@ -103,7 +80,7 @@ def take_shapes(ctx: ActionContext, p: TakeShapes) -> dict[str, Any]:
                 ]
             },
         )
-        ids |= {shape.key: one["id"] for shape, one in zip(ready, made["items"], strict=True)}
+        ids |= {shape.key: segment["id"] for shape, segment in zip(ready, written["items"], strict=True)}
         done = {shape.key for shape in ready}
         waiting = [shape for shape in waiting if shape.key not in done]
     for line in p.lines:
@@ -115,13 +92,13 @@ def take_shapes(ctx: ActionContext, p: TakeShapes) -> dict[str, Any]:
                 "parent_segment_id": ids.get(line.inside, line.inside),
             },
         )
-    seen = [
+    identified = [
         {"segment_id": ids[shape.key], "sign_id": shape.sign_id, "certainty": shape.certainty}
         for shape in p.shapes
         if shape.sign_id is not None
     ]
-    if seen:
-        ctx.run("sign.take", {"signs": seen})
+    if identified:
+        ctx.run("sign.take", {"signs": identified})
     return {
         "document_id": p.document_id,
         "pass_id": pass_id,
@@ -129,24 +106,11 @@ def take_shapes(ctx: ActionContext, p: TakeShapes) -> dict[str, Any]:
     }
 
 
-def _outlines_example(ex: Example) -> dict[str, Any]:
-    page = lined_page(ex)
-    outline = {
-        "segment_id": page["segment_ids"][0],
-        "expected_version": 1,
-        "rect": [0.13, 0.09, 0.74, 0.04],
-        "polygon": [[0.13, 0.1], [0.5, 0.09], [0.87, 0.1], [0.87, 0.13], [0.13, 0.13]],
-    }
-    return {"document_id": page["document_id"], "outlines": [outline]}
-
-
 @action(
     "layout.reshape_lines",
-    params=ReshapeLines,
     result=ReshapedLines,
     summary="Give lines of a page outlines around their ink, in one step.",
     words="Outlined the ink of the lines of {document_id|a page}",
-    example=_outlines_example,
 )
 def reshape_lines(ctx: ActionContext, p: ReshapeLines) -> dict[str, Any]:
     """Raises NotFound, Conflict for a line that was changed or withdrawn since, Invalid for a shape that
@@ -165,10 +129,6 @@ def reshape_lines(ctx: ActionContext, p: ReshapeLines) -> dict[str, Any]:
     return {"document_id": p.document_id, "segment_ids": [outline.segment_id for outline in p.outlines]}
 
 
-def _prepare_example(ex: Example) -> dict[str, Any]:
-    return {"document_id": leaning_page(ex)}
-
-
 def _preparations(engine: Engine, library: Library, p: PreparePage) -> list[Preparation]:
     return preparations(library, p, max_pixels=engine.settings.max_image_pixels)
 
@@ -181,11 +141,9 @@ def _prepare_ahead(engine: Engine, library: Library | None, p: PreparePage) -> N
 
 @action(
     "layout.prepare_page",
-    params=PreparePage,
     result=PreparedPage,
     summary="Make renditions of a page's picture: level, with straight lines, or without its paper.",
     words="Prepared the picture of {document_id|a page}",
-    example=_prepare_example,
     prepare=_prepare_ahead,
 )
 def prepare_page(ctx: ActionContext, p: PreparePage) -> dict[str, Any]:
@@ -195,7 +153,7 @@ def prepare_page(ctx: ActionContext, p: PreparePage) -> dict[str, Any]:
     lock, Invalid for a damaged picture.
     """
     require_live(ctx.conn, p.document_id)
-    made = []
+    renditions = []
     for preparation in _preparations(ctx.engine, ctx.project, p):
         piece = preparation.piece
         if treated_rendition(ctx.conn, p.document_id, preparation.role, piece.checksum) is not None:
@@ -213,11 +171,11 @@ def prepare_page(ctx: ActionContext, p: PreparePage) -> dict[str, Any]:
             made_by="layout.prepare",
             params=preparation.params,
         )
-        made.append({"rendition_id": rendition_id, "role": preparation.role})
+        renditions.append({"rendition_id": rendition_id, "role": preparation.role})
     if p.background:
         treated = ctx.run("image.treat_item", {"document_id": p.document_id, "role": "background-removed"})
         if treated["made"]:
-            made.append({"rendition_id": treated["rendition_id"], "role": "background-removed"})
-    ctx.target(p.document_id, *(one["rendition_id"] for one in made))
+            renditions.append({"rendition_id": treated["rendition_id"], "role": "background-removed"})
+    ctx.target(p.document_id, *(rendition["rendition_id"] for rendition in renditions))
     ctx.note_changes(document_ids=[p.document_id])
-    return {"document_id": p.document_id, "renditions": made}
+    return {"document_id": p.document_id, "renditions": renditions}

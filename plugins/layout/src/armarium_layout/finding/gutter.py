@@ -75,27 +75,27 @@ def gutter_of(sheet: Sheet) -> Gutter | None:
     return _deepest(sheet, best)
 
 
-def _deepest(sheet: Sheet, found: Gutter) -> Gutter:
+def _deepest(sheet: Sheet, gutter: Gutter) -> Gutter:
     """Return the gutter moved to the bottom of its shadow, if it lies in one: the sides of a shadow are steps too."""
-    lean, near = (found.foot - found.top) * sheet.width, max(3, round(0.018 * sheet.width))
-    at = round(found.x * sheet.width)
+    lean, near = (gutter.foot - gutter.top) * sheet.width, max(3, round(0.018 * sheet.width))
+    at = round(gutter.x * sheet.width)
     rows = numpy.linspace(-0.5, 0.5, sheet.height)[:, None] * lean
     grey = cv2.GaussianBlur(sheet.grey.astype(numpy.float32), (0, 0), 2)
     depths = _mean_along(grey, rows, at - near, at + near + 1)
     lowest = int(depths.argmin())
     rim = min(float(depths[: lowest + 1].max()), float(depths[lowest:].max()))
     if rim - depths[lowest] < DEEP:
-        return found
-    moved = (at - near + lowest) / sheet.width - found.x
-    return Gutter(found.top + moved, found.foot + moved, found.score)
+        return gutter
+    moved = (at - near + lowest) / sheet.width - gutter.x
+    return Gutter(gutter.top + moved, gutter.foot + moved, gutter.score)
 
 
 def _find_paper(grey: Pixels) -> tuple[int, int]:
     """Return from where to where there is paper, left to right; a dark or plain table at the sides is excluded."""
     columns = numpy.percentile(grey, 75, axis=0).astype(float)
     bright = columns > 0.6 * numpy.percentile(columns, 80)
-    found = numpy.flatnonzero(bright)
-    return (int(found[0]), int(found[-1]) + 1) if len(found) else (0, grey.shape[1])
+    bright_rows = numpy.flatnonzero(bright)
+    return (int(bright_rows[0]), int(bright_rows[-1]) + 1) if len(bright_rows) else (0, grey.shape[1])
 
 
 def _fold(grey: Pixels) -> Pixels:
@@ -104,13 +104,13 @@ def _fold(grey: Pixels) -> Pixels:
     """
     small = grey.astype(numpy.float32)
     width = grey.shape[1]
-    found = numpy.zeros(small.shape, numpy.float32)
+    fold_depth = numpy.zeros(small.shape, numpy.float32)
     for reach in (0.004, 0.012, 0.03):
         span = max(2, round(reach * width))
         around = cv2.GaussianBlur(small, (0, 0), sigmaX=span / 2, sigmaY=3)
         beside = numpy.minimum(numpy.roll(around, 2 * span, axis=1), numpy.roll(around, -2 * span, axis=1))
-        found = numpy.maximum(found, numpy.clip((beside - around) / (0.12 * beside + 1), 0, 1))
-    return found
+        fold_depth = numpy.maximum(fold_depth, numpy.clip((beside - around) / (0.12 * beside + 1), 0, 1))
+    return fold_depth
 
 
 def _step(grey: Pixels) -> Pixels:

@@ -99,7 +99,7 @@ def level_picture(pixels: Pixels, degrees: float) -> LevelPicture:
     cos, sin = abs(turn[0, 0]), abs(turn[0, 1])
     new_width, new_height = round(width * cos + height * sin), round(width * sin + height * cos)
     turn[:, 2] += [(new_width - width) / 2, (new_height - height) / 2]
-    made = cv2.warpAffine(
+    turned = cv2.warpAffine(
         pixels, turn, (new_width, new_height), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE
     )
     back = cv2.invertAffineTransform(turn)
@@ -111,7 +111,7 @@ def level_picture(pixels: Pixels, degrees: float) -> LevelPicture:
         back[0, 2] / width,
         back[1, 2] / height,
     ]
-    return LevelPicture(made, [float(value) for value in transform])
+    return LevelPicture(turned, [float(value) for value in transform])
 
 
 def curves_of(sheet: Sheet) -> list[list[tuple[float, float]]]:
@@ -120,15 +120,15 @@ def curves_of(sheet: Sheet) -> list[list[tuple[float, float]]]:
     letters = letter_height(boxes)
     if not letters:
         return []
-    kept = numpy.zeros(len(boxes) + 1, bool)
-    kept[1:] = [0.4 * letters <= box.height <= 2 * letters for box in boxes]
-    body = kept[labels].astype(numpy.uint8)
+    is_kept = numpy.zeros(len(boxes) + 1, bool)
+    is_kept[1:] = [0.4 * letters <= box.height <= 2 * letters for box in boxes]
+    body = is_kept[labels].astype(numpy.uint8)
     joined = cv2.morphologyEx(body, cv2.MORPH_CLOSE, numpy.ones((1, round(3 * letters) | 1), numpy.uint8))
     joined = cv2.morphologyEx(
         joined, cv2.MORPH_OPEN, numpy.ones((max(2, round(0.3 * letters)), 1), numpy.uint8)
     )
     count, rows, stats, _ = cv2.connectedComponentsWithStats(joined, connectivity=4)
-    found = []
+    curves = []
     for number in range(1, count):
         x, y, w, h, _ = (int(value) for value in stats[number])
         if w < 0.15 * sheet.width:
@@ -141,8 +141,8 @@ def curves_of(sheet: Sheet) -> list[list[tuple[float, float]]]:
             if len(at):
                 curve.append(((x + (begin + end) / 2) / sheet.width, (y + float(at.mean())) / sheet.height))
         if len(curve) >= 4:
-            found.append(curve)
-    return found
+            curves.append(curve)
+    return curves
 
 
 class Bend(NamedTuple):
@@ -229,7 +229,7 @@ def straighten_picture(pixels: Pixels, bend: Bend) -> StraightPicture:
     columns, rows = numpy.meshgrid(
         numpy.arange(width, dtype=numpy.float32), numpy.arange(height, dtype=numpy.float32)
     )
-    made = cv2.remap(pixels, columns, rows + shift, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
+    straightened = cv2.remap(pixels, columns, rows + shift, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
     places = numpy.linspace(0, 1, MESH)
     mesh_x, mesh_y = numpy.meshgrid(places, places)
     source = mesh_y + bend.offset_at(mesh_x, mesh_y)
@@ -237,4 +237,4 @@ def straighten_picture(pixels: Pixels, bend: Bend) -> StraightPicture:
         [[round(float(x), 6), round(float(y), 6)] for x, y in zip(row_x, row_y, strict=True)]
         for row_x, row_y in zip(mesh_x, source, strict=True)
     ]
-    return StraightPicture(made, mesh)
+    return StraightPicture(straightened, mesh)

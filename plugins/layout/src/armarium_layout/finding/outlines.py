@@ -99,10 +99,10 @@ def _tracks(
     tracks: list[Track | None] = []
     for line, pitch in zip(plain, pitches, strict=True):
         # A line far from the others is as tall as they are.
-        given = (
+        given_pitch = (
             usual if pitch is None else min(max(pitch, LEAST_PITCH * usual), 1.6 * usual, max(tallest, usual))
         )
-        tracks.append(None if line is None else Track(line[0], line[1], given))
+        tracks.append(None if line is None else Track(line[0], line[1], given_pitch))
     return tracks
 
 
@@ -110,26 +110,26 @@ def _pitch(number: int, lines: Sequence[tuple[int, Pixels] | None], same_row: fl
     """Return the distance to the nearest line above or below that overlaps this one and is further away than
     *same_row*.
     """
-    one = lines[number]
-    if one is None:
+    line = lines[number]
+    if line is None:
         return None
-    found = []
+    distances = []
     for at, other in enumerate(lines):
         if other is None or at == number:
             continue
-        left, right = max(one[0], other[0]), min(one[0] + len(one[1]), other[0] + len(other[1]))
-        if right - left < max(2, OVER * min(len(one[1]), len(other[1]))):
+        left, right = max(line[0], other[0]), min(line[0] + len(line[1]), other[0] + len(other[1]))
+        if right - left < max(2, OVER * min(len(line[1]), len(other[1]))):
             continue
         gap = abs(
             float(
                 numpy.median(
-                    one[1][left - one[0] : right - one[0]] - other[1][left - other[0] : right - other[0]]
+                    line[1][left - line[0] : right - line[0]] - other[1][left - other[0] : right - other[0]]
                 )
             )
         )
         if gap > max(3.0, same_row):
-            found.append(gap)
-    return min(found) if found else None
+            distances.append(gap)
+    return min(distances) if distances else None
 
 
 def _owners(ink: Pixels, labels: Pixels, tracks: Sequence[Track | None]) -> Pixels:

@@ -43,8 +43,8 @@ def regions_of(lines: Sequence[Box]) -> list[list[int]]:
             number = parts[number]
         return number
 
-    for one, other in _pieces_of_a_row(lines):
-        parts[root(one)] = root(other)
+    for line, other in _pieces_of_a_row(lines):
+        parts[root(line)] = root(other)
     merged: dict[int, list[int]] = {}
     for number in range(len(lines)):
         merged.setdefault(root(number), []).append(number)
@@ -69,8 +69,8 @@ def _pieces_of_a_row(lines: Sequence[Box]) -> list[tuple[int, int]]:
     joined = []
     order = sorted(range(len(lines)), key=lambda n: lines[n].left)
     widest = WIDE_GAP * max((box.height for box in lines), default=0.0)
-    for place, one in enumerate(order):
-        a = lines[one]
+    for place, line_number in enumerate(order):
+        a = lines[line_number]
         for other in order[place + 1 :]:
             b = lines[other]
             if b.left - a.left > a.width + widest:
@@ -81,7 +81,7 @@ def _pieces_of_a_row(lines: Sequence[Box]) -> list[tuple[int, int]]:
                 continue
             gap = b.left - a.right
             if gap <= GUTTER * height or (gap <= WIDE_GAP * height and _runs_on(lines, a, b)):
-                joined.append((one, other))
+                joined.append((line_number, other))
     return joined
 
 
@@ -113,8 +113,8 @@ def _neighbours(rows: Sequence[Box]) -> list[tuple[int, int]]:
     order = sorted(range(len(rows)), key=lambda n: rows[n].middle[1])
     below: dict[int, list[int]] = {}
     above: dict[int, list[int]] = {}
-    for place, one in enumerate(order):
-        a = rows[one]
+    for place, row_number in enumerate(order):
+        a = rows[row_number]
         nearest: float | None = None
         for other in order[place + 1 :]:
             b = rows[other]
@@ -125,12 +125,12 @@ def _neighbours(rows: Sequence[Box]) -> list[tuple[int, int]]:
             if _overlap_share(a, b) > 0:
                 # All lines in the first row below, not only one of them.
                 nearest = b.middle[1] if nearest is None else nearest
-                below.setdefault(one, []).append(other)
-                above.setdefault(other, []).append(one)
+                below.setdefault(row_number, []).append(other)
+                above.setdefault(other, []).append(row_number)
     pairs = [
-        (one, others[0])
-        for one, others in below.items()
-        if len(others) == 1 and len(above[others[0]]) == 1 and _are_alike(rows[one], rows[others[0]])
+        (upper, others[0])
+        for upper, others in below.items()
+        if len(others) == 1 and len(above[others[0]]) == 1 and _are_alike(rows[upper], rows[others[0]])
     ]
     if not pairs:
         return []

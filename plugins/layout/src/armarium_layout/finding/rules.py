@@ -58,12 +58,14 @@ class Rule(NamedTuple):
 
 def rules_of(sheet: Sheet, letters: float, *, upright: bool) -> list[Rule]:
     """Return the rules of a page, level or *upright*, ordered across. letters: their height in pixels."""
-    turned = [numpy.ascontiguousarray(one.T if upright else one) for one in (sheet.ink, sheet.grey)]
-    seen, grey = turned[0].astype(numpy.uint8), turned[1]
-    least = max(12.0, SHORTEST * max(seen.shape), LETTERS * letters)
+    turned = [
+        numpy.ascontiguousarray(picture.T if upright else picture) for picture in (sheet.ink, sheet.grey)
+    ]
+    turned_ink, grey = turned[0].astype(numpy.uint8), turned[1]
+    least = max(12.0, SHORTEST * max(turned_ink.shape), LETTERS * letters)
     run = max(9, round(least / 3))
     # A leaning rule is made of steps of a pixel: thickened by a row, its runs are unbroken.
-    thick = cv2.dilate(seen, numpy.ones((3, 1), numpy.uint8))
+    thick = cv2.dilate(turned_ink, numpy.ones((3, 1), numpy.uint8))
     if upright:
         thick = cv2.bitwise_or(thick, _faint(grey, 3 * run))
     runs = cv2.morphologyEx(thick, cv2.MORPH_OPEN, numpy.ones((1, run), numpy.uint8))
@@ -80,14 +82,14 @@ def rules_of(sheet: Sheet, letters: float, *, upright: bool) -> list[Rule]:
     joined = [rule for rule in _join_rules(pieces, least) if rule.length >= least]
     aside = max(4.0, 0.3 * letters)
     return sorted(
-        (rule for rule in joined if not _is_edge(rule, seen) and _is_ruled(thick, grey, rule, aside)),
+        (rule for rule in joined if not _is_edge(rule, turned_ink) and _is_ruled(thick, grey, rule, aside)),
         key=lambda rule: rule.middle,
     )
 
 
-def _is_edge(rule: Rule, seen: Pixels) -> bool:
+def _is_edge(rule: Rule, turned_ink: Pixels) -> bool:
     """Return whether it runs along nearly the whole edge of the picture, as the edge of the sheet does."""
-    across, along = seen.shape
+    across, along = turned_ink.shape
     return bool(
         rule.length > ALONG_EDGE * along and min(rule.middle, across - rule.middle) < AT_EDGE * across
     )

@@ -35,19 +35,21 @@ def signs_like(examples: Sequence[Pixels], ink: Pixels, like: float = LIKE) -> l
 
     Each place once, for the example it resembles most; in order of similarity.
     """
-    found: list[Sign] = []
+    signs: list[Sign] = []
     for number, example in enumerate(examples):
         trimmed = _trim_paper(example)
         if trimmed is not None:
-            found += _places(trimmed, number, ink, like)
-    kept: list[Sign] = []
-    for sign in sorted(found, key=lambda one: -one.likeness):
+            signs += _places(trimmed, number, ink, like)
+    separate: list[Sign] = []
+    for sign in sorted(signs, key=lambda sign: -sign.likeness):
         area = sign.box.width * sign.box.height
         if all(
-            sign.box.shared_area(one.box) < 0.3 * min(area, one.box.width * one.box.height) for one in kept
+            sign.box.shared_area(other_sign.box)
+            < 0.3 * min(area, other_sign.box.width * other_sign.box.height)
+            for other_sign in separate
         ):
-            kept.append(sign)
-    return kept
+            separate.append(sign)
+    return separate
 
 
 def _trim_paper(ink: Pixels) -> Pixels | None:
@@ -59,7 +61,7 @@ def _trim_paper(ink: Pixels) -> Pixels | None:
 
 
 def _places(example: Pixels, number: int, ink: Pixels, like: float) -> list[Sign]:
-    found = []
+    places = []
     scale = min(1.0, TALL / min(example.shape), LONGEST / max(example.shape))
     page = _soft(ink, scale)
     for size in SIZES:
@@ -73,12 +75,12 @@ def _places(example: Pixels, number: int, ink: Pixels, like: float) -> list[Sign
         height, width = pattern.shape
         inked = pattern.sum()
         for y, x in numpy.argwhere(peaks).tolist():
-            there = float(page[y : y + height, x : x + width].sum())
-            if INKED * inked <= there <= 2 * inked:
+            ink_there = float(page[y : y + height, x : x + width].sum())
+            if INKED * inked <= ink_there <= 2 * inked:
                 corner = (x + 3) / scale, (y + 3) / scale
                 box = Box(*corner, corner[0] + (width - 6) / scale, corner[1] + (height - 6) / scale)
-                found.append(Sign(box, number, float(likeness[y, x])))
-    return found
+                places.append(Sign(box, number, float(likeness[y, x])))
+    return places
 
 
 def _soft(ink: Pixels, scale: float) -> Pixels:

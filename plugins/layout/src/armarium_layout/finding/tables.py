@@ -112,12 +112,12 @@ def _grids(upright: list[Rule], level: list[Rule], letters: float) -> list[tuple
             number = parts[number]
         return number
 
-    for i, one in enumerate(upright):
+    for i, upright_rule in enumerate(upright):
         for j, other in enumerate(level):
-            if _cross(one, other):
+            if _cross(upright_rule, other):
                 parts[root(i)] = root(count + j)
         for j, beside in enumerate(upright[:i]):
-            if _side_by_side(one, beside, level, letters):
+            if _side_by_side(upright_rule, beside, level, letters):
                 parts[root(i)] = root(j)
     groups: dict[int, tuple[list[Rule], list[Rule]]] = {}
     for number in range(len(parts)):
@@ -137,16 +137,16 @@ def _holding(upright: list[Rule], level: list[Rule], letters: float) -> tuple[li
     """
     while True:
         columns = [
-            one
-            for one in upright
-            if sum(_cross(one, other) for other in level) >= 2
+            rule
+            for rule in upright
+            if sum(_cross(rule, other) for other in level) >= 2
             or any(
-                _side_by_side(one, other, level, letters) or _runs_past(one, other, level)
+                _side_by_side(rule, other, level, letters) or _runs_past(rule, other, level)
                 for other in upright
-                if other is not one
+                if other is not rule
             )
         ]
-        rows = [one for one in level if sum(_cross(other, one) for other in columns) >= 2]
+        rows = [rule for rule in level if sum(_cross(other, rule) for other in columns) >= 2]
         if len(columns) == len(upright) and len(rows) == len(level):
             return columns, rows
         upright, level = columns, rows
@@ -161,13 +161,13 @@ def _cross(upright: Rule, level: Rule) -> bool:
     )
 
 
-def _runs_past(one: Rule, other: Rule, level: list[Rule]) -> bool:
+def _runs_past(rule: Rule, other: Rule, level: list[Rule]) -> bool:
     """Return whether a vertical rule passes through the table whose column is *other* and continues beyond
     it, as beside a fold.
     """
     spare = 0.08 * other.length
-    covers = one.along[0] <= other.along[0] + spare and other.along[1] <= one.along[1] + spare
-    return covers and any(_cross(one, row) and _cross(other, row) for row in level)
+    covers = rule.along[0] <= other.along[0] + spare and other.along[1] <= rule.along[1] + spare
+    return covers and any(_cross(rule, row) and _cross(other, row) for row in level)
 
 
 def _side_by_side(a: Rule, b: Rule, level: list[Rule], letters: float) -> bool:
@@ -228,7 +228,7 @@ def _without_edges(columns: list[Rule], rows: list[Rule]) -> list[Rule]:
     """Return the rules of the columns without those beyond every one that meets a level rule: the edges of
     the leaves beneath.
     """
-    met = [number for number, one in enumerate(columns) if any(_cross(one, row) for row in rows)]
+    met = [number for number, column in enumerate(columns) if any(_cross(column, row) for row in rows)]
     return columns[met[0] : met[-1] + 1] if len(met) >= 2 else columns
 
 
@@ -264,11 +264,11 @@ def _without_strokes(
     return upright, rows
 
 
-def _places(found: list[float], extent: float, ends: tuple[float, float] | None) -> list[float]:
+def _places(edges: list[float], extent: float, ends: tuple[float, float] | None) -> list[float]:
     """Return the positions of the rules, with double rules merged; with *ends*, from one end to the other."""
     places: list[list[float]] = []
     near = max(4.0, ROOM * extent)
-    for place in sorted([*found, *(ends or ())]):
+    for place in sorted([*edges, *(ends or ())]):
         if places and place - places[-1][-1] <= near:
             places[-1].append(place)
         else:
@@ -281,14 +281,14 @@ def _without_folds(xs: list[float], lines: list[Box]) -> list[float]:
     if not lines:
         return xs
     narrow = NARROW * median(line.height for line in lines)
-    kept = [xs[0]]
+    separate = [xs[0]]
     for at, x in enumerate(xs[1:-1], 1):
-        written = sum(kept[-1] < line.middle[0] < x for line in lines)
-        if at > 1 and x - kept[-1] < narrow and written < BLOTS:
-            kept[-1] = (kept[-1] + x) / 2
+        written = sum(separate[-1] < line.middle[0] < x for line in lines)
+        if at > 1 and x - separate[-1] < narrow and written < BLOTS:
+            separate[-1] = (separate[-1] + x) / 2
         else:
-            kept.append(x)
-    return [*kept, xs[-1]]
+            separate.append(x)
+    return [*separate, xs[-1]]
 
 
 def _with_whole_lines(box: Box, lines: list[Box]) -> Box:
@@ -356,24 +356,24 @@ def _cells(
                 continue
             for c, (left, end) in enumerate(pairwise(xs)):
                 below[r, c] = _measure_cover(rows, y, (left, end), near_y) >= DRAWN
-    taken = numpy.zeros((down, across), bool)
+    is_taken = numpy.zeros((down, across), bool)
     cells = []
     for r in range(down):
         for c in range(across):
-            if taken[r, c]:
+            if is_taken[r, c]:
                 continue
             wide = 1
-            while c + wide < across and not right[r, c + wide - 1] and not taken[r, c + wide]:
+            while c + wide < across and not right[r, c + wide - 1] and not is_taken[r, c + wide]:
                 wide += 1
             tall = 1
             while (
                 r + tall < down
                 and not below[r + tall - 1, c : c + wide].any()
                 and not right[r + tall, c : c + wide - 1].any()
-                and not taken[r + tall, c : c + wide].any()
+                and not is_taken[r + tall, c : c + wide].any()
             ):
                 tall += 1
-            taken[r : r + tall, c : c + wide] = True
+            is_taken[r : r + tall, c : c + wide] = True
             cells.append(Cell(Box(xs[c], ys[r], xs[c + wide], ys[r + tall]), r, c, tall, wide))
     return cells
 

@@ -35,7 +35,7 @@ def starts_of_rows(lines: list[Box], xs: list[float], tall: float) -> list[float
 def _one_a_row(boxes: list[Box]) -> list[Box]:
     """Merge the lines in one row, and add small pieces between two rows to the nearer one."""
     rows: list[Box] = []
-    for box in sorted(boxes, key=lambda one: one.middle[1]):
+    for box in sorted(boxes, key=lambda line: line.middle[1]):
         if rows and box.middle[1] < rows[-1].bottom:
             rows[-1] = rows[-1].union(box)
         else:

@@ -122,7 +122,7 @@ def _trace_words(
     read: Sequence[str | None],
 ) -> list[TiedWords]:
     end = len(words)
-    found: list[TiedWords] = []
+    tied: list[TiedWords] = []
     letters, width = begins[-1], sum(widths) or 1.0
     for number in range(len(widths) - 1, -1, -1):
         begin = steps[number][end]
@@ -130,6 +130,6 @@ def _trace_words(
         known = read[number]
         room = max(1.0, letters * widths[number] / width)
         fit = _likeness(text, known) if known else max(0.0, 1.0 - abs(len(text) - room) / room)
-        found.append(TiedWords(text, round(fit if text else 0.0, 3)))
+        tied.append(TiedWords(text, round(fit if text else 0.0, 3)))
         end = begin
-    return found[::-1]
+    return tied[::-1]

@@ -23,11 +23,15 @@ def trace_ink(ink: Pixels) -> str | None:
     # A border of paper, so that ink touching the edge is closed there too.
     framed = numpy.pad(ink.astype(numpy.uint8), 1)
     outlines, _ = cv2.findContours(framed, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE)
-    kept = [outline for outline in outlines if cv2.contourArea(outline) >= SPECK or len(outline) > 12]
-    if not kept:
+    outlines_kept = [
+        outline for outline in outlines if cv2.contourArea(outline) >= SPECK or len(outline) > 12
+    ]
+    if not outlines_kept:
         return None
     for tolerance in (0.7, 1.2, 2.0, 3.5, 6.0):
-        paths = "".join(_path(cv2.approxPolyDP(outline, tolerance, True)[:, 0, :] - 1) for outline in kept)
+        paths = "".join(
+            _path(cv2.approxPolyDP(outline, tolerance, True)[:, 0, :] - 1) for outline in outlines_kept
+        )
         if len(paths) <= MOST_LETTERS:
             break
     else:

@@ -60,11 +60,11 @@ def unruled_table(words: Sequence[Box], area: Box) -> Table | None:
 
 def _one_a_row_of_cells(words: Sequence[Box]) -> list[list[Box]]:
     rows: list[list[Box]] = []
-    for word in sorted(words, key=lambda one: one.middle[1]):
+    for word in sorted(words, key=lambda word: word.middle[1]):
         if rows:
             hull = hull_of(rows[-1])
             shared = min(hull.bottom, word.bottom) - max(hull.top, word.top)
-            if shared > 0.5 * min(word.height, median(one.height for one in rows[-1])):
+            if shared > 0.5 * min(word.height, median(cell.height for cell in rows[-1])):
                 rows[-1].append(word)
                 continue
         rows.append([word])
@@ -76,19 +76,19 @@ def _join_crumbs(rows: list[list[Box]]) -> list[list[Box]]:
     closer than a row can be.
     """
     inks = [sum(word.width for word in row) for row in rows]
-    full = [one for one, ink in enumerate(inks) if ink >= FULL * quantiles(inks, n=5)[-1]]
+    full = [number for number, ink in enumerate(inks) if ink >= FULL * quantiles(inks, n=5)[-1]]
     middles = [hull_of(row).middle[1] for row in rows]
     if len(full) < 2:
         return rows
     pitch = median(middles[b] - middles[a] for a, b in pairwise(full))
-    joined = {one: list(rows[one]) for one in full}
-    for one in sorted(set(range(len(rows))) - set(full), key=lambda one: -inks[one]):
-        nearest = min(joined, key=lambda other: abs(middles[other] - middles[one]))
-        if abs(middles[nearest] - middles[one]) < APART * pitch:
-            joined[nearest].extend(rows[one])
+    joined = {number: list(rows[number]) for number in full}
+    for crumb in sorted(set(range(len(rows))) - set(full), key=lambda number: -inks[number]):
+        nearest = min(joined, key=lambda other: abs(middles[other] - middles[crumb]))
+        if abs(middles[nearest] - middles[crumb]) < APART * pitch:
+            joined[nearest].extend(rows[crumb])
         else:
-            joined[one] = list(rows[one])
-    return [joined[one] for one in sorted(joined)]
+            joined[crumb] = list(rows[crumb])
+    return [joined[number] for number in sorted(joined)]
 
 
 def _corridors(rows: list[list[Box]], height: float) -> list[float]:
@@ -99,21 +99,21 @@ def _corridors(rows: list[list[Box]], height: float) -> list[float]:
     least = CRUMB * quantiles([word.width * word.height for row in rows for word in row], n=5)[-1]
     for row in rows:
         filled = numpy.zeros(right - left, bool)
-        for word in (one for one in row if one.width * one.height >= least):
+        for word in (word for word in row if word.width * word.height >= least):
             filled[max(0, int(word.left) - left) : int(numpy.ceil(word.right)) - left] = True
         crossing += filled
     free = crossing <= max(0, int(0.1 * len(rows)))
-    found: list[float] = []
+    edges: list[float] = []
     begin: int | None = None
     for place, is_free in enumerate([*free.tolist(), False]):
         if is_free and begin is None:
             begin = place
         elif not is_free and begin is not None:
             if begin > 0 and place < len(free) and place - begin >= 0.9 * height:
-                found.append(left + (begin + place) / 2)
+                edges.append(left + (begin + place) / 2)
             begin = None
-    ends = [*found[1:], right]
-    return [x for x, end in zip(found, ends, strict=True) if _count_within(rows, x, end) >= KEPT * len(rows)]
+    ends = [*edges[1:], right]
+    return [x for x, end in zip(edges, ends, strict=True) if _count_within(rows, x, end) >= KEPT * len(rows)]
 
 
 def _count_within(rows: list[list[Box]], left: float, right: float) -> int:

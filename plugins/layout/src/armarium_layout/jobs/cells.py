@@ -38,9 +38,9 @@ def find_cells(job: JobContext, page_id: str) -> PageWork | None:
     if job.args.unruled:
         words = rows_of(sheet.ink, reach=1.2) if any(row.id not in ruled for row in named) else []
         for row, area in zip(named, areas, strict=True):
-            found = unruled_table(words, area) if row.id not in ruled else None
-            if found is not None:
-                tables.append((found, row))
+            unruled = unruled_table(words, area) if row.id not in ruled else None
+            if unruled is not None:
+                tables.append((unruled, row))
     if not tables:
         raise PageSkipped(
             "No table was found: there are no rules, and no region of the page is marked as a table."
@@ -55,17 +55,17 @@ def _cells(
     tables: Sequence[tuple[Table, Row[Any] | None]],
     lines: Sequence[Box],
 ) -> PageWork:
-    found: list[dict[str, Any]] = []
+    cells: list[dict[str, Any]] = []
     held: list[dict[str, Any]] = []
-    taken: set[str] = set()
+    taken_lines: set[str] = set()
     for number, (table, region) in enumerate(tables):
         holder = f"table-{number}" if region is None else region.id
         if region is None:
-            found.append({"key": holder, "kind_raw": "table", "rect": rect_in(table.box, sheet)})
+            cells.append({"key": holder, "kind_raw": "table", "rect": rect_in(table.box, sheet)})
         for cell in table.cells:
             key = f"cell-{number}-{cell.row}-{cell.column}"
             place = {name: getattr(cell, name) for name in ("row", "column", "row_span", "column_span")}
-            found.append(
+            cells.append(
                 {
                     "key": key,
                     "kind_raw": "table-cell",
@@ -75,7 +75,7 @@ def _cells(
                 }
             )
             for row, box in zip(shapes.lines, lines, strict=True):
-                if row.id not in taken and cell.box.shared_area(box) > 0.5 * box.width * box.height:
-                    taken.add(row.id)
+                if row.id not in taken_lines and cell.box.shared_area(box) > 0.5 * box.width * box.height:
+                    taken_lines.add(row.id)
                     held.append({"segment_id": row.id, "expected_version": row.version, "inside": key})
-    return taking(page_id, shapes, "Cells of tables", found, held)
+    return taking(page_id, shapes, "Cells of tables", cells, held)

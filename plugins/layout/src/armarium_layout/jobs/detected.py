@@ -33,20 +33,20 @@ def detect_regions(job: JobContext, page_id: str, shapes: PageShapes) -> PageWor
                 "at_least": job.args.at_least,
             },
         )
-    found = [
-        {"key": f"region-{number}", "kind_raw": str(one["class"])[:200], "rect": fractions(one["rect"])}
-        for number, one in enumerate(answer["regions"])
+    regions = [
+        {"key": f"region-{number}", "kind_raw": str(region["class"])[:200], "rect": fractions(region["rect"])}
+        for number, region in enumerate(answer["regions"])
     ]
-    if not found:
+    if not regions:
         raise PageSkipped(
             f"{name} is not confident of any region on the page; a lower at_least, or training on "
             "more pages, finds more."
         )
     held = []
     for line in shapes.lines:
-        if line.parent_segment_id is None and (key := _holder(rect_of(line), found)) is not None:
+        if line.parent_segment_id is None and (key := _holder(rect_of(line), regions)) is not None:
             held.append({"segment_id": line.id, "expected_version": line.version, "inside": key})
-    return taking(page_id, shapes, f"Regions by {name}"[:200], found, held)
+    return taking(page_id, shapes, f"Regions by {name}"[:200], regions, held)
 
 
 def _holder(rect: tuple[float, float, float, float], regions: list[dict[str, Any]]) -> str | None:

@@ -28,8 +28,8 @@ def put_in_order(job: JobContext, page_id: str) -> PageWork | None:
         shapes = shapes_of(conn, page_id)
         if shapes.pass_id is None or not (shapes.lines or shapes.regions):
             raise PageSkipped("The page has no lines yet; find them first.")
-        there = derived_order(conn, page_id, shapes.pass_id)
-        if there is not None and is_current(conn, there, page_id, shapes.pass_id):
+        order = derived_order(conn, page_id, shapes.pass_id)
+        if order is not None and is_current(conn, order, page_id, shapes.pass_id):
             raise PageSkipped("The lines of this page are already in order.")
     about = {"document_id": page_id, "pass_id": shapes.pass_id}
     return PageWork("layout.order_page", about, answers=("order_id", "entry_count"))
@@ -59,20 +59,20 @@ def _from_white_space(job: JobContext, page_id: str, shapes: PageShapes) -> Page
             f"Without known lines the writing of this page breaks up into {len(blocks)} pieces; "
             "find its lines first."
         )
-    found: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     held: list[dict[str, Any]] = []
     for number, block in enumerate(blocks):
         key = f"region-{number}"
         box = hull_of([boxes[at] for at in block])
-        found.append({"key": key, "kind_raw": "text", "rect": rect_in(box, sheet)})
+        rows.append({"key": key, "kind_raw": "text", "rect": rect_in(box, sheet)})
         held += [
             {"segment_id": shapes.lines[at].id, "expected_version": shapes.lines[at].version, "inside": key}
             for at in block
             if shapes.lines and shapes.lines[at].parent_segment_id is None
         ]
-    if not found:
+    if not rows:
         raise PageSkipped("Nothing on the page is large enough to be a block of text.")
-    return taking(page_id, shapes, "Regions from white space", found, held)
+    return taking(page_id, shapes, "Regions from white space", rows, held)
 
 
 def _select_worthwhile(blocks: Sequence[list[int]], boxes: Sequence[Box], *, known: bool) -> list[list[int]]:
@@ -98,14 +98,14 @@ def refine_shapes(job: JobContext, page_id: str) -> PageWork | None:
     shapes = page_shapes(job, page_id)
     if not shapes.lines:
         raise PageSkipped("The page has no lines yet; find them first.")
-    wanted = [
+    wanted_lines = [
         number
         for number, row in enumerate(shapes.lines)
         if row.baseline
         and not row.by_hand
         and (job.args.lines == "all" or _is_plain(row.anchor.get("polygon")))
     ]
-    if not wanted:
+    if not wanted_lines:
         raise PageSkipped(
             "No line of the page needs an outline: each has one, was drawn by a person or has no baseline."
         )
@@ -115,8 +115,8 @@ def refine_shapes(job: JobContext, page_id: str) -> PageWork | None:
         [(x * sheet.width, y * sheet.height) for x, y in row.baseline or _foot(row)] for row in shapes.lines
     ]
     outlines = outlines_of(sheet.ink, baselines)
-    given = []
-    for number in wanted:
+    given_points = []
+    for number in wanted_lines:
         row, outline = shapes.lines[number], outlines[number]
         if outline is None:
             continue
@@ -124,7 +124,7 @@ def refine_shapes(job: JobContext, page_id: str) -> PageWork | None:
             fractions((min(1, max(0, x / sheet.width)), min(1, max(0, y / sheet.height)))) for x, y in outline
         ]
         if polygon != row.anchor.get("polygon"):
-            given.append(
+            given_points.append(
                 {
                     "segment_id": row.id,
                     "expected_version": row.version,
@@ -132,12 +132,12 @@ def refine_shapes(job: JobContext, page_id: str) -> PageWork | None:
                     "polygon": polygon,
                 }
             )
-    if not given:
+    if not given_points:
         raise PageSkipped(
             "No line of the page has ink along its baseline that is outside its present outline."
         )
     return PageWork(
-        "layout.reshape_lines", {"document_id": page_id, "outlines": given}, answers=("segment_ids",)
+        "layout.reshape_lines", {"document_id": page_id, "outlines": given_points}, answers=("segment_ids",)
     )
 
 

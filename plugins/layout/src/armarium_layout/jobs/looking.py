@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 def page_shapes(job: JobContext, page_id: str) -> PageShapes:
     with job.library.db.read() as conn:
-        found = shapes_of(conn, page_id)
-    if found.ground_truth:
+        shapes = shapes_of(conn, page_id)
+    if shapes.ground_truth:
         raise PageSkipped("The pass of this page is a person's ground truth; it is not changed.")
-    return found
+    return shapes
 
 
 def page_sheet(job: JobContext, page_id: str, longest: int | None = None) -> tuple[PageImage, Sheet]:
@@ -65,7 +65,7 @@ def taking(
     page_id: str,
     shapes: PageShapes,
     name: str,
-    found: list[dict[str, Any]],
+    found_shapes: list[dict[str, Any]],
     held: Sequence[dict[str, Any]] = (),
 ) -> PageWork:
     return PageWork(
@@ -74,7 +74,7 @@ def taking(
             "document_id": page_id,
             "pass_id": shapes.pass_id,
             "name": name,
-            "shapes": found,
+            "shapes": found_shapes,
             "lines": list(held),
         },
         answers=("pass_id", "segment_ids"),

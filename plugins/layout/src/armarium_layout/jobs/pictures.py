@@ -37,7 +37,7 @@ def split_page(job: JobContext, page_id: str) -> PageWork | None:
 
 def prepare(job: JobContext, page_id: str) -> PageWork | None:
     """Return renditions of the page's picture; an existing one is not made again."""
-    asked = {name: getattr(job.args, name) for name in ("deskew", "dewarp", "background")}
-    if not any(asked.values()):
+    settings = {name: getattr(job.args, name) for name in ("deskew", "dewarp", "background")}
+    if not any(settings.values()):
         raise PageSkipped("There is nothing to do: deskew, dewarp and background are all off.")
-    return PageWork("layout.prepare_page", {"document_id": page_id, **asked}, answers=("renditions",))
+    return PageWork("layout.prepare_page", {"document_id": page_id, **settings}, answers=("renditions",))

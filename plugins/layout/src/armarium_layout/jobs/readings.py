@@ -28,11 +28,11 @@ def tie_text(job: JobContext, page_id: str) -> PageWork | None:
         lines = lines_in_order(conn, page_id, shapes)
         known = readings_of(conn, shapes.pass_id, "transcription")
     read = [known[row.id].text if row.id in known else None for row in lines]
-    found = tie_words(text, [row.bbox_w for row in lines], read)
+    tied = tie_words(text, [row.bbox_w for row in lines], read)
     readings = [
-        {"segment_id": row.id, "text": one.text, "confidence": one.fit}
-        for row, one, there in zip(lines, found, read, strict=True)
-        if one.text and one.text != there
+        {"segment_id": row.id, "text": tied_words.text, "confidence": tied_words.fit}
+        for row, tied_words, read_text in zip(lines, tied, read, strict=True)
+        if tied_words.text and tied_words.text != read_text
     ]
     if not readings:
         raise PageSkipped("The lines already have these words.")

@@ -29,20 +29,20 @@ def find_signs(job: JobContext, page_id: str) -> PageWork | None:
     shapes = page_shapes(job, page_id)
     declared = _list_declared(job)
     examples = (
-        job.args.examples or list(dict.fromkeys(one["segment_ids"][0] for one in declared))[:MOST_EXAMPLES]
+        job.args.examples or list(dict.fromkeys(sign["segment_ids"][0] for sign in declared))[:MOST_EXAMPLES]
     )
     if not examples:
         raise PageSkipped(
             "No sign was given as an example, and none is declared: name segments that are drawn around one."
         )
-    shown = _signs_of(declared)
+    sign_by_segment = _signs_of(declared)
     _, sheet = page_sheet(job, page_id, SIGNS_LONGEST)
     patterns = [_pattern(job, example, sheet.scale) for example in examples]
-    there = boxes_of(_signs_there(job, shapes, page_id, examples), sheet)
+    example_boxes = boxes_of(_signs_there(job, shapes, page_id, examples), sheet)
     lines = boxes_of(shapes.lines, sheet)
-    found: list[dict[str, Any]] = []
+    found_signs: list[dict[str, Any]] = []
     for number, sign in enumerate(signs_like(patterns, sheet.ink, job.args.likeness)):
-        if any(mostly(sign.box, box) for box in there):
+        if any(mostly(sign.box, box) for box in example_boxes):
             continue
         shape: dict[str, Any] = {
             "key": f"sign-{number}",
@@ -50,15 +50,15 @@ def find_signs(job: JobContext, page_id: str) -> PageWork | None:
             "kind_raw": "sign",
             "rect": rect_in(sign.box, sheet),
         }
-        if (sign_id := shown.get(examples[sign.example])) is not None:
+        if (sign_id := sign_by_segment.get(examples[sign.example])) is not None:
             shape |= {"sign_id": sign_id, "certainty": round(min(1.0, sign.likeness), 4)}
         holder = max(range(len(lines)), key=lambda at: lines[at].shared_area(sign.box), default=None)
         if holder is not None and lines[holder].shared_area(sign.box) > 0:
             shape["inside"] = shapes.lines[holder].id
-        found.append(shape)
-    if not found:
+        found_signs.append(shape)
+    if not found_signs:
         raise PageSkipped("Nothing more on the page looks like the examples.")
-    return taking(page_id, shapes, "Signs found by their shape", found)
+    return taking(page_id, shapes, "Signs found by their shape", found_signs)
 
 
 SIGNS_LONGEST = 4000
@@ -84,32 +84,34 @@ def _list_declared(job: JobContext) -> list[DeclaredSign]:
     may see.
     """
     with job.library.db.read() as conn:
-        found = [
+        all_signs = [
             sign
             for signs in job.engine.points.ask(armarium_source_model_declared_signs, conn)
             for sign in signs
         ]
-    asked = {place for one in found for place in one["segment_ids"]}
-    hidden = find_withheld(job.library, job.principal, asked, "show")
-    found = [
-        {**one, "segment_ids": [place for place in one["segment_ids"] if place not in hidden]}
-        for one in found
+    example_ids = {place for sign in all_signs for place in sign["segment_ids"]}
+    hidden = find_withheld(job.library, job.principal, example_ids, "show")
+    all_signs = [
+        {**sign, "segment_ids": [place for place in sign["segment_ids"] if place not in hidden]}
+        for sign in all_signs
     ]
-    return [one for one in found if one["segment_ids"]]
+    return [sign for sign in all_signs if sign["segment_ids"]]
 
 
 def _signs_of(declared: list[DeclaredSign]) -> dict[str, str]:
     """Return the sign that each segment shows; one that shows several is an example of none of them."""
-    shown: dict[str, str | None] = {}
-    for one in declared:
-        for place in one["segment_ids"]:
-            shown[place] = one["id"] if shown.get(place, one["id"]) == one["id"] else None
-    return {place: sign_id for place, sign_id in shown.items() if sign_id is not None}
+    sign_by_segment: dict[str, str | None] = {}
+    for sign in declared:
+        for place in sign["segment_ids"]:
+            sign_by_segment[place] = (
+                sign["id"] if sign_by_segment.get(place, sign["id"]) == sign["id"] else None
+            )
+    return {place: sign_id for place, sign_id in sign_by_segment.items() if sign_id is not None}
 
 
 def _signs_there(job: JobContext, shapes: PageShapes, page_id: str, examples: list[str]) -> list[Row[Any]]:
     """Return the signs already on the page, including the examples on it."""
     with job.library.db.read() as conn:
         words = signs_of(conn, shapes.pass_id) if shapes.pass_id else []
-        shown = [segment_of(conn, example) for example in examples]
-    return [*words, *(row for row in shown if row.document_id == page_id)]
+        example_segments = [segment_of(conn, example) for example in examples]
+    return [*words, *(row for row in example_segments if row.document_id == page_id)]

@@ -8,15 +8,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, create_model
 
 from armarium.api import JobContext, PageSkipped, PageWork
-from armarium_model_jobs.jobs.asking import (
-    as_material,
-    ask_about,
-    one_of,
-    page_lines,
-    readings_work,
-    with_prompt,
-)
+from armarium_model_jobs.jobs.asking import as_material, page_lines, readings_work
 from armarium_model_jobs.queries import Line, PageLines, single_spaced, texts_of
+from armarium_reading.api import ask_about, one_of, with_prompt
 
 LINES_AT_ONCE = 200
 """How many lines are sent in one call; a longer page takes several calls."""
@@ -51,8 +45,8 @@ def correct(job: JobContext, page_id: str) -> PageWork | None:
         raise PageSkipped(
             "A person has read every line of the page; there is nothing for a model to correct."
         )
-    there = {line.segment_id: line.text for line in offered}
-    return _rewrite_page(job, page_id, page, offered, CORRECT, "transcription", there)
+    texts = {line.segment_id: line.text for line in offered}
+    return _rewrite_page(job, page_id, page, offered, CORRECT, "transcription", texts)
 
 
 def render(job: JobContext, page_id: str) -> PageWork | None:
@@ -61,9 +55,9 @@ def render(job: JobContext, page_id: str) -> PageWork | None:
     assert page.pass_id is not None
     task, usual = RENDER[job.args.kind]
     with job.library.db.read() as conn:
-        there = texts_of(conn, page.pass_id, job.args.kind)
+        texts = texts_of(conn, page.pass_id, job.args.kind)
     prompt = EACH_LINE.format(task=task.format(into=job.args.into or usual))
-    return _rewrite_page(job, page_id, page, page.lines, prompt, job.args.kind, there)
+    return _rewrite_page(job, page_id, page, page.lines, prompt, job.args.kind, texts)
 
 
 def _rewrite_page(
@@ -73,24 +67,24 @@ def _rewrite_page(
     offered: Sequence[Line],
     task: str,
     kind: str,
-    there: dict[str, str],
+    text_by_line: dict[str, str],
 ) -> PageWork:
-    asked, texts, named = [], dict[str, str](), {line.segment_id for line in offered}
+    answers, texts, named = [], dict[str, str](), {line.segment_id for line in offered}
     for start in range(0, len(page.lines), LINES_AT_ONCE):
-        shown = page.lines[start : start + LINES_AT_ONCE]
-        ids = [line.segment_id for line in shown if line.segment_id in named]
+        batch = page.lines[start : start + LINES_AT_ONCE]
+        ids = [line.segment_id for line in batch if line.segment_id in named]
         if not ids:
             continue
-        material = as_material(shown, ids)
-        asked.append(
+        material = as_material(batch, ids)
+        answers.append(
             ask_about(job, page_id, with_prompt(task, job), build_answer_model(ids), material=material)
         )
-        for one in asked[-1].answer.lines:
-            texts[one.id] = single_spaced(one.text)
-    new = {key: text for key, text in texts.items() if text and text != there.get(key)}
+        for line_answer in answers[-1].answer.lines:
+            texts[line_answer.id] = single_spaced(line_answer.text)
+    new = {key: text for key, text in texts.items() if text and text != text_by_line.get(key)}
     if not new:
         raise PageSkipped("The model answered nothing that is not already there.")
-    return readings_work(page_id, page.pass_id, kind, asked, new)
+    return readings_work(page_id, page.pass_id, kind, answers, new)
 
 
 def build_answer_model(ids: Sequence[str]) -> type[BaseModel]:

@@ -40,7 +40,7 @@ def page_picture(job: JobContext, page_id: str) -> Picture:
 def part_pictures(job: JobContext, page_id: str, parts: Sequence[Row[Any]]) -> list[Picture]:
     """Return the pictures of segments of the page, each cut out with a margin."""
     page = _open_picture(job, page_id)
-    found = []
+    pictures = []
     for part in parts:
         left, top = part.bbox_x * page.width, part.bbox_y * page.height
         width, height = part.bbox_w * page.width, part.bbox_h * page.height
@@ -48,5 +48,5 @@ def part_pictures(job: JobContext, page_id: str, parts: Sequence[Row[Any]]) -> l
         x, y = max(0, round(left - margin)), max(0, round(top - margin))
         right = min(page.width, max(x + 1, round(left + width + margin)))
         box = (x, y, right, min(page.height, max(y + 1, round(top + height + margin))))
-        found.append(_as_picture(page.crop(box)))
-    return found
+        pictures.append(_as_picture(page.crop(box)))
+    return pictures

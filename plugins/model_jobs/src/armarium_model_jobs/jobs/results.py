@@ -10,15 +10,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, create_model
 
 from armarium.api import JobContext, PageSkipped, PageWork
-from armarium_model_jobs.jobs.asking import (
-    artifact_work,
-    as_material,
-    ask_about,
-    one_of,
-    page_lines,
-    with_prompt,
-)
+from armarium_model_jobs.jobs.asking import as_material, page_lines
 from armarium_model_jobs.jobs.pictures import page_picture
+from armarium_reading.api import artifact_work, ask_about, one_of, with_prompt
 
 MOST_ROWS = 2_000
 
@@ -40,11 +34,11 @@ def answer(job: JobContext, page_id: str) -> PageWork | None:
     page = page_lines(job, page_id)
     pictures = [page_picture(job, page_id)] if job.args.picture else []
     material = "\n".join(line.text for line in page.lines)
-    asked = ask_about(job, page_id, job.args.prompt, None, material=material, pictures=pictures)
-    said = asked.answer.strip()
-    if not said:
+    answered = ask_about(job, page_id, job.args.prompt, None, material=material, pictures=pictures)
+    text = answered.answer.strip()
+    if not text:
         raise PageSkipped("The model gave an empty answer.")
-    return artifact_work(job, page_id, page, asked, "model-answer", said, question=job.args.prompt)
+    return artifact_work(job, page_id, answered, "model-answer", text, page.marks, question=job.args.prompt)
 
 
 def extract(job: JobContext, page_id: str) -> PageWork | None:
@@ -52,14 +46,18 @@ def extract(job: JobContext, page_id: str) -> PageWork | None:
     page, columns = page_lines(job, page_id), job.args.columns
     ids = [line.segment_id for line in page.lines]
     prompt = with_prompt(TABLE.format(columns="; ".join(columns)), job)
-    asked = ask_about(job, page_id, prompt, table_rows(ids, len(columns)), material=as_material(page.lines))
-    rows = [{"segment_ids": list(dict.fromkeys(row.lines)), "cells": row.cells} for row in asked.answer.rows]
+    answered = ask_about(
+        job, page_id, prompt, table_rows(ids, len(columns)), material=as_material(page.lines)
+    )
+    rows = [
+        {"segment_ids": list(dict.fromkeys(row.lines)), "cells": row.cells} for row in answered.answer.rows
+    ]
     if not rows:
         raise PageSkipped("The model found no row of such a table on the page.")
     written = io.StringIO()
     csv.writer(written, lineterminator="\n").writerows([columns, *(row["cells"] for row in rows)])
     return artifact_work(
-        job, page_id, page, asked, "table-rows", written.getvalue(), columns=columns, rows=rows
+        job, page_id, answered, "table-rows", written.getvalue(), page.marks, columns=columns, rows=rows
     )
 
 
@@ -67,10 +65,10 @@ def split(job: JobContext, page_id: str) -> PageWork | None:
     """Divide the lines of the page among entries: each line belongs to one, in the order of the page."""
     page = page_lines(job, page_id)
     ids = [line.segment_id for line in page.lines]
-    asked = ask_about(
+    answered = ask_about(
         job, page_id, with_prompt(ENTRIES, job), beginnings(ids), material=as_material(page.lines)
     )
-    headings = {entry.first_line: entry.heading.strip() or None for entry in asked.answer.entries}
+    headings = {entry.first_line: entry.heading.strip() or None for entry in answered.answer.entries}
     entries: list[dict[str, Any]] = []
     for line in page.lines:
         if line.segment_id in headings or not entries:
@@ -79,7 +77,7 @@ def split(job: JobContext, page_id: str) -> PageWork | None:
         entries[-1]["segment_ids"].append(line.segment_id)
         entries[-1]["text"] = f"{entries[-1]['text']}\n{line.text}".lstrip("\n")
     content = "\n\n".join(entry["text"] for entry in entries)
-    return artifact_work(job, page_id, page, asked, "entries", content, entries=entries)
+    return artifact_work(job, page_id, answered, "entries", content, page.marks, entries=entries)
 
 
 def table_rows(ids: Sequence[str], columns: int) -> type[BaseModel]:

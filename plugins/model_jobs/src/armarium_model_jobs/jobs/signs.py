@@ -8,9 +8,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, create_model
 
 from armarium.api import JobContext, PageSkipped, PageWork, find_withheld
-from armarium_model_jobs.jobs.asking import ask_about, one_of, with_prompt
 from armarium_model_jobs.jobs.pictures import part_pictures
 from armarium_model_jobs.queries import DESCRIPTION, signs_of, single_spaced, texts_of
+from armarium_reading.api import ask_about, one_of, with_prompt
 from armarium_source_model.api import armarium_source_model_declared_signs
 
 SIGNS_AT_ONCE = 16
@@ -36,14 +36,16 @@ def identify(job: JobContext, page_id: str) -> PageWork | None:
         raise PageSkipped("The page has no unidentified signs; find its signs first.")
     names = _declared_names(job)
     known_names = NAMES.format(names="\n".join(names)) if names else ""
-    asked, texts = [], dict[str, str]()
+    answers, texts = [], dict[str, str]()
     for start in range(0, len(signs), SIGNS_AT_ONCE):
-        shown = signs[start : start + SIGNS_AT_ONCE]
-        ids = [sign.id for sign in shown]
-        prompt = with_prompt(IDENTIFY.format(ids="\n".join(f"[{one}]" for one in ids)) + known_names, job)
-        pictures = part_pictures(job, page_id, shown)
-        asked.append(ask_about(job, page_id, prompt, build_answer_model(ids), pictures=pictures))
-        texts |= {sign.id: single_spaced(sign.is_a) for sign in asked[-1].answer.signs}
+        batch = signs[start : start + SIGNS_AT_ONCE]
+        ids = [sign.id for sign in batch]
+        prompt = with_prompt(
+            IDENTIFY.format(ids="\n".join(f"[{segment_id}]" for segment_id in ids)) + known_names, job
+        )
+        pictures = part_pictures(job, page_id, batch)
+        answers.append(ask_about(job, page_id, prompt, build_answer_model(ids), pictures=pictures))
+        texts |= {sign.id: single_spaced(sign.is_a) for sign in answers[-1].answer.signs}
     texts = {key: text for key, text in texts.items() if text}
     if not texts:
         raise PageSkipped("The model recognised none of the signs.")
@@ -52,8 +54,8 @@ def identify(job: JobContext, page_id: str) -> PageWork | None:
         {
             "document_id": page_id,
             "pass_id": pass_id,
-            "provider": asked[0].provider,
-            "model": asked[0].model,
+            "provider": answers[0].provider,
+            "model": answers[0].model,
             "signs": [{"segment_id": key, "is_a": text} for key, text in texts.items()],
         },
         output={"pass_id": pass_id, "kind": DESCRIPTION},

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Example, Route, RowLaw, action
+from armarium.api import ActionContext, Route, RowLaw, action
 from armarium_documents.api import ancestor_ids, require_live
 from armarium_paleography.actions.ground import (
     add,
     live_row,
     note_row,
     rests_on_live,
-    sample_lines,
     standing_segment,
     withdraw_row,
 )
@@ -26,12 +25,12 @@ from armarium_paleography.queries.campaigns import (
     reading_memberships,
 )
 from armarium_paleography.queries.hands import HANDS
+from armarium_paleography.records.ground import Id
 from armarium_paleography.records.hands import (
     Assign,
     AssignReading,
     Campaign,
     CampaignCreate,
-    CampaignId,
     CampaignUpdate,
     ReadingCampaigns,
     SegmentCampaign,
@@ -64,19 +63,12 @@ OF_A_LIVE_CAMPAIGN = tuple(
 )
 
 
-def _create_example(ex: Example) -> dict[str, Any]:
-    page, _ = sample_lines(ex)
-    return {"document_id": page, "name": "Main text", "date": "about 1250"}
-
-
 @action(
     "campaign.create",
-    params=CampaignCreate,
     result=Campaign,
     summary="Create a campaign of writing on a source.",
     route=Route("POST", "/api/campaigns", name="create_campaign"),
     words="Created a campaign on {document_id|a source}",
-    example=_create_example,
 )
 def create(ctx: ActionContext, p: CampaignCreate) -> dict[str, Any]:
     """Raises NotFound, Conflict for a source in the Trash, Withdrawn. Without a `sequence` it becomes the
@@ -91,15 +83,10 @@ def create(ctx: ActionContext, p: CampaignCreate) -> dict[str, Any]:
 
 @action(
     "campaign.update",
-    params=CampaignUpdate,
     result=Campaign,
     summary="Change the fields of a campaign.",
     route=Route("PATCH", "/api/campaigns/{campaign_id}", name="update_campaign"),
     words="Changed a campaign on {campaign_id|a source}",
-    example=lambda ex: {
-        "campaign_id": ex.run("campaign.create", _create_example(ex))["id"],
-        "name": "Main text, corrected",
-    },
 )
 def update(ctx: ActionContext, p: CampaignUpdate) -> dict[str, Any]:
     """Raises NotFound, Withdrawn. A field that is not sent is unchanged; null clears it."""
@@ -115,40 +102,30 @@ def update(ctx: ActionContext, p: CampaignUpdate) -> dict[str, Any]:
 
 @action(
     "campaign.withdraw",
-    params=CampaignId,
     result=Campaign,
     summary="Withdraw a campaign and the memberships in it.",
     route=Route("POST", "/api/campaigns/{campaign_id}/withdraw", name="withdraw_campaign"),
     laws=(ONE_CAMPAIGN, ONCE_A_READING, *OF_A_LIVE_CAMPAIGN),
     words="Withdrew a campaign on {campaign_id|a source}",
-    example=lambda ex: {"campaign_id": ex.run("campaign.create", _create_example(ex))["id"]},
 )
-def withdraw(ctx: ActionContext, p: CampaignId) -> dict[str, Any]:
+def withdraw(ctx: ActionContext, campaign_id: Id) -> dict[str, Any]:
     """Raises NotFound, Withdrawn. The memberships of its segments and readings end with it; undo restores
     them.
     """
-    row = live_row(CAMPAIGNS, "campaign", ctx.conn, p.campaign_id)
+    row = live_row(CAMPAIGNS, "campaign", ctx.conn, campaign_id)
     for table in (members, reading_members):
-        standing = (table.c.campaign_id == p.campaign_id, table.c.superseded_at.is_(None))
+        standing = (table.c.campaign_id == campaign_id, table.c.superseded_at.is_(None))
         ctx.conn.execute(table.update().where(*standing).values(superseded_at=ctx.now))
     return withdraw_row(ctx, campaigns, row)
 
 
-def _assign_example(ex: Example) -> dict[str, Any]:
-    page, lines = sample_lines(ex)
-    made = ex.run("campaign.create", {"document_id": page, "name": "Main text"})
-    return {"segment_id": lines[0], "campaign_id": made["id"]}
-
-
 @action(
     "campaign.assign",
-    params=Assign,
     result=SegmentCampaign,
     summary="Assign a segment to a campaign.",
     route=Route("PUT", "/api/campaigns/segment/{segment_id}", name="assign_segment"),
     laws=(ONE_CAMPAIGN, *OF_A_LIVE_CAMPAIGN),
     words="Assigned a line of {segment_id|a page} to a campaign",
-    example=_assign_example,
 )
 def assign(ctx: ActionContext, p: Assign) -> dict[str, Any]:
     """Raises NotFound, SegmentDeleted, Withdrawn, OtherSource. The previous membership remains as superseded."""
@@ -168,21 +145,13 @@ def assign(ctx: ActionContext, p: Assign) -> dict[str, Any]:
     return campaign_of_segment(ctx.conn, p.segment_id)
 
 
-def _assign_reading_example(ex: Example) -> dict[str, Any]:
-    assigned = _assign_example(ex)
-    made = ex.run("representation.create", {"segment_id": assigned["segment_id"], "text": "In principio"})
-    return {"representation_id": made["id"], "campaign_ids": [assigned["campaign_id"]]}
-
-
 @action(
     "campaign.assign_reading",
-    params=AssignReading,
     result=ReadingCampaigns,
     summary="Set the campaigns whose writing a reading gives.",
     route=Route("PUT", "/api/campaigns/reading/{representation_id}", name="assign_reading"),
     laws=(ONCE_A_READING, *OF_A_LIVE_CAMPAIGN),
     words="Set the campaigns of a reading of {representation_id|a page}",
-    example=_assign_reading_example,
 )
 def assign_reading(ctx: ActionContext, p: AssignReading) -> dict[str, Any]:
     """Raises NotFound, Conflict for a page in the Trash, Withdrawn, OtherSource. Replaces the previous
@@ -191,8 +160,8 @@ def assign_reading(ctx: ActionContext, p: AssignReading) -> dict[str, Any]:
     refuse_provisional(p.representation_id)
     reading = READINGS.require(ctx.conn, p.representation_id)
     require_live(ctx.conn, reading["document_id"])
-    wanted = dict.fromkeys(p.campaign_ids)
-    for campaign_id in wanted:
+    wanted_ids = dict.fromkeys(p.campaign_ids)
+    for campaign_id in wanted_ids:
         _of_its_source(ctx, campaign_id, reading["document_id"])
     standing = {
         reading_membership["campaign_id"]: reading_membership["id"]
@@ -200,9 +169,9 @@ def assign_reading(ctx: ActionContext, p: AssignReading) -> dict[str, Any]:
     }
     table = reading_members
     for campaign_id, identity in standing.items():
-        if campaign_id not in wanted:
+        if campaign_id not in wanted_ids:
             ctx.conn.execute(table.update().where(table.c.id == identity).values(superseded_at=ctx.now))
-    for campaign_id in wanted:
+    for campaign_id in wanted_ids:
         if campaign_id not in standing:
             row = {"representation_id": p.representation_id, "campaign_id": campaign_id}
             add(ctx, table, {**row, "document_id": reading["document_id"]})

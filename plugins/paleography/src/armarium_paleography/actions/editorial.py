@@ -4,37 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Example, Route, action
-from armarium_paleography.actions.ground import add, live_row, sample_lines, standing_segment, withdraw_row
+from armarium.api import ActionContext, Route, action
+from armarium_paleography.actions.ground import add, live_row, standing_segment, withdraw_row
 from armarium_paleography.errors import no_reading, other_segment, span_outside
 from armarium_paleography.queries.campaigns import READINGS
 from armarium_paleography.queries.editorial import FACTS, counting_text
-from armarium_paleography.records.marks import Fact, FactCreate, FactId, facts
+from armarium_paleography.records.ground import Id
+from armarium_paleography.records.marks import Fact, FactCreate, facts
 
 LOST = "lost"
 
 
-def _create_example(ex: Example) -> dict[str, Any]:
-    _, lines = sample_lines(ex)
-    ex.run("representation.create", {"segment_id": lines[0], "text": "In principio erat uerbum"})
-    return {
-        "segment_id": lines[0],
-        "kind": "unclear",
-        "char_start": 3,
-        "char_end": 12,
-        "reason": "faded",
-        "certainty": 0.6,
-    }
-
-
 @action(
     "editorial.create",
-    params=FactCreate,
     result=Fact,
     summary="Record an editorial fact of a segment.",
     route=Route("POST", "/api/editorial", name="create_fact"),
     words="Recorded an editorial fact of {segment_id|a page}",
-    example=_create_example,
 )
 def create(ctx: ActionContext, p: FactCreate) -> dict[str, Any]:
     """Raises NotFound, SegmentDeleted, and Invalid for a reading of another segment or a span outside the
@@ -62,13 +48,11 @@ def create(ctx: ActionContext, p: FactCreate) -> dict[str, Any]:
 
 @action(
     "editorial.withdraw",
-    params=FactId,
     result=Fact,
     summary="Withdraw an editorial fact.",
     route=Route("POST", "/api/editorial/{fact_id}/withdraw", name="withdraw_fact"),
     words="Withdrew an editorial fact of {fact_id|a page}",
-    example=lambda ex: {"fact_id": ex.run("editorial.create", _create_example(ex))["id"]},
 )
-def withdraw(ctx: ActionContext, p: FactId) -> dict[str, Any]:
+def withdraw(ctx: ActionContext, fact_id: Id) -> dict[str, Any]:
     """Raises NotFound, Withdrawn."""
-    return withdraw_row(ctx, facts, live_row(FACTS, "editorial fact", ctx.conn, p.fact_id))
+    return withdraw_row(ctx, facts, live_row(FACTS, "editorial fact", ctx.conn, fact_id))

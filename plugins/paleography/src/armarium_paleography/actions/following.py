@@ -43,21 +43,21 @@ def move_facts(ctx: ActionContext, corrected: ReadingChange) -> list[Why]:
     left: list[Why] = []
     on_it = (facts.c.representation_id == corrected.old_id, live(facts))
     for fact in FACTS.all(ctx.conn, *on_it, order=(facts.c.id,)):
-        found = _place(fact, corrected.old_text, corrected.new_text)
-        if isinstance(found, str):
-            left.append((fact["id"], found))
+        place_now = _place(fact, corrected.old_text, corrected.new_text)
+        if isinstance(place_now, str):
+            left.append((fact["id"], place_now))
             continue
-        start, end = found
+        start, end = place_now
         _set(ctx, facts, fact["id"], representation_id=corrected.new_id, char_start=start, char_end=end)
     columns = ("id", "representation_id", "campaign_id", "document_id", *ctx.provenance())
-    given = tuple(ctx.provenance().values())
+    provenance = tuple(ctx.provenance().values())
     rows = [
         (
             new_id(),
             corrected.new_id,
             reading_membership["campaign_id"],
             reading_membership["document_id"],
-            *given,
+            *provenance,
         )
         for reading_membership in reading_memberships(ctx.conn, corrected.old_id)
     ]
@@ -129,15 +129,15 @@ def _merge_rows(
     keep_id: str,
 ) -> None:
     standing = rows.all(ctx.conn, table.c.segment_id == keep_id, live(table))
-    said = {tuple(one[name] for name in same) for one in standing}
+    standing_keys = {tuple(row[name] for name in same) for row in standing}
     for row in rows.all(
         ctx.conn, is_among(table.c.segment_id, absorbed_ids), live(table), order=(table.c.id,)
     ):
         key = tuple(row[name] for name in same)
-        if key in said:
+        if key in standing_keys:
             withdraw_where(ctx, table, table.c.id == row["id"])
         else:
-            said.add(key)
+            standing_keys.add(key)
             _set(ctx, table, row["id"], segment_id=keep_id)
 
 
@@ -182,21 +182,21 @@ def follow_split(ctx: ActionContext, segment_id: str, part_ids: Sequence[str]) -
     standing = (members.c.segment_id == segment_id, members.c.superseded_at.is_(None))
     _copy_rows(ctx, members, MEMBERS.all(ctx.conn, *standing), parts)
     counting = counting_text(ctx.conn, segment_id)
-    texts = {part: found for part in parts if (found := counting_text(ctx.conn, part)) is not None}
+    texts = {part: reading for part in parts if (reading := counting_text(ctx.conn, part)) is not None}
     where = (facts.c.segment_id == segment_id, live(facts), facts.c.char_start.is_not(None))
     for fact in FACTS.all(ctx.conn, *where, order=(facts.c.id,)):
         if counting is not None and fact["representation_id"] == counting["representation_id"]:
             continue
         old = READINGS.require(ctx.conn, fact["representation_id"])["content"] or ""
-        found = {
+        places_by_part = {
             part: place
             for part, text in texts.items()
             if not isinstance(
                 place := span_in_new_text(fact["char_start"], fact["char_end"], old, text["text"]), str
             )
         }
-        if len(found) == 1:
-            ((part, (start, end)),) = found.items()
+        if len(places_by_part) == 1:
+            ((part, (start, end)),) = places_by_part.items()
             where_now = {"segment_id": part, "representation_id": texts[part]["representation_id"]}
             _set(ctx, facts, fact["id"], **where_now, char_start=start, char_end=end)
 
@@ -233,7 +233,7 @@ def _settle(
     *keys*: the columns to match by, the most reliable first. Rows that were distinct in the other project
     remain distinct: of several with one name, the oldest is matched to the oldest here, and so on.
     """
-    came, taken = set(new_ids), set[str]()
+    came, taken_ids = set(new_ids), set[str]()
     age = (table.c.created_at, table.c.id)
     oldest_first = [row["id"] for row in rows.all(ctx.conn, is_among(table.c.id, new_ids), order=age)]
     for key, identity in itertools.product(keys, oldest_first):
@@ -242,18 +242,18 @@ def _settle(
             continue
         same = (*(table.c[name] == row[name] for name in key), live(table), table.c.id != identity)
         named = rows.all(ctx.conn, *same, order=age)
-        others = (one for one in named if one["id"] not in came | taken)
-        own = next((one["id"] for one in others if not _differ(one, row)), None)
+        others = (row for row in named if row["id"] not in came | taken_ids)
+        own = next((other["id"] for other in others if not _differ(other, row)), None)
         if own is None:
             continue
-        taken.add(own)
+        taken_ids.add(own)
         for other in metadata.tables.values():
             for column in (fk.parent for fk in other.foreign_keys if fk.column.table is table):
                 ctx.conn.execute(other.update().where(column == identity).values({column.name: own}))
         ctx.conn.execute(table.delete().where(table.c.id == identity))
 
 
-def _differ(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+def _differ(first: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Return whether both have a code point and these differ: then they are two signs, even if the names are equal."""
-    points = {row["code_point"] for row in (one, other) if row.get("code_point")}
+    points = {row["code_point"] for row in (first, other) if row.get("code_point")}
     return len(points) > 1

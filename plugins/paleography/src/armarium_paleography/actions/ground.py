@@ -7,11 +7,11 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Table
 
-from armarium.api import ActionContext, Example, RowLaw, Rows, new_id
+from armarium.api import ActionContext, RowLaw, Rows, new_id
 from armarium_documents.api import require_live
 from armarium_paleography.errors import Withdrawn, pass_withdrawn
 from armarium_paleography.queries.live_segments import segment_row
-from armarium_source_model.api import SegmentDeleted, follow, get_pass, refuse_provisional, sample_page
+from armarium_source_model.api import SegmentDeleted, follow, get_pass, refuse_provisional
 
 
 def standing_segment(conn: Connection, segment_id: str) -> Row[Any]:
@@ -30,10 +30,10 @@ def standing_segment(conn: Connection, segment_id: str) -> Row[Any]:
 
 def live_row(rows: Rows, what: str, conn: Connection, identity: str) -> dict[str, Any]:
     """Return the row. Raises NotFound, and Withdrawn if it was withdrawn."""
-    found = rows.require(conn, identity)
-    if found["withdrawn_at"] is not None:
+    row = rows.require(conn, identity)
+    if row["withdrawn_at"] is not None:
         raise Withdrawn(what, identity)
-    return found
+    return row
 
 
 def add(ctx: ActionContext, table: Table, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -61,7 +61,9 @@ def withdraw_row(ctx: ActionContext, table: Table, row: Mapping[str, Any]) -> di
 def note_row(ctx: ActionContext, row: Mapping[str, Any]) -> None:
     """Name a row, its segment and its document in the audit row and the change event."""
     segment_id = row.get("segment_id") or row.get("picture_segment_id")
-    ctx.target(row["id"], *(one for one in (segment_id, row.get("document_id")) if one))
+    ctx.target(
+        row["id"], *(document_id for document_id in (segment_id, row.get("document_id")) if document_id)
+    )
     if segment_id:
         ctx.note_changes(segment_ids=[segment_id])
     if row.get("document_id"):
@@ -80,17 +82,3 @@ def rests_on_live(table: str, column: str, what: str, *, ended: str = "withdrawn
         return Withdrawn(what, after[column], "changed")
 
     return RowLaw(table, find_breach)
-
-
-# --------------------------------------------------------------------------------------- examples
-
-
-def sample_lines(ex: Example, count: int = 2) -> tuple[str, list[str]]:
-    """Create a page with lines; return (document, segments)."""
-    page = sample_page(ex, lines=count)
-    return page.document_id, page.segment_ids
-
-
-def sample_hand(ex: Example) -> str:
-    """Create a hand; return its id."""
-    return str(ex.run("hand.create", {"label": "Hand A"})["id"])

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Example, Route, RowLaw, action
+from armarium.api import ActionContext, Route, RowLaw, action
 from armarium_paleography.actions.ground import (
     add,
     live_row,
     rests_on_live,
-    sample_hand,
-    sample_lines,
     standing_segment,
     withdraw_row,
     withdraw_where,
@@ -18,16 +16,8 @@ from armarium_paleography.actions.ground import (
 from armarium_paleography.errors import SaidAlready
 from armarium_paleography.queries.hands import ATTRIBUTIONS, HANDS
 from armarium_paleography.queries.live_segments import live
-from armarium_paleography.records.hands import (
-    Attribute,
-    Attribution,
-    AttributionId,
-    Hand,
-    HandCreate,
-    HandId,
-    attributions,
-    hands,
-)
+from armarium_paleography.records.ground import Id
+from armarium_paleography.records.hands import Attribute, Attribution, Hand, HandCreate, attributions, hands
 
 OF_A_LIVE_HAND = rests_on_live("hand_attribution", "hand_id", "hand")
 
@@ -44,12 +34,10 @@ SAID_ONCE = RowLaw.one(
 
 @action(
     "hand.create",
-    params=HandCreate,
     result=Hand,
     summary="Create a hand.",
     route=Route("POST", "/api/hands", name="create_hand", refusals=()),
     words="Created a hand",
-    example=lambda ex: {"label": "Hand A", "scribe": "Johannes", "style": "littera textualis"},
 )
 def create(ctx: ActionContext, p: HandCreate) -> dict[str, Any]:
     """A machine may also create one; the row records who did."""
@@ -58,35 +46,26 @@ def create(ctx: ActionContext, p: HandCreate) -> dict[str, Any]:
 
 @action(
     "hand.withdraw",
-    params=HandId,
     result=Hand,
     summary="Withdraw a hand and the attributions to it.",
     route=Route("POST", "/api/hands/{hand_id}/withdraw", name="withdraw_hand"),
     laws=(OF_A_LIVE_HAND, SAID_ONCE),
     words="Withdrew a hand",
-    example=lambda ex: {"hand_id": sample_hand(ex)},
 )
-def withdraw(ctx: ActionContext, p: HandId) -> dict[str, Any]:
+def withdraw(ctx: ActionContext, hand_id: Id) -> dict[str, Any]:
     """Raises NotFound, Withdrawn. Its live attributions are withdrawn with it; undo restores them."""
-    row = live_row(HANDS, "hand", ctx.conn, p.hand_id)
-    withdraw_where(ctx, attributions, attributions.c.hand_id == p.hand_id)
+    row = live_row(HANDS, "hand", ctx.conn, hand_id)
+    withdraw_where(ctx, attributions, attributions.c.hand_id == hand_id)
     return withdraw_row(ctx, hands, row)
-
-
-def _attribute_example(ex: Example) -> dict[str, Any]:
-    _, lines = sample_lines(ex)
-    return {"hand_id": sample_hand(ex), "segment_id": lines[0], "certainty": 0.8, "note": "The same g"}
 
 
 @action(
     "hand.attribute",
-    params=Attribute,
     result=Attribution,
     summary="Attribute a segment to a hand.",
     route=Route("POST", "/api/hands/attributions", name="attribute"),
     laws=(OF_A_LIVE_HAND, SAID_ONCE),
     words="Attributed a line of {segment_id|a page} to a hand",
-    example=_attribute_example,
 )
 def attribute(ctx: ActionContext, p: Attribute) -> dict[str, Any]:
     """Raises NotFound, SegmentDeleted, Withdrawn, SaidAlready. Other judgements of the segment remain beside
@@ -94,8 +73,8 @@ def attribute(ctx: ActionContext, p: Attribute) -> dict[str, Any]:
     """
     live_row(HANDS, "hand", ctx.conn, p.hand_id)
     segment = standing_segment(ctx.conn, p.segment_id)
-    said = {**p.model_dump(), **ctx.provenance()}
-    same = (attributions.c[name] == said[name] for name in SAME_JUDGEMENT)
+    attribution = {**p.model_dump(), **ctx.provenance()}
+    same = (attributions.c[name] == attribution[name] for name in SAME_JUDGEMENT)
     for standing in ATTRIBUTIONS.all(ctx.conn, live(attributions), *same):
         raise SaidAlready("hand", p.segment_id, standing["id"])
     return add(ctx, attributions, {**p.model_dump(), "document_id": segment.document_id})
@@ -103,14 +82,12 @@ def attribute(ctx: ActionContext, p: Attribute) -> dict[str, Any]:
 
 @action(
     "hand.attribution_withdraw",
-    params=AttributionId,
     result=Attribution,
     summary="Withdraw the attribution of a segment to a hand.",
     route=Route("POST", "/api/hands/attributions/{attribution_id}/withdraw", name="withdraw_attribution"),
     laws=(OF_A_LIVE_HAND, SAID_ONCE),
     words="Withdrew an attribution to a hand on {attribution_id|a page}",
-    example=lambda ex: {"attribution_id": ex.run("hand.attribute", _attribute_example(ex))["id"]},
 )
-def withdraw_attribution(ctx: ActionContext, p: AttributionId) -> dict[str, Any]:
+def withdraw_attribution(ctx: ActionContext, attribution_id: Id) -> dict[str, Any]:
     """Raises NotFound, Withdrawn."""
-    return withdraw_row(ctx, attributions, live_row(ATTRIBUTIONS, "attribution", ctx.conn, p.attribution_id))
+    return withdraw_row(ctx, attributions, live_row(ATTRIBUTIONS, "attribution", ctx.conn, attribution_id))

@@ -38,8 +38,8 @@ def take_marks(ctx: ActionContext, read: ReadMarks) -> list[str]:
                 _fact(ctx, text.segment_id, text.representation_id, mark, counts)
     if not counts:
         return []
-    said = ", ".join(f"{what} ({count})" for what, count in counts.items())
-    return [f"The file's hands, signs and editorial facts are now records of the project: {said}"]
+    losses = ", ".join(f"{what} ({count})" for what, count in counts.items())
+    return [f"The file's hands, signs and editorial facts are now records of the project: {losses}"]
 
 
 def _hand(ctx: ActionContext, key: str, hand: PageHand, counts: Counter[str]) -> str:
@@ -63,10 +63,10 @@ def _sign(ctx: ActionContext, key: str, sign: PageSign, segment_id: str, counts:
     if named is not None and named["withdrawn_at"] is None and named["name"] == sign.name:
         return str(named["id"])
     code_point = f"U+{ord(sign.character):04X}" if sign.character else None
-    there = holder_of(ctx.conn, code_point) if code_point else None
-    there = there or signs_by_name(ctx.conn).get(sign.name.casefold())
-    if there is not None:
-        return there
+    sign_id = holder_of(ctx.conn, code_point) if code_point else None
+    sign_id = sign_id or signs_by_name(ctx.conn).get(sign.name.casefold())
+    if sign_id is not None:
+        return sign_id
     counts["signs declared"] += 1
     listed = [{"authority": authority, "number": number} for authority, number in sign.references[:100]]
     declared = {"name": sign.name, "code_point": code_point, "list_references": listed}
@@ -74,8 +74,8 @@ def _sign(ctx: ActionContext, key: str, sign: PageSign, segment_id: str, counts:
 
 
 def _instance(ctx: ActionContext, sign_id: str, segment_id: str, counts: Counter[str]) -> None:
-    made = ctx.run("sign.take", {"signs": [{"segment_id": segment_id, "sign_id": sign_id}]})
-    counts["places of signs"] += len(made["instance_ids"])
+    taken_sign = ctx.run("sign.take", {"signs": [{"segment_id": segment_id, "sign_id": sign_id}]})
+    counts["places of signs"] += len(taken_sign["instance_ids"])
 
 
 def _fact(
@@ -94,12 +94,12 @@ def _fact(
         counts["editorial facts that could not be placed and are left out"] += 1
 
 
-def _read_stated(said: Mapping[str, str]) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        key: said[key] for key in ("reason", "place", "extent", "source") if said.get(key)
+def _read_stated(attributes: Mapping[str, str]) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        key: attributes[key] for key in ("reason", "place", "extent", "source") if attributes.get(key)
     }
-    if "certainty" in said:
-        found["certainty"] = float(said["certainty"])
-    if "quantity" in said:
-        found |= {"extent_quantity": float(said["quantity"]), "extent_unit": said["unit"]}
-    return found
+    if "certainty" in attributes:
+        fields["certainty"] = float(attributes["certainty"])
+    if "quantity" in attributes:
+        fields |= {"extent_quantity": float(attributes["quantity"]), "extent_unit": attributes["unit"]}
+    return fields

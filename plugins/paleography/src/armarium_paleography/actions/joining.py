@@ -6,14 +6,8 @@ from typing import Any
 
 from sqlalchemy import Column, Table
 
-from armarium.api import ActionContext, Example, Route, Rows, action, is_among
-from armarium_paleography.actions.ground import (
-    live_row,
-    note_row,
-    sample_hand,
-    sample_lines,
-    withdraw_row,
-)
+from armarium.api import ActionContext, Route, Rows, action, is_among
+from armarium_paleography.actions.ground import live_row, note_row, withdraw_row
 from armarium_paleography.actions.hands import OF_A_LIVE_HAND, SAID_ONCE, SAME_JUDGEMENT
 from armarium_paleography.actions.letterforms import ONE_DESCRIPTION
 from armarium_paleography.actions.signs import OF_A_LIVE_SIGN, ONE_SIGN_A_CODE_POINT, SHOWN_ONCE
@@ -52,14 +46,14 @@ def _move(
     """
     table = column.table
     rows = Rows(table)
-    said = {tuple(row[name] for name in same) for row in rows.all(ctx.conn, live(table), column == to)}
+    keys_there = {tuple(row[name] for name in same) for row in rows.all(ctx.conn, live(table), column == to)}
     for row in rows.all(ctx.conn, live(table), is_among(column, ids), order=(table.c.id,)):
         now = {**row, column.name: to}
         key = tuple(now[name] for name in same)
-        if same and key in said:
+        if same and key in keys_there:
             withdraw_row(ctx, table, row)
             continue
-        said.add(key)
+        keys_there.add(key)
         _change(ctx, table, row, {column.name: to})
 
 
@@ -75,17 +69,15 @@ def _variant_chain(ctx: ActionContext, row: dict[str, Any]) -> list[str]:
 def _others(rows: Rows, what: str, ctx: ActionContext, identity: str, ids: list[str]) -> list[dict[str, Any]]:
     if identity in ids:
         raise joined_with_itself(what)
-    return [live_row(rows, what, ctx.conn, one) for one in dict.fromkeys(ids)]
+    return [live_row(rows, what, ctx.conn, identity) for identity in dict.fromkeys(ids)]
 
 
 @action(
     "hand.update",
-    params=HandUpdate,
     result=Hand,
     summary="Change what a hand is called and what is known of it.",
     route=Route("PATCH", "/api/hands/{hand_id}", name="update_hand"),
     words="Changed a hand",
-    example=lambda ex: {"hand_id": sample_hand(ex), "label": "Hand B", "scribe": None},
 )
 def update_hand(ctx: ActionContext, p: HandUpdate) -> dict[str, Any]:
     """Raises NotFound, Withdrawn. A field that is not sent is unchanged; null clears it."""
@@ -93,22 +85,13 @@ def update_hand(ctx: ActionContext, p: HandUpdate) -> dict[str, Any]:
     return _change(ctx, hands, row, p.model_dump(exclude_unset=True, exclude={"hand_id"}))
 
 
-def _hands_example(ex: Example) -> dict[str, Any]:
-    _, lines = sample_lines(ex)
-    one, other = sample_hand(ex), sample_hand(ex)
-    ex.run("hand.attribute", {"hand_id": other, "segment_id": lines[0]})
-    return {"hand_id": one, "other_ids": [other]}
-
-
 @action(
     "hand.merge",
-    params=HandMerge,
     result=Hand,
     summary="Join hands that turn out to be one.",
     route=Route("POST", "/api/hands/{hand_id}/merge", name="merge_hands"),
     laws=(OF_A_LIVE_HAND, SAID_ONCE),
     words="Joined hands",
-    example=_hands_example,
 )
 def merge_hands(ctx: ActionContext, p: HandMerge) -> dict[str, Any]:
     """What is in the others is in this one from then on, and they are withdrawn; undo restores them. Raises
@@ -125,20 +108,13 @@ def merge_hands(ctx: ActionContext, p: HandMerge) -> dict[str, Any]:
     return row
 
 
-def _sign_example(ex: Example) -> str:
-    _, lines = sample_lines(ex)
-    return str(ex.run("sign.create", {"name": "A cross", "picture_segment_id": lines[0]})["id"])
-
-
 @action(
     "sign.update",
-    params=SignUpdate,
     result=Sign,
     summary="Change what a sign is called and what is known of it.",
     route=Route("PATCH", "/api/signs/{sign_id}", name="update_sign"),
     laws=(ONE_SIGN_A_CODE_POINT,),
     words="Changed a sign",
-    example=lambda ex: {"sign_id": _sign_example(ex), "name": "A cross of consecration"},
 )
 def update_sign(ctx: ActionContext, p: SignUpdate) -> dict[str, Any]:
     """Raises NotFound, Withdrawn, CodePointTaken. A field that is not sent is unchanged; null clears it."""
@@ -150,13 +126,11 @@ def update_sign(ctx: ActionContext, p: SignUpdate) -> dict[str, Any]:
 
 @action(
     "sign.merge",
-    params=SignMerge,
     result=Sign,
     summary="Join signs that turn out to be one.",
     route=Route("POST", "/api/signs/{sign_id}/merge", name="merge_signs"),
     laws=(ONE_SIGN_A_CODE_POINT, OF_A_LIVE_SIGN, SHOWN_ONCE),
     words="Joined signs",
-    example=lambda ex: {"sign_id": _sign_example(ex), "other_ids": [_sign_example(ex)]},
 )
 def merge_signs(ctx: ActionContext, p: SignMerge) -> dict[str, Any]:
     """The instances of the others are of this one from then on; undo restores them. Raises NotFound, Withdrawn,
@@ -175,18 +149,12 @@ def merge_signs(ctx: ActionContext, p: SignMerge) -> dict[str, Any]:
     return row
 
 
-def _allograph_example(ex: Example) -> str:
-    return str(ex.run("letterform.allograph_create", {"character": "s", "name": "long s"})["id"])
-
-
 @action(
     "letterform.allograph_update",
-    params=AllographUpdate,
     result=Allograph,
     summary="Change what an allograph is called.",
     route=Route("PATCH", "/api/letterforms/allographs/{allograph_id}", name="update_allograph"),
     words="Changed an allograph",
-    example=lambda ex: {"allograph_id": _allograph_example(ex), "name": "tall s"},
 )
 def update_allograph(ctx: ActionContext, p: AllographUpdate) -> dict[str, Any]:
     """Raises NotFound, Withdrawn. A field that is not sent is unchanged; null clears it."""
@@ -196,13 +164,11 @@ def update_allograph(ctx: ActionContext, p: AllographUpdate) -> dict[str, Any]:
 
 @action(
     "letterform.allograph_merge",
-    params=AllographMerge,
     result=Allograph,
     summary="Join allographs that turn out to be one.",
     route=Route("POST", "/api/letterforms/allographs/{allograph_id}/merge", name="merge_allographs"),
     laws=(ONE_DESCRIPTION,),
     words="Joined allographs",
-    example=lambda ex: {"allograph_id": _allograph_example(ex), "other_ids": [_allograph_example(ex)]},
 )
 def merge_allographs(ctx: ActionContext, p: AllographMerge) -> dict[str, Any]:
     """Letterforms of the others are of this one from then on; undo restores them. Raises NotFound, Withdrawn,

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Example, Route, RowLaw, action
-from armarium_paleography.actions.ground import (
-    add,
-    live_row,
-    sample_lines,
-    standing_segment,
-    withdraw_row,
-)
+from armarium.api import ActionContext, Route, RowLaw, action
+from armarium_paleography.actions.ground import add, live_row, standing_segment, withdraw_row
 from armarium_paleography.errors import description_stands, not_described, other_character
 from armarium_paleography.queries.hands import HANDS
 from armarium_paleography.queries.letterforms import ALLOGRAPHS, description
+from armarium_paleography.records.ground import Id
 from armarium_paleography.records.marks import (
     Allograph,
     AllographCreate,
-    AllographId,
     Clear,
     ClearedLetterform,
     Describe,
@@ -33,26 +27,13 @@ ONE_DESCRIPTION = RowLaw.one(
 """A segment has at most one live description, whatever is undone or redone."""
 
 
-def _set_example(ex: Example) -> dict[str, Any]:
-    _, lines = sample_lines(ex)
-    form = ex.run("letterform.allograph_create", {"character": "g", "name": "open g"})
-    return {
-        "segment_id": lines[0],
-        "character": "g",
-        "allograph_id": form["id"],
-        "features": [{"component": "bowl", "feature": "open"}],
-    }
-
-
 @action(
     "letterform.set",
-    params=Describe,
     result=Letterform,
     summary="Describe the letterform of a segment.",
     route=Route("PUT", "/api/letterforms/segment/{segment_id}", name="describe_letterform"),
     laws=(ONE_DESCRIPTION,),
     words="Described a letterform on {segment_id|a page}",
-    example=_set_example,
 )
 def describe(ctx: ActionContext, p: Describe) -> dict[str, Any]:
     """Raises NotFound, SegmentDeleted, Withdrawn, OtherCharacter. An earlier description is withdrawn."""
@@ -66,20 +47,20 @@ def describe(ctx: ActionContext, p: Describe) -> dict[str, Any]:
     before = description(ctx.conn, p.segment_id)
     if before is not None:
         withdraw_row(ctx, letterforms, before)
-    said = {(feature["component"], feature["feature"]): feature for feature in p.model_dump()["features"]}
-    values = {**p.model_dump(), "features": list(said.values()), "document_id": segment.document_id}
+    described = {
+        (feature["component"], feature["feature"]): feature for feature in p.model_dump()["features"]
+    }
+    values = {**p.model_dump(), "features": list(described.values()), "document_id": segment.document_id}
     return add(ctx, letterforms, values)
 
 
 @action(
     "letterform.clear",
-    params=Clear,
     result=ClearedLetterform,
     summary="Clear the description of a segment's letterform.",
     route=Route("DELETE", "/api/letterforms/segment/{segment_id}", name="clear_letterform"),
     laws=(ONE_DESCRIPTION,),
     words="Cleared the description of a letterform on {segment_id|a page}",
-    example=lambda ex: {"segment_id": ex.run("letterform.set", _set_example(ex))["segment_id"]},
 )
 def clear(ctx: ActionContext, p: Clear) -> dict[str, Any]:
     """Raises NotFound if none is described, SegmentDeleted. Returns the description that was cleared."""
@@ -92,31 +73,23 @@ def clear(ctx: ActionContext, p: Clear) -> dict[str, Any]:
 
 @action(
     "letterform.allograph_create",
-    params=AllographCreate,
     result=Allograph,
     summary="Declare an allograph: one way to write a character.",
     route=Route("POST", "/api/letterforms/allographs", name="create_allograph", refusals=()),
     words="Declared an allograph",
-    example=lambda ex: {"character": "s", "name": "long s"},
 )
 def create_allograph(ctx: ActionContext, p: AllographCreate) -> dict[str, Any]:
     """A character may have any number of allographs."""
     return add(ctx, allographs, p.model_dump())
 
 
-def _allograph_example(ex: Example) -> dict[str, Any]:
-    return {"allograph_id": ex.run("letterform.allograph_create", {"character": "s", "name": "long s"})["id"]}
-
-
 @action(
     "letterform.allograph_withdraw",
-    params=AllographId,
     result=Allograph,
     summary="Withdraw an allograph; letterforms described by it still name it.",
     route=Route("POST", "/api/letterforms/allographs/{allograph_id}/withdraw", name="withdraw_allograph"),
     words="Withdrew an allograph",
-    example=_allograph_example,
 )
-def withdraw_allograph(ctx: ActionContext, p: AllographId) -> dict[str, Any]:
+def withdraw_allograph(ctx: ActionContext, allograph_id: Id) -> dict[str, Any]:
     """Raises NotFound, Withdrawn."""
-    return withdraw_row(ctx, allographs, live_row(ALLOGRAPHS, "allograph", ctx.conn, p.allograph_id))
+    return withdraw_row(ctx, allographs, live_row(ALLOGRAPHS, "allograph", ctx.conn, allograph_id))

@@ -5,41 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from armarium.api import ActionContext, Example, Route, RowRule, action, cancel_with_undo, find_withheld
+from armarium.api import ActionContext, Route, RowRule, action, cancel_with_undo, find_withheld
 from armarium_documents.api import pages_under
-from armarium_paleography.actions.ground import add, note_row, sample_hand, sample_lines, standing_segment
+from armarium_paleography.actions.ground import add, note_row, standing_segment
 from armarium_paleography.errors import already_decided, no_pages
 from armarium_paleography.queries.likeness import JUDGED, PROPOSALS, likest_judged, worker_target
+from armarium_paleography.records.ground import Id
 from armarium_paleography.records.likeness import (
     Look,
     LookArgs,
     LookStarted,
     Proposal,
-    ProposalId,
     Proposals,
     Propose,
     proposals,
-    vectors,
 )
 
 LOOK = "likeness-look"
 PENDING = "pending"
 
 
-def _look_example(ex: Example) -> dict[str, Any]:
-    page, _ = sample_lines(ex)
-    return {"scope_ids": [page]}
-
-
 @action(
     "likeness.look",
-    params=Look,
     result=LookStarted,
     summary="Look at the lines and words of pages, so that similar ones can be found.",
     route=Route("POST", "/api/likeness/look", status=202, refusals=(404, 503)),
     words="Started to look at {scope_ids|pages}",
     after_undo=cancel_with_undo,
-    example=_look_example,
 )
 def look(ctx: ActionContext, p: Look) -> dict[str, Any]:
     """Raises Invalid if the scope contains no page, Unavailable if no package that looks at pictures is
@@ -56,31 +48,12 @@ def look(ctx: ActionContext, p: Look) -> dict[str, Any]:
     return {"job_id": job_id, "state": "waiting"}
 
 
-def _propose_example(ex: Example) -> dict[str, Any]:
-    import numpy as np
-
-    page, lines = sample_lines(ex)
-    ex.run("hand.attribute", {"hand_id": sample_hand(ex), "segment_id": lines[0]})
-    # Other examples need no second page: vectors are compared by how they differ from the mean of the
-    # project.
-    alike = np.random.default_rng(int(page[-8:], 16)).normal(size=3).astype(np.float16).tobytes()
-    rows = [
-        {"segment_id": line, "document_id": page, "fingerprint": "made", "vector": alike} for line in lines
-    ]
-    assert ex.library is not None
-    with ex.library.db.write() as conn:
-        conn.execute(vectors.insert(), rows)
-    return {"kind": "hand", "segment_ids": [lines[1]]}
-
-
 @action(
     "likeness.propose",
-    params=Propose,
     result=Proposals,
     summary="Propose a hand or a sign for segments, by the judged segments most similar to them.",
     route=Route("POST", "/api/likeness/proposals", name="propose_alike"),
     words="Proposed a hand or sign for {segment_ids|a page}",
-    example=_propose_example,
 )
 def propose(ctx: ActionContext, p: Propose) -> dict[str, Any]:
     """Raises NotFound, SegmentDeleted, Conflict for a segment that was not looked at. A proposal is not a
@@ -92,12 +65,17 @@ def propose(ctx: ActionContext, p: Propose) -> dict[str, Any]:
         segment = standing_segment(ctx.conn, segment_id)
         alike = likest_judged(ctx.conn, ctx.project, p.kind, segment_id)
         # Segments withheld from the caller are never the reason for a proposal made to them.
-        found = next(
-            (one for one in alike if not find_withheld(ctx.project, ctx.principal, [one[1]], "show")), None
+        likest = next(
+            (
+                candidate
+                for candidate in alike
+                if not find_withheld(ctx.project, ctx.principal, [candidate[1]], "show")
+            ),
+            None,
         )
-        if found is None:
+        if likest is None:
             continue
-        identity, like, score = found
+        identity, like, score = likest
         unsaid = {
             "hand_id": None,
             "sign_id": None,
@@ -127,44 +105,36 @@ _DECIDED: RowRule[Any] = RowRule("likeness_proposal", "person", when=_was_reject
 """A machine may reject a proposal; it takes no rejection back, since a person may have made it."""
 
 
-def _decide_example(ex: Example) -> dict[str, Any]:
-    return {"proposal_id": ex.run("likeness.propose", _propose_example(ex))["items"][0]["id"]}
-
-
 @action(
     "likeness.accept",
-    params=ProposalId,
     result=Proposal,
     summary="Accept a proposal; the judgement is then the caller's own.",
     route=Route("POST", "/api/likeness/proposals/{proposal_id}/accept", name="accept_alike"),
     words="Accepted a proposal on {proposal_id|a page}",
     person_only=True,
-    example=_decide_example,
 )
-def accept(ctx: ActionContext, p: ProposalId) -> dict[str, Any]:
+def accept(ctx: ActionContext, proposal_id: Id) -> dict[str, Any]:
     """Raises NotFound, Conflict if it was already decided, and whatever attributing by hand raises."""
-    row = _pending(ctx, p.proposal_id)
+    row = _pending(ctx, proposal_id)
     note = {"segment_id": row["segment_id"]}
     if row["kind"] == "hand":
-        made = ctx.run("hand.attribute", {**note, "hand_id": row["hand_id"]})
+        attribution = ctx.run("hand.attribute", {**note, "hand_id": row["hand_id"]})
     else:
-        made = ctx.run("sign.add_instance", {**note, "sign_id": row["sign_id"]})
-    return _record_decision(ctx, row, "accepted", made["id"])
+        attribution = ctx.run("sign.add_instance", {**note, "sign_id": row["sign_id"]})
+    return _record_decision(ctx, row, "accepted", attribution["id"])
 
 
 @action(
     "likeness.reject",
-    params=ProposalId,
     result=Proposal,
     summary="Reject a proposal; it is not made again.",
     route=Route("POST", "/api/likeness/proposals/{proposal_id}/reject", name="reject_alike"),
     words="Rejected a proposal on {proposal_id|a page}",
     rules=(_DECIDED,),
-    example=_decide_example,
 )
-def reject(ctx: ActionContext, p: ProposalId) -> dict[str, Any]:
+def reject(ctx: ActionContext, proposal_id: Id) -> dict[str, Any]:
     """Raises NotFound, Conflict if it was already decided."""
-    return _record_decision(ctx, _pending(ctx, p.proposal_id), "rejected", None)
+    return _record_decision(ctx, _pending(ctx, proposal_id), "rejected", None)
 
 
 def _pending(ctx: ActionContext, proposal_id: str) -> dict[str, Any]:
@@ -174,12 +144,14 @@ def _pending(ctx: ActionContext, proposal_id: str) -> dict[str, Any]:
     return row
 
 
-def _record_decision(ctx: ActionContext, row: dict[str, Any], state: str, made: str | None) -> dict[str, Any]:
+def _record_decision(
+    ctx: ActionContext, row: dict[str, Any], state: str, attribution_id: str | None
+) -> dict[str, Any]:
     values = {
         "state": state,
         "decided_by": ctx.principal.name,
         "decided_at": ctx.now,
-        "resulting_id": made,
+        "resulting_id": attribution_id,
     }
     ctx.conn.execute(proposals.update().where(proposals.c.id == row["id"]).values(values))
     note_row(ctx, row)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Example, Route, RowLaw, action, new_id
+from armarium.api import ActionContext, Route, RowLaw, action
 from armarium_paleography.actions.ground import (
     add,
     live_row,
     rests_on_live,
-    sample_lines,
     standing_segment,
     withdraw_row,
     withdraw_where,
@@ -17,13 +16,12 @@ from armarium_paleography.actions.ground import (
 from armarium_paleography.errors import CodePointTaken, SaidAlready
 from armarium_paleography.queries.live_segments import live
 from armarium_paleography.queries.signs import INSTANCES, SIGNS, holder_of, shown_already, signs_by_name
+from armarium_paleography.records.ground import Id
 from armarium_paleography.records.marks import (
     AddInstance,
     Instance,
-    InstanceId,
     Sign,
     SignCreate,
-    SignId,
     TakenSigns,
     TakeSigns,
     instances,
@@ -50,27 +48,13 @@ SHOWN_ONCE = RowLaw.one(
 """A segment is at most once an instance of a sign, whatever is undone or redone."""
 
 
-def _create_example(ex: Example) -> dict[str, Any]:
-    _, lines = sample_lines(ex)
-    return {
-        "name": "p with a flourish",
-        "picture_segment_id": lines[0],
-        # From the supplementary private use area: a code point belongs to one live sign, and a project may
-        # contain several examples.
-        "code_point": f"U+{0xF0000 + int(new_id()[-8:], 16) % 0xFFFE:04X}",
-        "list_references": [{"authority": "Cappelli", "number": "256"}],
-    }
-
-
 @action(
     "sign.create",
-    params=SignCreate,
     result=Sign,
     summary="Declare a sign, with a segment as its picture.",
     route=Route("POST", "/api/signs", name="create_sign"),
     laws=(ONE_SIGN_A_CODE_POINT,),
     words="Declared a sign of {picture_segment_id|a page}",
-    example=_create_example,
 )
 def create(ctx: ActionContext, p: SignCreate) -> dict[str, Any]:
     """Raises NotFound, SegmentDeleted, Withdrawn for the sign it is a variant of, CodePointTaken."""
@@ -84,37 +68,28 @@ def create(ctx: ActionContext, p: SignCreate) -> dict[str, Any]:
 
 @action(
     "sign.withdraw",
-    params=SignId,
     result=Sign,
     summary="Withdraw a sign and its instances.",
     route=Route("POST", "/api/signs/{sign_id}/withdraw", name="withdraw_sign"),
     laws=(ONE_SIGN_A_CODE_POINT, OF_A_LIVE_SIGN, SHOWN_ONCE),
     words="Withdrew a sign",
-    example=lambda ex: {"sign_id": ex.run("sign.create", _create_example(ex))["id"]},
 )
-def withdraw(ctx: ActionContext, p: SignId) -> dict[str, Any]:
+def withdraw(ctx: ActionContext, sign_id: Id) -> dict[str, Any]:
     """Raises NotFound, Withdrawn. Its live instances are withdrawn with it. Its code point becomes free; undo
     is refused once another sign has it.
     """
-    row = live_row(SIGNS, "sign", ctx.conn, p.sign_id)
-    withdraw_where(ctx, instances, instances.c.sign_id == p.sign_id)
+    row = live_row(SIGNS, "sign", ctx.conn, sign_id)
+    withdraw_where(ctx, instances, instances.c.sign_id == sign_id)
     return withdraw_row(ctx, signs, row)
-
-
-def _instance_example(ex: Example) -> dict[str, Any]:
-    made = ex.run("sign.create", _create_example(ex))
-    return {"sign_id": made["id"], "segment_id": made["picture_segment_id"], "certainty": 0.9}
 
 
 @action(
     "sign.add_instance",
-    params=AddInstance,
     result=Instance,
     summary="Record that a segment shows a sign.",
     route=Route("POST", "/api/signs/{sign_id}/instances", name="add_instance"),
     laws=(OF_A_LIVE_SIGN, SHOWN_ONCE),
     words="Recorded a sign on {segment_id|a page}",
-    example=_instance_example,
 )
 def add_instance(ctx: ActionContext, p: AddInstance) -> dict[str, Any]:
     """Raises NotFound, SegmentDeleted, Withdrawn, SaidAlready. A segment may show several signs."""
@@ -128,32 +103,23 @@ def add_instance(ctx: ActionContext, p: AddInstance) -> dict[str, Any]:
 
 @action(
     "sign.instance_withdraw",
-    params=InstanceId,
     result=Instance,
     summary="Withdraw an instance of a sign.",
     route=Route("POST", "/api/signs/instances/{instance_id}/withdraw", name="withdraw_instance"),
     laws=(OF_A_LIVE_SIGN, SHOWN_ONCE),
     words="Withdrew an instance of a sign on {instance_id|a page}",
-    example=lambda ex: {"instance_id": ex.run("sign.add_instance", _instance_example(ex))["id"]},
 )
-def withdraw_instance(ctx: ActionContext, p: InstanceId) -> dict[str, Any]:
+def withdraw_instance(ctx: ActionContext, instance_id: Id) -> dict[str, Any]:
     """Raises NotFound, Withdrawn."""
-    return withdraw_row(ctx, instances, live_row(INSTANCES, "instance", ctx.conn, p.instance_id))
-
-
-def _take_example(ex: Example) -> dict[str, Any]:
-    _, lines = sample_lines(ex)
-    return {"signs": [{"segment_id": line, "name": "A cross"} for line in lines]}
+    return withdraw_row(ctx, instances, live_row(INSTANCES, "instance", ctx.conn, instance_id))
 
 
 @action(
     "sign.take",
-    params=TakeSigns,
     result=TakenSigns,
     summary="Record signs that were seen on segments, in one step: declared ones by id, others by name.",
     laws=(ONE_SIGN_A_CODE_POINT, OF_A_LIVE_SIGN, SHOWN_ONCE),
     words="Found signs",
-    example=_take_example,
 )
 def take(ctx: ActionContext, p: TakeSigns) -> dict[str, Any]:
     """Raises NotFound, SegmentDeleted, Withdrawn for a sign named by its id.
@@ -163,8 +129,8 @@ def take(ctx: ActionContext, p: TakeSigns) -> dict[str, Any]:
     nothing.
     """
     declared: list[str] = []
-    made: list[str] = []
-    by_name = signs_by_name(ctx.conn) if any(seen.name for seen in p.signs) else {}
+    instance_ids: list[str] = []
+    by_name = signs_by_name(ctx.conn) if any(sign.name for sign in p.signs) else {}
     for seen in p.signs:
         name = seen.name or ""
         sign_id = seen.sign_id or by_name.get(name.casefold())
@@ -173,10 +139,10 @@ def take(ctx: ActionContext, p: TakeSigns) -> dict[str, Any]:
             by_name[name.casefold()] = sign_id
             declared.append(sign_id)
         if not shown_already(ctx.conn, sign_id, seen.segment_id):
-            made.append(
+            instance_ids.append(
                 ctx.run(
                     "sign.add_instance",
                     {"sign_id": sign_id, "segment_id": seen.segment_id, "certainty": seen.certainty},
                 )["id"]
             )
-    return {"declared": declared, "instance_ids": made}
+    return {"declared": declared, "instance_ids": instance_ids}

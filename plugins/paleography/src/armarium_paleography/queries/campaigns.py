@@ -41,7 +41,9 @@ def campaigns_of_document(conn: Connection, document_id: str) -> dict[str, Any]:
 @query("/api/campaigns/segment/{segment_id}", summary="The campaign of a segment", answer=SegmentCampaign)
 def campaign_of_segment(conn: Connection, segment_id: str) -> dict[str, Any]:
     """Null if it belongs to none. For a merged segment, that of the segment it became."""
-    standing = next((row for one in live_ids(conn, segment_id) if (row := membership(conn, one))), None)
+    standing = next(
+        (row for identity in live_ids(conn, segment_id) if (row := membership(conn, identity))), None
+    )
     campaign = None if standing is None else CAMPAIGNS.get(conn, standing["campaign_id"])
     return {"segment_id": segment_id, "campaign": campaign}
 
@@ -58,7 +60,7 @@ def campaigns_of_reading(conn: Connection, representation_id: str) -> dict[str, 
     items = CAMPAIGNS.all(conn, is_among(campaigns.c.id, ids), live(campaigns), order=FIRST_LAID_DOWN)
     return {
         "representation_id": representation_id,
-        "campaign_ids": [one["id"] for one in items],
+        "campaign_ids": [campaign["id"] for campaign in items],
         "items": items,
         "count": len(items),
     }

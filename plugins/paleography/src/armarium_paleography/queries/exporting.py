@@ -57,18 +57,18 @@ def _hands(conn: Connection, page: PageModel, segments: Mapping[str, PageSegment
     """Add the most certain judgement of each segment; among equals the oldest."""
     best: dict[str, dict[str, Any]] = {}
     rivals = 0
-    for one in _live_rows(ATTRIBUTIONS, attributions, conn, segments):
-        other = best.get(one["segment_id"])
-        if other is None or _certainty(one) > _certainty(other):
-            best[one["segment_id"]] = one
-        rivals += other is not None and other["hand_id"] != one["hand_id"]
-    for segment_id, one in best.items():
-        key = f"hand-{one['hand_id']}"
+    for row in _live_rows(ATTRIBUTIONS, attributions, conn, segments):
+        other = best.get(row["segment_id"])
+        if other is None or _certainty(row) > _certainty(other):
+            best[row["segment_id"]] = row
+        rivals += other is not None and other["hand_id"] != row["hand_id"]
+    for segment_id, row in best.items():
+        key = f"hand-{row['hand_id']}"
         segments[segment_id].hand = key
         if key not in page.hands:
-            hand = HANDS.require(conn, one["hand_id"])
-            said = {name: hand[name] for name in ("scribe", "date", "place", "style", "notes") if hand[name]}
-            page.hands[key] = PageHand(hand["label"], said)
+            hand = HANDS.require(conn, row["hand_id"])
+            about = {name: hand[name] for name in ("scribe", "date", "place", "style", "notes") if hand[name]}
+            page.hands[key] = PageHand(hand["label"], about)
     why = "a line has one hand there: the most certain judgement, among equals the oldest"
     return [Loss("rival judgements of hands", rivals, why)]
 
@@ -90,13 +90,13 @@ def _facts(
             continue
         if not segment.texts:
             segment.texts = [PageText("")]
-        stated = {name: fact[name] for name in ("reason", "place", "extent", "source") if fact[name]}
+        fields = {name: fact[name] for name in ("reason", "place", "extent", "source") if fact[name]}
         if fact["certainty"] is not None:
-            stated["certainty"] = repr(float(fact["certainty"]))
+            fields["certainty"] = repr(float(fact["certainty"]))
         if fact["extent_quantity"] is not None:
-            stated |= {"quantity": f"{fact['extent_quantity']:g}", "unit": fact["extent_unit"]}
+            fields |= {"quantity": f"{fact['extent_quantity']:g}", "unit": fact["extent_unit"]}
         text = segment.texts[0]
-        text.marks = [*text.marks, TextMark(fact["kind"], fact["char_start"], fact["char_end"], stated)]
+        text.marks = [*text.marks, TextMark(fact["kind"], fact["char_start"], fact["char_end"], fields)]
     return [
         Loss(
             "editorial facts of other readings",
@@ -109,8 +109,8 @@ def _facts(
 def _signs(conn: Connection, page: PageModel, segments: Mapping[str, PageSegment]) -> list[Loss]:
     """Place a sign at its character, or on the whole of a word; in a line without its character it has no place."""
     left = 0
-    for one in _live_rows(INSTANCES, instances, conn, segments):
-        segment, sign = segments[one["segment_id"]], SIGNS.get(conn, one["sign_id"])
+    for row in _live_rows(INSTANCES, instances, conn, segments):
+        segment, sign = segments[row["segment_id"]], SIGNS.get(conn, row["sign_id"])
         if sign is None or not segment.texts:
             left += 1
             continue

@@ -40,9 +40,14 @@ def list_letters(
     letters = [letter for _, letter in ranked]
     letters += sorted(named.keys() - set(letters))
     items = [
-        {"letter": one, "uses": uses[one], "sign_id": sign and sign["id"], "name": sign and sign["name"]}
-        for one in letters[:limit]
-        for sign in (named.get(one),)
+        {
+            "letter": letter,
+            "uses": uses[letter],
+            "sign_id": sign and sign["id"],
+            "name": sign and sign["name"],
+        }
+        for letter in letters[:limit]
+        for sign in (named.get(letter),)
     ]
     return {"items": items, "count": len(items)}
 
@@ -62,7 +67,9 @@ def _is_letter(letter: str) -> bool:
 def _count(text: str, uses: Counter[str]) -> None:
     """Count the characters of a text; those that combining marks belong to are counted with these."""
     uses.update(text)
-    marks = "".join(sorted(one for one in set(text) if not one.isascii() and _is_mark(one)))
+    marks = "".join(
+        sorted(character for character in set(text) if not character.isascii() and _is_mark(character))
+    )
     if marks:
         marked = _pattern_of(marks).findall(text)
         uses.subtract("".join(marked))

@@ -72,13 +72,13 @@ def list_allographs(conn: Connection) -> dict[str, Any]:
 @query("/api/letterforms/features", summary="The features in use", answer=Features, refusals=())
 def list_features(conn: Connection) -> dict[str, Any]:
     """Each component with each of its features, the most frequent first."""
-    said = func.json_each(letterforms.c.features).table_valued("value").alias("said")
-    component = func.json_extract(said.c.value, "$.component").label("component")
-    feature = func.json_extract(said.c.value, "$.feature").label("feature")
+    features = func.json_each(letterforms.c.features).table_valued("value").alias("said")
+    component = func.json_extract(features.c.value, "$.component").label("component")
+    feature = func.json_extract(features.c.value, "$.feature").label("feature")
     counted = func.count().label("count")
     asked = (
         select(component, feature, counted)
-        .select_from(letterforms.join(said, true()))
+        .select_from(letterforms.join(features, true()))
         .where(live(letterforms), stands(letterforms))
         .group_by(component, feature)
         .order_by(counted.desc(), component, feature)
@@ -92,8 +92,10 @@ def list_features(conn: Connection) -> dict[str, Any]:
 )
 def letterform_of_segment(conn: Connection, segment_id: str) -> dict[str, Any]:
     """Null if it is not described. For a merged segment, that of the segment it became."""
-    found = next((row for one in live_ids(conn, segment_id) if (row := description(conn, one))), None)
-    return {"segment_id": segment_id, "letterform": found}
+    described = next(
+        (row for identity in live_ids(conn, segment_id) if (row := description(conn, identity))), None
+    )
+    return {"segment_id": segment_id, "letterform": described}
 
 
 def description(conn: Connection, segment_id: str) -> dict[str, Any] | None:

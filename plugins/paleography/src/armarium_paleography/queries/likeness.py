@@ -53,8 +53,8 @@ class Looks(NamedTuple):
 
     def scores(self, segment_id: str) -> Numbers:
         """Return the similarity of each segment to this one, from -1 to 1."""
-        found: Numbers = self.matrix @ self.matrix[self.place[segment_id]]
-        return found
+        likenesses: Numbers = self.matrix @ self.matrix[self.place[segment_id]]
+        return likenesses
 
 
 def looks_of(library: Library) -> Looks:
@@ -80,7 +80,7 @@ def looks_of(library: Library) -> Looks:
         rows = conn.exec_driver_sql(
             f"SELECT segment_id, document_id, vector FROM {vectors} WHERE length(vector) = {newest}"
         ).all()
-    made = Looks(
+    looks = Looks(
         mark,
         [row[0] for row in rows],
         [row[1] for row in rows],
@@ -88,8 +88,8 @@ def looks_of(library: Library) -> Looks:
         _centre_vectors([row[2] for row in rows]),
     )
     if sees_all:
-        library.held[HELD] = made
-    return made
+        library.held[HELD] = looks
+    return looks
 
 
 def _centre_vectors(stored: list[bytes]) -> Numbers:
@@ -124,22 +124,24 @@ def list_alike(
     scores = looks.scores(segment_id)
     items: list[dict[str, Any]] = []
     for chunk in _best_first(scores, 4 * limit):
-        wanted = [
+        numbers = [
             number
             for number in chunk
             if looks.segment_ids[number] != segment_id
             and (same_page or looks.document_ids[number] != own.document_id)
         ]
-        asked = is_among(segments.c.id, [looks.segment_ids[number] for number in wanted])
-        found = conn.execute(_standing(segments.c.id, segments.c.document_id).where(asked))
-        there = {row.id: row.document_id for row in found}
-        for number in wanted:
+        among = is_among(segments.c.id, [looks.segment_ids[number] for number in numbers])
+        rows = conn.execute(_standing(segments.c.id, segments.c.document_id).where(among))
+        document_by_segment = {row.id: row.document_id for row in rows}
+        for number in numbers:
             if len(items) >= limit:
                 break
             identity = looks.segment_ids[number]
-            if identity in there:
+            if identity in document_by_segment:
                 score = round(float(scores[number]), 4)
-                items.append({"segment_id": identity, "document_id": there[identity], "score": score})
+                items.append(
+                    {"segment_id": identity, "document_id": document_by_segment[identity], "score": score}
+                )
         if len(items) >= limit:
             break
     return {
@@ -167,11 +169,11 @@ def _best_first(scores: Numbers, size: int) -> Iterator[list[int]]:
 
     if len(scores) > size:
         first = np.argpartition(-scores, size)[:size]
-        yield [int(one) for one in first[np.argsort(-scores[first], kind="stable")]]
+        yield [int(number) for number in first[np.argsort(-scores[first], kind="stable")]]
     order = np.argsort(-scores, kind="stable")
     start = size if len(scores) > size else 0
     while start < len(order):
-        yield [int(one) for one in order[start : start + 4 * size]]
+        yield [int(number) for number in order[start : start + 4 * size]]
         start += 4 * size
 
 
@@ -221,17 +223,24 @@ def likest_judged(
     if segment_id not in looks.place:
         raise not_looked_at(segment_id)
     scores = looks.scores(segment_id)
-    said = set(
+    judged_already = set(
         conn.execute(select(table.c[name]).where(table.c.segment_id == segment_id, live(table))).scalars()
     )
-    said |= set(conn.execute(select(proposals.c[name]).where(proposals.c.segment_id == segment_id)).scalars())
+    judged_already |= set(
+        conn.execute(select(proposals.c[name]).where(proposals.c.segment_id == segment_id)).scalars()
+    )
     judged = conn.execute(select(table.c[name], table.c.segment_id).where(live(table), stands(table)))
-    found = [
+    likest = [
         (identity, like, float(scores[number]))
         for identity, like in judged
-        if identity not in said and like != segment_id and (number := looks.place.get(like)) is not None
+        if identity not in judged_already
+        and like != segment_id
+        and (number := looks.place.get(like)) is not None
     ]
-    return sorted((one for one in found if one[2] > 0), key=lambda one: (-one[2], one[1]))
+    return sorted(
+        (candidate for candidate in likest if candidate[2] > 0),
+        key=lambda candidate: (-candidate[2], candidate[1]),
+    )
 
 
 def kept_fingerprints(conn: Connection, document_id: str) -> dict[str, str]:
@@ -244,7 +253,7 @@ def kept_fingerprints(conn: Connection, document_id: str) -> dict[str, str]:
 
 def worker_target() -> str:
     """Return the worker that looks at pictures, as `call_worker` takes it. Raises Unavailable if none is installed."""
-    entries = sorted(entry_points(group=GROUP), key=lambda one: one.name)
+    entries = sorted(entry_points(group=GROUP), key=lambda target: target.name)
     if not entries:
         raise no_eyes()
     return entries[0].value

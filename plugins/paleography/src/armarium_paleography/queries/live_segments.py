@@ -18,10 +18,10 @@ Offset = Annotated[int, Query(ge=0)]
 
 def stands(table: FromClause) -> ColumnElement[bool]:
     """Condition: the segment of a row of *table* is live: neither it, its pass nor its page is deleted."""
-    there = select(segments.c.id).join(passes, passes.c.id == segments.c.pass_id)
-    there = there.join(documents, documents.c.id == segments.c.document_id)
+    standing = select(segments.c.id).join(passes, passes.c.id == segments.c.pass_id)
+    standing = standing.join(documents, documents.c.id == segments.c.document_id)
     return exists(
-        there.where(
+        standing.where(
             segments.c.id == table.c.segment_id,
             segments.c.deleted_at.is_(None),
             passes.c.deleted_at.is_(None),

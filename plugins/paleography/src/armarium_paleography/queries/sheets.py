@@ -57,9 +57,9 @@ def sheet_of_hand(
 ) -> Sheet:
     """Draw everything in one hand. Raises NotFound."""
     hand = HANDS.require(conn, hand_id)
-    said = ", ".join(hand[name] for name in ("scribe", "date", "place", "style") if hand[name])
+    about = ", ".join(hand[name] for name in ("scribe", "date", "place", "style") if hand[name])
     where = (attributions.c.hand_id == hand_id, live(attributions), stands(attributions))
-    title = hand["label"] + (f": {said}" if said else "")
+    title = hand["label"] + (f": {about}" if about else "")
     return _sheet(library, conn, attributions, where, title, height, limit, offset)
 
 
@@ -119,14 +119,17 @@ def _sheet(
     """Draw the segments in *lead* and those named by rows of *table*, each segment once, page by page."""
     rows = Rows(table).all(conn, *where, order=(table.c.document_id, table.c.segment_id))
     ids = list(dict.fromkeys([*lead, *(row["segment_id"] for row in rows)]))
-    asked = ids[offset : offset + limit]
-    groups = [one for one in asked if one in lead], [one for one in asked if one not in lead]
+    asked_ids = ids[offset : offset + limit]
+    groups = (
+        [identity for identity in asked_ids if identity in lead],
+        [identity for identity in asked_ids if identity not in lead],
+    )
     pieces = [
         Piece(fit_image(image, height), caption)
         for group in groups
         for _, image, caption in crops(library, conn, group, height)
     ]
-    left_out = len(asked) - len(pieces)
+    left_out = len(asked_ids) - len(pieces)
     notes = [f"{len(pieces)} of {len(ids)} pictures"]
     if left_out:
         notes.append(f"{left_out} left out: their page has no picture, or not the one they were drawn on")
@@ -172,8 +175,8 @@ def crops(library: Library, conn: Connection, segment_ids: Sequence[str], height
         width, high = page.width or 1, page.height or 1
         least = min(row.bbox_h * high for row in sound)
         factor = min(1.0, 2 * height / max(least, 1.0))
-        wanted = max(1, round(width * factor)), max(1, round(high * factor))
-        with open_image(page.path, shrink_to=wanted if factor < 1 else None) as image:
+        size = max(1, round(width * factor)), max(1, round(high * factor))
+        with open_image(page.path, shrink_to=size if factor < 1 else None) as image:
             image.load()
             for row in sound:
                 rect = (row.bbox_x, row.bbox_y, row.bbox_w, row.bbox_h)

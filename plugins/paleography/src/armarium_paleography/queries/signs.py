@@ -51,10 +51,10 @@ def shown_already(conn: Connection, sign_id: str, segment_id: str) -> bool:
 
 def signs_by_name(conn: Connection) -> dict[str, str]:
     """Return the oldest live sign of each name, by its casefolded name."""
-    found: dict[str, str] = {}
+    sign_by_name: dict[str, str] = {}
     for row in SIGNS.all(conn, live(signs), order=(signs.c.id,)):
-        found.setdefault(row["name"].casefold(), row["id"])
-    return found
+        sign_by_name.setdefault(row["name"].casefold(), row["id"])
+    return sign_by_name
 
 
 def declared_signs(conn: Connection) -> list[dict[str, Any]]:

@@ -1,13 +1,36 @@
-"""What the records of paleography share: their MetaData, the columns at their end, and lists of them."""
+"""What the records of paleography share: their MetaData, types of fields, the columns at their end, and lists of them."""
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Annotated, Any, Literal
 
-from pydantic import create_model
+from pydantic import AfterValidator, Field, create_model
 from sqlalchemy import Column, MetaData, Text, text
 
-from armarium.api import Message, provenance_columns
+from armarium.api import Message, proper_name, provenance_columns
+
+Id = Annotated[str, Field(min_length=1, max_length=200)]
+Name = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(proper_name)]
+Others = Annotated[list[Id], Field(min_length=1, max_length=1_000)]
+Words = Annotated[str, Field(max_length=10_000)]
+Short = Annotated[str, Field(min_length=1, max_length=80)]
+Certainty = Annotated[float, Field(ge=0, le=1, description="0 to 1")]
+FactKind = Literal["unclear", "lost", "restored", "supplied", "superfluous", "deleted", "added"]
+_CODE_POINT = re.compile(r"U\+(?:[0-9A-F]{4}|[1-9A-F][0-9A-F]{4}|10[0-9A-F]{4})")
+
+
+def _code_point(value: str) -> str:
+    if not _CODE_POINT.fullmatch(value) or ("U+D800" <= value <= "U+DFFF" and len(value) == 6):
+        raise ValueError(
+            "a code point is written as U+ and four to six upper-case hexadecimal digits, without "
+            "superfluous zeros, such as U+A75B"
+        )
+    return value
+
+
+CodePoint = Annotated[str, AfterValidator(_code_point)]
+
 
 metadata = MetaData()
 

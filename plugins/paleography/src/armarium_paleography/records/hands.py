@@ -9,8 +9,18 @@ from sqlalchemy import Column, Index, Integer
 
 from armarium.api import Message, Params, Record, listed, record, reference, tracked
 from armarium_documents.api import documents, representations
-from armarium_paleography.records.fields import Certainty, Id, Name, Others, Words
-from armarium_paleography.records.ground import CURRENT, LIVE, made_and, metadata, part_of
+from armarium_paleography.records.ground import (
+    CURRENT,
+    LIVE,
+    Certainty,
+    Id,
+    Name,
+    Others,
+    Words,
+    made_and,
+    metadata,
+    part_of,
+)
 from armarium_source_model.api import segments
 
 
@@ -23,10 +33,6 @@ class HandCreate(Params):
     place: Name | None = None
     style: Name | None = None
     notes: Words | None = None
-
-
-class HandId(Params):
-    hand_id: Id
 
 
 class HandUpdate(HandCreate):
@@ -65,10 +71,6 @@ class Attribute(Params):
     segment_id: Id
     certainty: Certainty | None = None
     note: Words | None = None
-
-
-class AttributionId(Params):
-    attribution_id: Id
 
 
 @record(
@@ -117,10 +119,6 @@ class CampaignUpdate(Params):
     hand_id: Id | None = None
     date: Name | None = None
     notes: Words | None = None
-
-
-class CampaignId(Params):
-    campaign_id: Id
 
 
 class Assign(Params):

@@ -19,8 +19,7 @@ from armarium.api import (
     tracked,
 )
 from armarium_documents.api import documents
-from armarium_paleography.records.fields import Id
-from armarium_paleography.records.ground import metadata, part_of
+from armarium_paleography.records.ground import Id, metadata, part_of
 from armarium_source_model.api import segments
 
 
@@ -87,10 +86,6 @@ class Propose(Params):
 
     kind: ProposalKind
     segment_ids: Annotated[list[Id], Field(min_length=1, max_length=1_000)]
-
-
-class ProposalId(Params):
-    proposal_id: Id
 
 
 @record(

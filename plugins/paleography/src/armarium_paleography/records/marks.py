@@ -9,8 +9,20 @@ from sqlalchemy import Index
 
 from armarium.api import Message, Params, Record, SourceText, listed, record, reference, tracked
 from armarium_documents.api import documents, representations
-from armarium_paleography.records.fields import Certainty, CodePoint, FactKind, Id, Name, Others, Short, Words
-from armarium_paleography.records.ground import LIVE, made_and, metadata, part_of
+from armarium_paleography.records.ground import (
+    LIVE,
+    Certainty,
+    CodePoint,
+    FactKind,
+    Id,
+    Name,
+    Others,
+    Short,
+    Words,
+    made_and,
+    metadata,
+    part_of,
+)
 from armarium_source_model.api import segments
 
 
@@ -41,10 +53,6 @@ class FactCreate(Params):
         return self
 
 
-class FactId(Params):
-    fact_id: Id
-
-
 @record(
     metadata,
     "editorial_fact",
@@ -57,6 +65,9 @@ class FactId(Params):
 )
 class Fact(FactCreate, Record):
     """An editorial fact."""
+
+
+Facts = listed(Fact, "EditorialFacts", "Editorial facts, segment by segment.")
 
 
 class CountingReading(Message):
@@ -94,10 +105,6 @@ class SignCreate(Params):
     notes: Words | None = None
 
 
-class SignId(Params):
-    sign_id: Id
-
-
 class SignUpdate(Params):
     """The fields of a sign to change."""
 
@@ -122,10 +129,6 @@ class AddInstance(Params):
     sign_id: Id
     segment_id: Id
     certainty: Certainty | None = None
-
-
-class InstanceId(Params):
-    instance_id: Id
 
 
 class SeenSign(Params):
@@ -221,10 +224,6 @@ class AllographCreate(Params):
     character: Short
     name: Name
     notes: Words | None = None
-
-
-class AllographId(Params):
-    allograph_id: Id
 
 
 class AllographUpdate(Params):

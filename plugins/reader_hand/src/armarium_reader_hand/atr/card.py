@@ -55,18 +55,18 @@ class Card:
 def read_card(data: bytes | str) -> Card:
     """Return the card in a JSON text; Refused with the field that is wrong."""
     try:
-        told = json.loads(data) if len(data) <= LARGEST else None
+        values = json.loads(data) if len(data) <= LARGEST else None
     except (ValueError, RecursionError):
-        told = None
-    if not isinstance(told, dict):
+        values = None
+    if not isinstance(values, dict):
         raise Refused(f"The card is not a JSON object of at most {LARGEST >> 10} KiB.")
-    unknown = sorted(set(told) - set(Card.__dataclass_fields__))
+    unknown = sorted(set(values) - set(Card.__dataclass_fields__))
     if unknown:
         fields = ", ".join(Card.__dataclass_fields__)
         raise Refused(
             f"The card has a field {unknown[0][:60]!r} that no card has; it names no files and no paths. It may have: {fields}."
         )
-    return Card(**{name: _value(name, value) for name, value in told.items()})
+    return Card(**{name: _value(name, value) for name, value in values.items()})
 
 
 def _value(name: str, value: Any) -> Any:
@@ -74,7 +74,7 @@ def _value(name: str, value: Any) -> Any:
         return _check(name, value, value in CHOICES[name], " or ".join(CHOICES[name]))
     if name in TAGS:
         is_list = isinstance(value, list) and len(value) <= 500
-        holds = is_list and all(isinstance(one, str) and re.fullmatch(TAGS[name], one) for one in value)
+        holds = is_list and all(isinstance(tag, str) and re.fullmatch(TAGS[name], tag) for tag in value)
         return tuple(_check(name, value, holds, "a list of tags"))
     if name == "height":
         return _check(name, value, type(value) is int and 8 <= value <= 512, "a whole number from 8 to 512")
@@ -120,8 +120,8 @@ def fit_letters(letters: list[str], classes: int) -> list[str]:
 
 def summary_of(card: Card) -> Mapping[str, Any]:
     """Return what the engine notes beside a model."""
-    told = asdict(card)
+    fields = asdict(card)
     return {
-        name: told[name]
+        name: fields[name]
         for name in ("title", "licence", "authors", "page", "languages", "scripts", "writing")
     }

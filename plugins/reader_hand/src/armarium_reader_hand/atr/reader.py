@@ -105,14 +105,14 @@ def _how_to_get() -> str:
 
 @cache
 def _read_offers() -> tuple[OfferedModel, ...]:
-    told = json.loads(files("armarium_reader_hand.atr").joinpath("offers.json").read_text("utf-8"))
-    about, place = told["about"], told["place"]
-    found = []
-    for one in told["models"]:
-        folder = f"{place}/resolve/main/models/squiddle_PP-OCRv6_{one['size']}_rec"
-        found.append(
+    listing = json.loads(files("armarium_reader_hand.atr").joinpath("offers.json").read_text("utf-8"))
+    about, place = listing["about"], listing["place"]
+    offered = []
+    for model in listing["models"]:
+        folder = f"{place}/resolve/main/models/squiddle_PP-OCRv6_{model['size']}_rec"
+        offered.append(
             OfferedModel(
-                **{name: one[name] for name in ("model", "title", "doi", "size_bytes", "cer")},
+                **{name: model[name] for name in ("model", "title", "doi", "size_bytes", "cer")},
                 **{name: about[name] for name in ("licence", "authors", "reads", "card")},
                 languages=tuple(about["languages"]),
                 scripts=tuple(about["scripts"]),
@@ -120,4 +120,4 @@ def _read_offers() -> tuple[OfferedModel, ...]:
                 files=tuple(RemoteFile(f"{folder}/{name}", name) for name in (GRAPH_FILE, LETTERS_FILE)),
             )
         )
-    return tuple(found)
+    return tuple(offered)

@@ -66,16 +66,16 @@ class Recogniser(LineModel):
         """Load a model that was taken in; Refused for other files."""
         try:
             session = session_of(path.read_bytes())
-            stated = session.get_modelmeta().custom_metadata_map
-            found = cls(session, json.loads(stated[ALPHABET]), read_card(stated[CARD]))
+            properties = session.get_modelmeta().custom_metadata_map
+            recogniser = cls(session, json.loads(properties[ALPHABET]), read_card(properties[CARD]))
         except Refused:
             raise
         except Exception as error:
             raise Refused(
                 f"{path.name} was not taken in as a line recogniser. Use armarium models add, which also takes its alphabet."
             ) from error
-        found.threads = threads
-        return found
+        recogniser.threads = threads
+        return recogniser
 
     def picture(self, cut: Picture) -> Picture:
         """Return a line's picture (height, width, 3) as high as the network wants it."""
@@ -100,12 +100,17 @@ class Recogniser(LineModel):
         ready = ((levels.astype(np.float32) / 255 - self.about.mean) / self.about.std).transpose(2, 0, 1)
         if self.width is not None:
             ready = np.pad(ready, ((0, 0), (0, 0), (0, self.width - ready.shape[2])))
-        found = np.asarray(self.session.run(None, {self.name: np.ascontiguousarray(ready[None])})[0])
-        if found.ndim != 3 or 1 not in found.shape[:2] or found.shape[2] < 2 or not np.isfinite(found).all():
+        output = np.asarray(self.session.run(None, {self.name: np.ascontiguousarray(ready[None])})[0])
+        if (
+            output.ndim != 3
+            or 1 not in output.shape[:2]
+            or output.shape[2] < 2
+            or not np.isfinite(output).all()
+        ):
             raise Refused(
                 "The network does not answer as a line recogniser (CTC) does: (1, steps, classes) finite numbers are expected."
             )
-        answer = _logarithms(found.reshape(-1, found.shape[2]).astype(np.float32))
+        answer = _logarithms(output.reshape(-1, output.shape[2]).astype(np.float32))
         return answer if self.about.blank == "first" else np.roll(answer, 1, axis=1)
 
     def reading(self, answer: Answer, others: int = 0) -> Text:
@@ -128,8 +133,8 @@ def _logarithms(answer: Answer) -> Answer:
     if answer.min() >= 0 and abs(float(answer.sum(axis=1).mean()) - 1) < 0.01:
         return np.log(np.maximum(answer, np.float32(1e-30)))
     highest = answer.max(axis=1, keepdims=True)
-    found: Answer = answer - highest - np.log(np.exp(answer - highest).sum(axis=1, keepdims=True))
-    return found
+    logarithms: Answer = answer - highest - np.log(np.exp(answer - highest).sum(axis=1, keepdims=True))
+    return logarithms
 
 
 def as_read(text: str) -> str:
@@ -145,11 +150,11 @@ def as_read(text: str) -> str:
     for at, kind in enumerate(kinds):
         if kind == "":
             before = kinds[at - 1] if at else base
-            after = next((one for one in kinds[at:] if one), base)
+            after = next((later for later in kinds[at:] if later), base)
             kinds[at] = before if before == after else base
     runs = [
         (kind, "".join(sign for _, sign in run))
-        for kind, run in groupby(zip(kinds, text, strict=True), lambda one: one[0])
+        for kind, run in groupby(zip(kinds, text, strict=True), lambda pair: pair[0])
     ]
     turned = [run[::-1].translate(MIRRORED) if kind == "R" else run for kind, run in runs]
     return "".join(reversed(turned) if base == "R" else turned)

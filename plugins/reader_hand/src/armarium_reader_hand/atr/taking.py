@@ -45,10 +45,10 @@ def take_model(call: Call, largest: int) -> dict[str, Any]:
         raise Refused(
             f"The network cannot be run: {(str(error).splitlines() or [type(error).__name__])[0][:200]} Export it anew."
         ) from error
-    kept = folder / "taken.onnx"
+    target = folder / "taken.onnx"
     alphabet = json.dumps(recogniser.alphabet, ensure_ascii=False)
-    kept.write_bytes(data + onnx_property(ALPHABET, alphabet) + onnx_property(CARD, card.as_json()))
-    return {"model": str(kept), **summary_of(card)}
+    target.write_bytes(data + onnx_property(ALPHABET, alphabet) + onnx_property(CARD, card.as_json()))
+    return {"model": str(target), **summary_of(card)}
 
 
 def _alphabet(path: Path, within: str | None) -> list[str]:

@@ -35,6 +35,9 @@ class LineFinder(Reader):
 
     def find_lines(self, page: Page) -> Iterator[FoundLine]:
         """Return the lines of the page, each with its baseline."""
+        import numpy as np
+
+        from armarium_reader_hand.lines.ink import are_written
         from armarium_reader_hand.lines.tracing import letters_are_small, on_page, trace
 
         maps = self.network.maps(page.image)
@@ -43,8 +46,11 @@ class LineFinder(Reader):
             closer = self.network.maps(page.image, CLOSER)
             if closer.scale[0] < maps.scale[0]:
                 maps, lines = closer, trace(closer)
-        for line in lines:
-            baseline, outline = on_page(line, maps, (page.width, page.height))
+        placed = [on_page(line, maps, (page.width, page.height)) for line in lines]
+        written = are_written(page.image, [np.asarray(outline, float) for _, outline in placed])
+        for line, (baseline, outline), is_written in zip(lines, placed, written, strict=True):
+            if not is_written:
+                continue
             yield FoundLine(
                 polygon=[(float(x), float(y)) for x, y in outline],
                 baseline=[(float(x), float(y)) for x, y in baseline],

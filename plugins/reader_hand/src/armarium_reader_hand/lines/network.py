@@ -61,9 +61,9 @@ class LineNetwork:
         more = [-side % MULTIPLE for side in (down, across)]
         padded = cv2.copyMakeBorder(shrunk, 0, more[0], 0, more[1], cv2.BORDER_REPLICATE)
         page = padded[None, None].astype(np.float32) / 255
-        found = self.session.run(None, {"page": page})[0][0][:, : -(-down // STRIDE), : -(-across // STRIDE)]
-        shares = 1 / (1 + np.exp(-np.clip(found[:3], -30, 30)))
-        reach = np.exp2(np.clip(found[3:], 0, 4) * (255 / 4 / CODE)) / STRIDE
+        output = self.session.run(None, {"page": page})[0][0][:, : -(-down // STRIDE), : -(-across // STRIDE)]
+        shares = 1 / (1 + np.exp(-np.clip(output[:3], -30, 30)))
+        reach = np.exp2(np.clip(output[3:], 0, 4) * (255 / 4 / CODE)) / STRIDE
         base, ends, core = shares
         above, below = reach
         return Maps(base, ends, core, above, below, scale=(STRIDE * width / across, STRIDE * height / down))

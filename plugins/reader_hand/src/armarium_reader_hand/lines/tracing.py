@@ -73,7 +73,9 @@ def on_page(line: LineTrace, maps: Maps, size: tuple[int, int]) -> tuple[Points,
     ups = _normals(line.points)
     outline = np.concatenate([line.points + ups * line.above, (line.points - ups * line.below)[::-1]])
     highest = np.array(size, np.float64)
-    baseline, outline = ((np.clip((one + 0.5) * maps.scale, 0, highest)) for one in (line.points, outline))
+    baseline, outline = (
+        (np.clip((points + 0.5) * maps.scale, 0, highest)) for points in (line.points, outline)
+    )
     return baseline, outline
 
 
@@ -103,7 +105,7 @@ def _components(strength: NDArray[np.float32], level: int) -> list[Component]:
     count, labels, stats, _ = cv2.connectedComponentsWithStats(
         (strength > LEVELS[level]).astype(np.uint8), connectivity=8
     )
-    found: list[Component] = []
+    pieces: list[Component] = []
     for number in range(1, count):
         x, y, width, height, area = stats[number]
         if area < 3:
@@ -113,10 +115,10 @@ def _components(strength: NDArray[np.float32], level: int) -> list[Component]:
         along, across = (columns, rows) if width >= height else (rows, columns)
         if level + 1 < len(LEVELS) and _is_several(along, across):
             inner = np.where(part, strength[y : y + height, x : x + width], 0)
-            found += [(r + y, c + x) for r, c in _components(inner.astype(np.float32), level + 1)]
+            pieces += [(r + y, c + x) for r, c in _components(inner.astype(np.float32), level + 1)]
         else:
-            found.append((rows + y, columns + x))
-    return found
+            pieces.append((rows + y, columns + x))
+    return pieces
 
 
 def _is_several(along: NDArray[np.intp], across: NDArray[np.intp]) -> bool:
@@ -149,7 +151,7 @@ def _piece(maps: Maps, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Lin
     picks = np.linspace(0, len(middle) - 1, count)
     heights = np.interp(picks, np.arange(len(middle)), middle)
     points = np.stack([picks + start, heights], 1) if level else np.stack([heights, picks + start], 1)
-    above, below = (float(np.median(one[rows, columns])) for one in (maps.above, maps.below))
+    above, below = (float(np.median(reach[rows, columns])) for reach in (maps.above, maps.below))
     # Upright writing runs so that its letters stand on the baseline.
     if not level and _share_of_letters(maps, points, above) < _share_of_letters(maps, points[::-1], above):
         points = points[::-1]
@@ -187,7 +189,7 @@ def _normals(points: Points) -> Points:
 
 def _join(pieces: list[LineTrace], maps: Maps) -> list[LineTrace]:
     """Join pieces that continue each other and between which no line ends."""
-    lines: list[LineTrace | None] = [*sorted(pieces, key=lambda one: one.points[0][0])]
+    lines: list[LineTrace | None] = [*sorted(pieces, key=lambda piece: piece.points[0][0])]
     starts = np.array([line.points[0] for line in lines if line]).reshape(-1, 2)
     reaches = np.array([line.above for line in lines if line])
     for at in range(len(lines)):

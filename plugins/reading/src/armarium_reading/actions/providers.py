@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Row, delete, insert, select, update
 
-from armarium.api import ActionContext, Egress, Example, Forbidden, Route, action, new_id
+from armarium.api import ActionContext, Egress, Forbidden, Route, action, new_id
 from armarium_reading import errors
 from armarium_reading.models import provider_models, providers
 from armarium_reading.providers import keys
@@ -32,11 +32,6 @@ for its own.
 """
 
 
-def _example(ex: Example) -> str:
-    made = ex.run("provider.create", {"name": f"Server {new_id()}", "provider_type": "local-server"})
-    return str(made["id"])
-
-
 def _refuse_name(ctx: ActionContext, name: str, but: str | None = None) -> None:
     if name.casefold() in TAKEN_NAMES or name.casefold() in ctx.engine.drivers.names(READERS):
         raise errors.name_of_a_reader(name)
@@ -45,11 +40,11 @@ def _refuse_name(ctx: ActionContext, name: str, but: str | None = None) -> None:
         raise errors.name_taken(name)
 
 
-def _address(ctx: ActionContext, type_name: str, stated: str | None) -> str:
+def _address(ctx: ActionContext, type_name: str, api_base: str | None) -> str:
     """Return the provider's address; Invalid if neither it nor its type states one, Forbidden or BadRequest
     for a bad one.
     """
-    address = stated or provider_type(ctx.engine, type_name).api_base
+    address = api_base or provider_type(ctx.engine, type_name).api_base
     if address is None:
         raise errors.address_needed(provider_type(ctx.engine, type_name).label)
     egress = Egress(local_only=False)
@@ -80,14 +75,12 @@ def _drop_key(ctx: ActionContext, row: Row[Any]) -> None:
 
 @action(
     "provider.create",
-    params=CreateProviderParams,
     result=Provider,
     summary="Add a provider of models",
     route=Route("POST", "/api/providers", refusals=(404, 409)),
     scope="engine",
     role="owner",
     undoable=False,
-    example=lambda ex: {"name": f"Server {new_id()}", "provider_type": "local-server"},
 )
 def create_provider(ctx: ActionContext, p: CreateProviderParams) -> dict[str, Any]:
     """Add it without a key or models. 404 for a type that is not installed, 409 for a name that is taken."""
@@ -100,14 +93,12 @@ def create_provider(ctx: ActionContext, p: CreateProviderParams) -> dict[str, An
 
 @action(
     "provider.update",
-    params=UpdateProviderParams,
     result=Provider,
     summary="Change a provider; another address discards its key",
     route=Route("PATCH", "/api/providers/{provider_id}"),
     scope="engine",
     role="owner",
     undoable=False,
-    example=lambda ex: {"provider_id": _example(ex), "enabled": False},
 )
 def update_provider(ctx: ActionContext, p: UpdateProviderParams) -> dict[str, Any]:
     """Change the fields that are sent. `api_base` null: use the default address of its type."""
@@ -127,14 +118,12 @@ def update_provider(ctx: ActionContext, p: UpdateProviderParams) -> dict[str, An
 
 @action(
     "provider.delete",
-    params=ProviderParams,
     result=Removed,
     summary="Remove a provider with its models and its key",
     route=Route("DELETE", "/api/providers/{provider_id}", refusals=(404,), answer="RemovedProvider"),
     scope="engine",
     role="owner",
     undoable=False,
-    example=lambda ex: {"provider_id": _example(ex)},
 )
 def delete_provider(ctx: ActionContext, p: ProviderParams) -> dict[str, Any]:
     """Remove it. Readings its models made remain, and so does the ledger of its calls."""
@@ -148,17 +137,12 @@ def delete_provider(ctx: ActionContext, p: ProviderParams) -> dict[str, Any]:
 
 @action(
     "provider.set_models",
-    params=SetModelsParams,
     result=ProviderModels,
     summary="Set the list of a provider's models",
     route=Route("PUT", "/api/providers/{provider_id}/models", refusals=(404,)),
     scope="engine",
     role="owner",
     undoable=False,
-    example=lambda ex: {
-        "provider_id": _example(ex),
-        "models": [{"name": "Small", "model_id": "small:3b", "capabilities": ["text", "vision"]}],
-    },
 )
 def set_models(ctx: ActionContext, p: SetModelsParams) -> dict[str, Any]:
     """Replace the list: a model already in it keeps its id, one that is not named is removed."""
@@ -180,7 +164,6 @@ def set_models(ctx: ActionContext, p: SetModelsParams) -> dict[str, Any]:
 
 @action(
     "provider.set_key",
-    params=SetKeyParams,
     result=Provider,
     summary="Set the key of a provider",
     route=Route("PUT", "/api/providers/{provider_id}/key", refusals=(404,)),
@@ -188,7 +171,6 @@ def set_models(ctx: ActionContext, p: SetModelsParams) -> dict[str, Any]:
     role="owner",
     person_only=True,
     undoable=False,
-    example=lambda ex: {"provider_id": _example(ex), "key": "sample-key"},
 )
 def set_key(ctx: ActionContext, p: SetKeyParams) -> dict[str, Any]:
     """Replace the key; no answer ever contains it."""
@@ -201,14 +183,12 @@ def set_key(ctx: ActionContext, p: SetKeyParams) -> dict[str, Any]:
 
 @action(
     "provider.delete_key",
-    params=ProviderParams,
     result=Removed,
     summary="Remove the key of a provider",
     route=Route("DELETE", "/api/providers/{provider_id}/key", refusals=(404,), answer="RemovedProviderKey"),
     scope="engine",
     role="owner",
     undoable=False,
-    example=lambda ex: {"provider_id": _example(ex)},
 )
 def delete_key(ctx: ActionContext, p: ProviderParams) -> dict[str, Any]:
     """Remove the key; a provider without one is left as it is, without an error."""

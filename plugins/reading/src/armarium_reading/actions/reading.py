@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from armarium.api import ActionContext, Example, Route, action, cancel_with_undo, new_id
+from armarium.api import ActionContext, Route, action, cancel_with_undo
 from armarium_documents.api import pages_under
 from armarium_reading import errors, local_models
 from armarium_reading.providers.served_reader import lane_of, who_reads_lines
-from armarium_reading.readers import Choice, choose, models_folder
+from armarium_reading.readers import Choice, choose, models_folder, who_finds_lines
 from armarium_reading.schemas.reading import (
     AddedModel,
     AddModelParams,
@@ -27,7 +27,7 @@ from armarium_reading.schemas.reading import (
     StartedJob,
 )
 from armarium_reading.taken_models import find_offer, name_for, refuse_taken_name
-from armarium_source_model.api import get_pass, sample_page, working_pass
+from armarium_source_model.api import get_pass, working_pass
 
 
 def _pages(ctx: ActionContext, scope: list[str]) -> list[str]:
@@ -38,48 +38,29 @@ def _pages(ctx: ActionContext, scope: list[str]) -> list[str]:
     return pages
 
 
-def _page(ex: Example) -> str:
-    return str(ex.run("document.create", {"name": "Letter, first page", "doc_type": "page"})["id"])
-
-
-def _page_with_line(ex: Example) -> str:
-    return sample_page(ex, lines=1).document_id
-
-
-def _kept_model(ex: Example) -> dict[str, Any]:
-    folder = models_folder(ex.engine, "tesseract")
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "sample.traineddata").write_bytes(b"sample")
-    return {"runtime": "tesseract", "model": "sample"}
-
-
 @action(
     "reading.find_lines",
-    params=FindLinesParams,
     result=StartedJob,
     summary="Find the lines of pages with a reader; each page gets a new pass.",
     route=Route("POST", "/api/reading/find-lines", status=202),
     words="Started to find the lines of {scope_ids|pages}",
-    example=lambda ex: {"scope_ids": [_page(ex)]},
     guards_targets=True,
     after_undo=cancel_with_undo,
 )
 def find_lines(ctx: ActionContext, params: FindLinesParams) -> dict[str, Any]:
     """Enqueue a find-lines job. Raises NotFound and Invalid for an unknown reader, model or page."""
     pages = _pages(ctx, params.scope_ids)
-    choice = choose(ctx.engine, ctx.library, reader=params.reader, method="find_lines", model=params.model)
+    choices = who_finds_lines(ctx.engine, ctx.library, params.reader, params.model)
     args = ReadingArgs(page_ids=pages, reader=params.reader, model=params.model, name=params.name)
-    return _enqueue(ctx, "find-lines", args, "Find lines", [choice])
+    return _enqueue(ctx, "find-lines", args, "Find lines", choices)
 
 
 @action(
     "reading.read_lines",
-    params=ReadLinesParams,
     result=StartedJob,
     summary="Read the lines of pages with a reader; each line gets a reading.",
     route=Route("POST", "/api/reading/read", status=202),
     words="Started to read the lines of {scope_ids|pages}",
-    example=lambda ex: {"scope_ids": [_page_with_line(ex)]},
     guards_targets=True,
     after_undo=cancel_with_undo,
 )
@@ -96,51 +77,27 @@ def read_lines(ctx: ActionContext, params: ReadLinesParams) -> dict[str, Any]:
         pages = [document_id]
     elif not any(working_pass(ctx.conn, page)[0] for page in pages):
         raise errors.no_lines()
-    args = ReadingArgs(
-        page_ids=pages,
-        reader=params.reader,
-        model=params.model,
-        language=params.language,
-        pass_id=params.pass_id,
-        provider=params.provider,
-        pages_may_leave=params.pages_may_leave,
-        own_readers=params.own_readers,
-        lines=params.lines,
-        alternatives=params.alternatives,
-    )
+    own = ("reader", "model", "language", "pass_id", "provider", "pages_may_leave", "own_readers", "lines")
+    args = ReadingArgs(page_ids=pages, **{name: getattr(params, name) for name in (*own, "alternatives")})
     lane = lane_of(ctx.engine, params.provider) if params.provider else None
     return _enqueue(ctx, "read-a-line", args, "Read lines", choices, lane)
 
 
 @action(
     "reading.read_pages",
-    params=ReadPagesParams,
     result=StartedJob,
     summary="Find and read the lines of pages in one go; each page gets a new pass with its readings.",
     route=Route("POST", "/api/reading/read-pages", status=202),
     words="Started to find and read the lines of {scope_ids|pages}",
-    example=lambda ex: {"scope_ids": [_page(ex)]},
     guards_targets=True,
     after_undo=cancel_with_undo,
 )
 def read_pages(ctx: ActionContext, params: ReadPagesParams) -> dict[str, Any]:
     """Enqueue a job that finds lines and reads them."""
     pages = _pages(ctx, params.scope_ids)
-    choice = choose(
-        ctx.engine,
-        ctx.library,
-        reader=params.reader,
-        method="read_page",
-        model=params.model,
-        language=params.language,
-    )
-    args = ReadingArgs(
-        page_ids=pages,
-        reader=params.reader,
-        model=params.model,
-        language=params.language,
-        name=params.name,
-    )
+    named: dict[str, Any] = {"reader": params.reader, "model": params.model, "language": params.language}
+    choice = choose(ctx.engine, ctx.library, method="read_page", **named)
+    args = ReadingArgs(page_ids=pages, name=params.name, **named)
     return _enqueue(ctx, "read-a-page", args, "Read pages", [choice])
 
 
@@ -168,10 +125,8 @@ def _enqueue(
 
 @action(
     "model.download",
-    params=ModelParams,
     result=DownloadResult,
     summary="Download a model of a reader to this machine.",
-    example=lambda ex: {"runtime": "tesseract", "model": "spa"},
     scope="engine",
     bound=True,
     undoable=False,
@@ -199,20 +154,11 @@ def download_model(ctx: ActionContext, params: ModelParams) -> dict[str, Any]:
     return {**answer, "status": "queued", "job_id": job_id}
 
 
-def _published_model(ex: Example) -> dict[str, Any]:
-    folder = ex.folder / new_id()
-    folder.mkdir()
-    (folder / "inference.onnx").write_bytes(b"sample")
-    return {"path": str(folder)}
-
-
 @action(
     "model.add",
-    params=AddModelParams,
     result=AddedModel,
     summary="Take in a model of a reader from this machine's disk.",
     route=Route("POST", "/api/local-models/add", refusals=(400, 409)),
-    example=_published_model,
     scope="engine",
     undoable=False,
 )
@@ -235,10 +181,8 @@ def add_model(ctx: ActionContext, params: AddModelParams) -> dict[str, Any]:
 
 @action(
     "model.delete",
-    params=ModelParams,
     result=DeleteResult,
     summary="Remove a model of a reader from this machine.",
-    example=_kept_model,
     scope="engine",
     role="owner",
     undoable=False,

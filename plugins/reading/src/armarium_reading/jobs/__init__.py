@@ -5,8 +5,8 @@ from __future__ import annotations
 from armarium.api import JobKind, page_kind
 from armarium_reading.downloads import run_add, run_download
 from armarium_reading.jobs.asking import AskLines
+from armarium_reading.jobs.finding import FindLines, ReadPage
 from armarium_reading.jobs.lines import ReadLines
-from armarium_reading.jobs.pages import FindLines, ReadPage
 from armarium_reading.jobs.speech import transcribe_recording
 from armarium_reading.schemas.reading import AddModelParams, ModelParams, ReadingArgs, TranscribeSettings
 

@@ -42,19 +42,19 @@ class AskLines(ReadLines):
                 conn, job_id=self.ctx.job_id, document_id=self.document_id, model=choice.model_name
             )
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="armarium-ask") as pool:
-            asked = {
+            futures = {
                 segment_id: pool.submit(self._read, caller, segment_id, cut_line(page, shape["rect"]))
                 for segment_id, shape in zip(more["segment_ids"], shapes, strict=True)
                 if segment_id not in known
             }
             try:
-                for number, (segment_id, one) in enumerate(asked.items()):
-                    self.ctx.item = {"done": number, "total": len(asked), "unit": "lines"}
-                    known[segment_id] = one.result()
+                for number, (segment_id, future) in enumerate(futures.items()):
+                    self.ctx.item = {"done": number, "total": len(futures), "unit": "lines"}
+                    known[segment_id] = future.result()
                 readings = [{"text": bare_line(known[segment_id])} for segment_id in more["segment_ids"]]
             except BaseException as error:
-                for one in asked.values():
-                    one.cancel()
+                for future in futures.values():
+                    future.cancel()
                 if isinstance(error, ServiceError):
                     put_off_while_busy(error)
                 raise

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection
 
-from armarium.api import Database, JobContext, PageSkipped, ServiceError, json_text, now
-from armarium_documents.api import PageImage, documents
+from armarium.api import WORKER_GONE, Database, JobContext, PageSkipped, ServiceError, now
+from armarium_documents.api import PageImage
 from armarium_reading.evidence import on_picture
 from armarium_reading.fitting import (
     CLEAR_OF_LINE,
@@ -26,18 +25,13 @@ from armarium_reading.fitting import (
     settle,
     spread,
 )
-from armarium_reading.jobs.pages import GONE, PageAnswer, PageJob, question
+from armarium_reading.jobs.pages import PageAnswer, PageJob, question
 from armarium_reading.own_readers import own_choices
 from armarium_reading.permission import refuse_withheld_page
 from armarium_reading.providers.served_reader import who_reads_lines
 from armarium_reading.queries.reading import lines_of
 from armarium_reading.readers import Choice
-from armarium_source_model.api import (
-    confirmed_lines,
-    undecided_lines,
-    unread_lines,
-    working_pass,
-)
+from armarium_source_model.api import confirmed_lines, undecided_lines, unread_lines, working_pass
 
 _tried: WeakKeyDictionary[Database, dict[tuple[str | None, ...], dict[str, Expected]]] = WeakKeyDictionary()
 
@@ -67,16 +61,16 @@ class ReadLines(PageJob):
 
     def ask(self, document_id: str) -> PageAnswer:
         started_at, page = now(), self._lines_of(document_id)
-        lines = [one for one in page.shapes if one not in page.own]
+        lines = [line for line in page.shapes if line not in page.own]
         choice, trial, expected, folder = self.choices[0], None, None, None
         if len(self.choices) > 1 and lines:
             self._try_folder(document_id)
             trial = self._try(document_id, page)
             expected = trial.expects(self.choices)
-            folder = mean(list(self._tried_in(self._folder_of[document_id]).values()))
+            folder = mean(list(self._tried_in(self.folder_of[document_id]).values()))
             choice = settle(self.choices, expected, folder)
         read = dict(trial.of(choice)) if trial is not None else {}
-        fresh, seconds = self._read_some(choice, page, [one for one in lines if one not in read])
+        fresh, seconds = self._read_some(choice, page, [line for line in lines if line not in read])
         read |= fresh
         own, by_own = dict(page.own), []
         if trial is not None:
@@ -84,28 +78,29 @@ class ReadLines(PageJob):
                 read |= better
                 own |= dict.fromkeys(better, other)
                 by_own.append((other, list(better), took))
-        departed = Counter(other.reader.name for one, other in own.items() if one not in page.own)
+        departed = Counter(other.reader.name for line, other in own.items() if line not in page.own)
         for other in dict.fromkeys(page.own.values()):
-            mine = [one for one in page.shapes if page.own.get(one) == other]
+            mine = [line for line in page.shapes if page.own.get(line) == other]
             # Never a provider's model: only a reader on this machine reads a line in place of the page's
             # reader.
-            answer = PageJob.call(self, other, page.picture, {"lines": [page.shapes[one] for one in mine]})
+            answer = PageJob.call(self, other, page.picture, {"lines": [page.shapes[line] for line in mine]})
             read |= zip(mine, answer["readings"], strict=True)
             by_own.append((other, mine, float(answer.get("seconds", 0.0))))
         return PageAnswer(
             page.picture,
             started_at,
             {
-                "readings": [read[one] for one in page.shapes],
+                "readings": [read[line] for line in page.shapes],
                 "seconds": seconds,
                 "own": [
-                    (one, [line for line in some if own[line] == one], took) for one, some, took in by_own
+                    (other, [line for line in mine if own[line] == other], took)
+                    for other, mine, took in by_own
                 ],
             },
             choice,
             page.pass_id,
             tuple(page.shapes),
-            self.look(page.picture, [page.shapes[one] for one in lines]) if lines else None,
+            self.look(page.picture, [page.shapes[line] for line in lines]) if lines else None,
             expected,
             own,
             folder,
@@ -134,22 +129,22 @@ class ReadLines(PageJob):
         """Return the readings of some lines of a page, and the seconds they took."""
         if not lines:
             return {}, 0.0
-        asked: dict[str, Any] = {"lines": [page.shapes[one] for one in lines], "segment_ids": list(lines)}
+        request: dict[str, Any] = {"lines": [page.shapes[line] for line in lines], "segment_ids": list(lines)}
         if self.args.alternatives:
-            asked["alternatives"] = self.args.alternatives
-        found = self.call(choice, page.picture, asked)
-        return dict(zip(lines, found["readings"], strict=True)), float(found.get("seconds", 0.0))
+            request["alternatives"] = self.args.alternatives
+        answer = self.call(choice, page.picture, request)
+        return dict(zip(lines, answer["readings"], strict=True)), float(answer.get("seconds", 0.0))
 
     def _try(self, document_id: str, page: PageLines) -> Trial:
         """Return what every reader reads of a few lines of a page, that its folder's trial has read already if it has."""
         known = self._trials.pop(document_id, None)
         if known is not None and known.shapes.items() <= page.shapes.items():
             return known
-        lines = [one for one in page.shapes if one not in page.own]
+        lines = [line for line in page.shapes if line not in page.own]
         some = [lines[number] for number in spread(len(lines), SAMPLE)]
-        readings = {one.reader.name: self._read_some(one, page, some)[0] for one in self.choices}
-        trial = Trial({one: page.shapes[one] for one in some}, readings)
-        self._tried_in(self._folder_of[document_id])[document_id] = trial.expects(self.choices)
+        readings = {choice.reader.name: self._read_some(choice, page, some)[0] for choice in self.choices}
+        trial = Trial({line: page.shapes[line] for line in some}, readings)
+        self._tried_in(self.folder_of[document_id])[document_id] = trial.expects(self.choices)
         return trial
 
     def _tried_in(self, folder: str | None) -> dict[str, Expected]:
@@ -157,7 +152,7 @@ class ReadLines(PageJob):
 
         For this caller alone: what others tried may be withheld from it.
         """
-        readers = [f"{one.reader.name}:{one.model_name}" for one in self.choices]
+        readers = [f"{choice.reader.name}:{choice.model_name}" for choice in self.choices]
         key = (folder, self.ctx.principal.name, *readers)
         return _tried.setdefault(self.ctx.library.db, {}).setdefault(key, {})
 
@@ -166,10 +161,10 @@ class ReadLines(PageJob):
 
         A run that reads each page in a job of its own goes on with what its earlier jobs found.
         """
-        folder = self._folder_of[document_id]
+        folder = self.folder_of[document_id]
         if folder not in self._sampled and len(self._tried_in(folder)) < PAGES:
             self._sampled.add(folder)
-            pages = [page for page in self.args.page_ids if self._folder_of[page] == folder]
+            pages = [page for page in self.args.page_ids if self.folder_of[page] == folder]
             # The first page last: a reader keeps the picture that it decoded last, and this one is read next.
             for page in [pages[number] for number in reversed(spread(len(pages), PAGES))]:
                 try:
@@ -178,33 +173,25 @@ class ReadLines(PageJob):
                         self._trials[page] = self._try(page, lines)
                 except (PageSkipped, ServiceError) as why:
                     # When its turn comes, the page says so itself.
-                    if isinstance(why, ServiceError) and why.code in GONE:
+                    if isinstance(why, ServiceError) and why.code in WORKER_GONE:
                         raise
-
-    @cached_property
-    def _folder_of(self) -> dict[str, str | None]:
-        with self.ctx.library.db.read() as conn:
-            pages = func.json_each(json_text(self.args.page_ids)).table_valued("value")
-            asked = select(documents.c.id, documents.c.parent_id).where(
-                documents.c.id.in_(select(pages.c.value))
-            )
-            return {row.id: row.parent_id for row in conn.execute(asked)}
 
     def _better(
         self, choice: Choice, page: PageLines, trial: Trial, read: Mapping[str, Mapping[str, Any]]
     ) -> Iterator[tuple[Choice, dict[str, Mapping[str, Any]], float]]:
         """Yield the lines that another reader is clearly better at than the page's, with its readings and the seconds it took."""
-        shares = {one: expect(choice, reading) for one, reading in read.items()}
+        shares = {line: expect(choice, reading) for line, reading in read.items()}
         doubted = doubtful(shares, is_mixed=trial.is_mixed(self.choices, choice))
-        least = {one: shares[one] + CLEAR_OF_LINE for one in doubted}
+        least = {line: shares[line] + CLEAR_OF_LINE for line in doubted}
         for other in self.choices if doubted else ():
             if other == choice:
                 continue
             known = trial.of(other)
-            fresh, seconds = self._read_some(other, page, [one for one in doubted if one not in known])
-            tried = {one: {**known, **fresh}[one] for one in doubted}
-            better = {one: reading for one, reading in tried.items() if expect(other, reading) > least[one]}
-            least |= {one: expect(other, reading) for one, reading in better.items()}
+            fresh, seconds = self._read_some(other, page, [line for line in doubted if line not in known])
+            tried = {line: {**known, **fresh}[line] for line in doubted}
+            expected = {line: expect(other, reading) for line, reading in tried.items()}
+            better = {line: reading for line, reading in tried.items() if expected[line] > least[line]}
+            least |= {line: expected[line] for line in better}
             yield other, better, seconds
 
     def _select(
@@ -214,20 +201,20 @@ class ReadLines(PageJob):
 
         A line whose reading a person confirmed keeps it: a newer one of a machine would count in its place.
         """
-        wanted = set(ids)
+        selected = set(ids)
         if self.args.lines == "unread":
-            wanted = unread_lines(conn, pass_id)
+            selected = unread_lines(conn, pass_id)
         elif self.args.lines == "unchecked":
-            wanted = undecided_lines(conn, pass_id)
-        wanted -= confirmed_lines(self.ctx.engine, conn, ids)
-        if not wanted:
+            selected = undecided_lines(conn, pass_id)
+        selected -= confirmed_lines(self.ctx.engine, conn, ids)
+        if not selected:
             raise PageSkipped(
                 "Every line of the page is read already."
                 if self.args.lines == "unread"
                 else "A person made or checked every line of the page."
             )
-        chosen = [(one, shape) for one, shape in zip(ids, shapes, strict=True) if one in wanted]
-        return [one for one, _ in chosen], [shape for _, shape in chosen]
+        chosen = [(line, shape) for line, shape in zip(ids, shapes, strict=True) if line in selected]
+        return [line for line, _ in chosen], [shape for _, shape in chosen]
 
     def heeds_own_readers(self) -> bool:
         """Return whether lines with a reader of their own are read by it: as requested, by default if no
@@ -263,16 +250,18 @@ class ReadLines(PageJob):
         ]
         return question(f"Read {len(texts)} lines of", answer), "\n".join(texts), len(texts)
 
-    def write(self, document_id: str, answer: PageAnswer, kept: dict[str, Any]) -> None:
+    def write(self, document_id: str, answer: PageAnswer, progress: dict[str, Any]) -> None:
         others, readings = [], []
         for segment_id, reading in zip(answer.segment_ids, answer.found["readings"], strict=True):
             who = {"segment_id": segment_id, **_read_by(answer.own.get(segment_id))}
-            others += [{**who, **one} for one in reading.get("alternatives", ())]
+            others += [{**who, **alternative} for alternative in reading.get("alternatives", ())]
             if reading["text"]:
-                told = {key: value for key, value in reading.items() if key not in ("alternatives", "places")}
+                fields = {
+                    key: value for key, value in reading.items() if key not in ("alternatives", "places")
+                }
                 if "places" in reading:
-                    told["places"] = on_picture(reading["places"], answer.picture)
-                readings.append({**who, **told})
+                    fields["places"] = on_picture(reading["places"], answer.picture)
+                readings.append({**who, **fields})
         self.ctx.act(
             "reading.take",
             {
@@ -283,8 +272,8 @@ class ReadLines(PageJob):
                 # Of several readings in one step, the last one counts: the likeliest.
                 "readings": [*reversed(others), *readings],
             },
-            checkpoint=self.keep(kept, answer.pass_id),
-            done=kept["next"],
+            checkpoint=self.keep(progress, answer.pass_id),
+            done=progress["next"],
             total=len(self.args.page_ids),
         )
 

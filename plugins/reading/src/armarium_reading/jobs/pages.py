@@ -8,21 +8,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from armarium.api import (
-    Invalid,
     JobContext,
-    PageSkipped,
-    PageWithheld,
-    ServiceError,
-    nothing_done,
+    each_page,
+    json_text,
     now,
     open_image,
 )
@@ -31,7 +29,6 @@ from armarium_reading import ledger
 from armarium_reading.caller import Caller, Subject
 from armarium_reading.confidence import Confidence
 from armarium_reading.fitting import add_page, outcome, why_chosen
-from armarium_reading.found_lines import found_lines
 from armarium_reading.handwriting import outline_of, page_score
 from armarium_reading.ledger import ModelCall
 from armarium_reading.permission import passing_over_restricted, refuse_withheld_page
@@ -40,10 +37,7 @@ from armarium_reading.schemas.reading import ReadingArgs
 from armarium_worker import WorkerStopped
 
 MAX_FAILED = 1000
-"""How many failed pages a job's result names; its log contains all of them."""
-
-GONE = frozenset({"worker_died", "engine_stopping"})
-"""Codes of refusals that mean there is no worker: they fail the job, not the page."""
+"""How many pages without lines, or by hand, a job's result names; its log contains all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,54 +103,16 @@ class PageJob(ABC):
 
     def run(self) -> dict[str, Any]:
         """Do every remaining page; a page that fails is named in the result, and the others go on."""
-        total = len(self.args.page_ids)
-        self.ctx.progress(self.kept["next"], total)
-        for index, document_id, answer in self._read_ahead():
-            kept = {**self.kept, "next": index + 1, "failed": list(self.kept["failed"])}
-            try:
-                with passing_over_restricted():
-                    given = answer.result()
-                lines = self.record(document_id, given)
-                kept["pages"] += 1
-                kept["lines"] += lines
-                self._assess(document_id, given, kept)
-                if not lines and self.method != "read_lines":
-                    self._name_page("without_lines", document_id, kept)
-                with passing_over_restricted():
-                    self.write(document_id, given, kept)
-            except WorkerStopped:
-                self.ctx.check()
-                raise
-            except PageSkipped as skipped:
-                kept = {"why": str(skipped), **self.kept, "next": index + 1}
-                kept["skipped"] += 1
-                if isinstance(skipped, PageWithheld):
-                    kept.setdefault("withheld", str(skipped))
-                self._pass_over(document_id, str(skipped), kept, "info")
-            except ServiceError as refusal:
-                if refusal.code in GONE:
-                    raise
-                kept = {**self.kept, "next": index + 1, "failed": list(self.kept["failed"])}
-                if len(kept["failed"]) < MAX_FAILED:
-                    name = self._name(document_id)
-                    kept["failed"].append({"document_id": document_id, "name": name, "why": refusal.detail})
-                self._pass_over(document_id, refusal.detail, kept, "warning")
-            self.kept = kept
-            self.ctx.check()
-        if self.kept["failed"] and not self.kept["pages"]:
-            # Nothing was written: whoever retries it when the cause is mended wants all of its pages done.
-            self.ctx.save({})
-            why = self.kept["failed"][0]["why"]
-            raise Invalid(
-                why if total == 1 else f"No page could be done. The first: {why}", code="all_failed"
-            )
-        self.ctx.remark = nothing_done(self.kept, total)
+        self.ctx.progress(self.kept["next"], len(self.args.page_ids))
+        self.kept = each_page(
+            self.ctx, self.kept, self._read_ahead(), lambda page: {"name": self._name(page)}
+        )
         done = {key: self.kept[key] for key in ("pages", "lines", "skipped", "failed")}
         if self.method != "read_lines":
             done |= {key: self.kept[key] for key in ("without_lines", "without_lines_count")}
         done |= {key: self.kept[key] for key in ("why", "withheld", "output") if key in self.kept}
         if self.method == "find_lines":
-            return done
+            return {**done, **{key: self.kept[key] for key in ("by_finder",) if key in self.kept}}
         return {
             **done,
             **self._who_read(),
@@ -165,27 +121,49 @@ class PageJob(ABC):
             "by_hand_count": self.kept["by_hand_count"],
         }
 
+    def _write_page(
+        self, document_id: str, answer: Future[PageAnswer], progress: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Record and write what the worker made of a page, and add it to the summary in the job's result."""
+        try:
+            with passing_over_restricted():
+                page_answer = answer.result()
+        except WorkerStopped:
+            self.ctx.check()
+            raise
+        lines = self.record(document_id, page_answer)
+        progress["lines"] += lines
+        self._assess(document_id, page_answer, progress)
+        if not lines and self.method != "read_lines":
+            self._name_page("without_lines", document_id, progress)
+        with passing_over_restricted():
+            self.write(document_id, page_answer, progress)
+        return progress
+
     def _who_read(self) -> dict[str, Any]:
         """Return the reader and its model; if several tried, also which of them read pages, and why."""
         by_reader = outcome(self.kept["by_reader"])
         most = max(by_reader, key=lambda name: int(by_reader[name]["pages"]), default=None)
         who = next((choice for choice in self.choices if choice.reader.name == most), self.choices[0])
-        said = {"reader": who.reader.name, "model": who.model_name}
-        return {**said, "by_reader": by_reader, "by_line": self.kept["by_line"]} if by_reader else said
+        fields = {"reader": who.reader.name, "model": who.model_name}
+        return {**fields, "by_reader": by_reader, "by_line": self.kept["by_line"]} if by_reader else fields
 
     def ask(self, document_id: str) -> PageAnswer:
         """Call the worker for one page; runs in a thread of its own."""
+        return self.ask_of(self.choices[0], document_id)
+
+    def ask_of(self, choice: Choice, document_id: str) -> PageAnswer:
+        """Call the worker of a reader for one page."""
         refuse_withheld_page(self.ctx, document_id, "local-model")
         picture = self._picture(document_id)
         started_at = now()
-        (choice,) = self.choices
-        found = self.call(choice, picture, {})
-        hand = self.look(picture, found.get("lines", []))
-        return PageAnswer(picture, started_at, found, choice, handwriting=hand)
+        answer = self.call(choice, picture, {})
+        hand = self.look(picture, answer.get("lines", []))
+        return PageAnswer(picture, started_at, answer, choice, handwriting=hand)
 
     def look(self, picture: PageImage, lines: Sequence[dict[str, Any]]) -> float | None:
         """Return how handwritten *lines* look, if their reader is meant for print only and none for hands was tried on them."""
-        if self.method == "find_lines" or any("hand" in one.reader.writing for one in self.choices):
+        if self.method == "find_lines" or any("hand" in choice.reader.writing for choice in self.choices):
             return None
         outlines = [outline_of(line) for line in lines if line.get("kind", "line") == "line"]
         limit = self.ctx.engine.settings.max_image_pixels
@@ -196,28 +174,28 @@ class PageJob(ABC):
         """Return the readings of a page's lines, {text, confidence?} each."""
         return []
 
-    def _assess(self, document_id: str, answer: PageAnswer, kept: dict[str, Any]) -> None:
+    def _assess(self, document_id: str, answer: PageAnswer, progress: dict[str, Any]) -> None:
         """Add a page to the summary in the job's result: how confident the reader was, and which pages look
         handwritten.
         """
         readings = self.readings(answer)
-        total, page = Confidence(**kept["confidence"]), Confidence()
+        total, page = Confidence(**progress["confidence"]), Confidence()
         total.add(readings)
         page.add(readings)
-        kept["confidence"] = total.as_checkpoint()
+        progress["confidence"] = total.as_checkpoint()
         if answer.expected is not None:
-            kept["by_reader"] = add_page(kept["by_reader"], answer.choice, answer.expected)
-            kept["by_line"] = dict(Counter(kept["by_line"]) + Counter(answer.departed))
+            progress["by_reader"] = add_page(progress["by_reader"], answer.choice, answer.expected)
+            progress["by_line"] = dict(Counter(progress["by_line"]) + Counter(answer.departed))
             name, expected = answer.choice.reader.name, dict(answer.expected)
-            said = why_chosen(name, expected, answer.folder or expected)
-            self.ctx.log("info", said, document_id=document_id, reader=name, expected=expected)
+            why = why_chosen(name, expected, answer.folder or expected)
+            self.ctx.log("info", why, document_id=document_id, reader=name, expected=expected)
         if answer.handwriting is not None and answer.handwriting > 0 and not page.is_sure:
-            self._name_page("by_hand", document_id, kept)
+            self._name_page("by_hand", document_id, progress)
 
-    def _name_page(self, key: str, document_id: str, kept: dict[str, Any]) -> None:
-        kept[f"{key}_count"] += 1
-        if len(kept[key]) < MAX_FAILED:
-            kept[key] = [*kept[key], {"document_id": document_id, "name": self._name(document_id)}]
+    def _name_page(self, key: str, document_id: str, progress: dict[str, Any]) -> None:
+        progress[f"{key}_count"] += 1
+        if len(progress[key]) < MAX_FAILED:
+            progress[key] = [*progress[key], {"document_id": document_id, "name": self._name(document_id)}]
 
     def call(self, choice: Choice, picture: PageImage, more: dict[str, Any]) -> dict[str, Any]:
         """Call the worker once for a page's picture."""
@@ -263,18 +241,18 @@ class PageJob(ABC):
     def ledger_entry(self, answer: PageAnswer) -> tuple[str, str, int]:
         """Return the question and the answer for the ledger, and the number of lines."""
 
-    def keep(self, kept: dict[str, Any], pass_id: str | None) -> dict[str, Any]:
-        """Return *kept*; for a job on a single page, extended by what the next node of a workflow needs to know."""
+    def keep(self, progress: dict[str, Any], pass_id: str | None) -> dict[str, Any]:
+        """Return *progress*; for a job on a single page, extended by what the next node of a workflow needs to know."""
         if len(self.args.page_ids) == 1:
-            kept["output"] = {"pass_id": pass_id}
-        return kept
+            progress["output"] = {"pass_id": pass_id}
+        return progress
 
     @abstractmethod
-    def write(self, document_id: str, answer: PageAnswer, kept: dict[str, Any]) -> None:
+    def write(self, document_id: str, answer: PageAnswer, progress: dict[str, Any]) -> None:
         """Write the page's one step, with the checkpoint in its transaction."""
 
-    def _read_ahead(self) -> Iterator[tuple[int, str, Future[PageAnswer]]]:
-        """Yield the pages in order, each with its pending answer; the worker stays one page ahead of the writing."""
+    def _read_ahead(self) -> Iterator[tuple[str, Callable[[dict[str, Any]], dict[str, Any]]]]:
+        """Yield the pages in order, each with what writes its answer; the worker stays one page ahead of the writing."""
         pages, first = self.args.page_ids, int(self.kept["next"])
         with ThreadPoolExecutor(1, thread_name_prefix="armarium-reading") as pool:
             coming = pool.submit(copy_context().run, self.ask, pages[first]) if first < len(pages) else None
@@ -285,12 +263,18 @@ class PageJob(ABC):
                 present.exception()
                 if index + 1 < len(pages) and self.ctx.stop is None:
                     coming = pool.submit(copy_context().run, self.ask, pages[index + 1])
-                yield index, pages[index], present
+                yield pages[index], partial(self._write_page, pages[index], present)
                 self.ctx.check()
 
-    def _pass_over(self, document_id: str, why: str, kept: dict[str, Any], level: Any) -> None:
-        self.ctx.log(level, why, document_id=document_id)
-        self.ctx.save(kept, done=kept["next"], total=len(self.args.page_ids))
+    @cached_property
+    def folder_of(self) -> dict[str, str | None]:
+        """The folder of each page."""
+        with self.ctx.library.db.read() as conn:
+            pages = func.json_each(json_text(self.args.page_ids)).table_valued("value")
+            query = select(documents.c.id, documents.c.parent_id).where(
+                documents.c.id.in_(select(pages.c.value))
+            )
+            return {row.id: row.parent_id for row in conn.execute(query)}
 
     def _picture(self, document_id: str) -> PageImage:
         with self.ctx.library.db.read() as conn:
@@ -299,46 +283,6 @@ class PageJob(ABC):
     def _name(self, document_id: str) -> str | None:
         with self.ctx.library.db.read() as conn:
             return conn.execute(select(documents.c.name).where(documents.c.id == document_id)).scalar()
-
-
-class FindLines(PageJob):
-    """Lines of pages, as a new pass for each page."""
-
-    method = "find_lines"
-
-    def ledger_entry(self, answer: PageAnswer) -> tuple[str, str, int]:
-        lines = sum(line["kind"] == "line" for line in answer.found["lines"])
-        regions = len(answer.found["lines"]) - lines
-        return question("Find the lines of", answer), f"{lines} lines, {regions} regions", lines
-
-    def write(self, document_id: str, answer: PageAnswer, kept: dict[str, Any]) -> None:
-        self.ctx.act(
-            "segment.take_lines",
-            {
-                "document_id": document_id,
-                "rendition_id": answer.picture.rendition_id,
-                "name": self.args.name or f"Lines by {answer.choice.reader.label}",
-                "provider": answer.choice.reader.name,
-                "model": answer.choice.model_name,
-                "lines": found_lines(answer.found, answer.picture),
-            },
-            checkpoint=lambda answer: self.keep(kept, answer["pass_id"]),
-            done=kept["next"],
-            total=len(self.args.page_ids),
-        )
-
-
-class ReadPage(FindLines):
-    """Lines of pages with their readings."""
-
-    method = "read_page"
-
-    def readings(self, answer: PageAnswer) -> list[dict[str, Any]]:
-        return [line["reading"] for line in answer.found["lines"] if line["kind"] == "line"]
-
-    def ledger_entry(self, answer: PageAnswer) -> tuple[str, str, int]:
-        texts = [reading["text"] for reading in self.readings(answer)]
-        return question("Find and read the lines of", answer), "\n".join(texts), len(texts)
 
 
 def question(what: str, answer: PageAnswer) -> str:

@@ -22,8 +22,8 @@ class Anthropic(ProviderType):
     api_base = "https://api.anthropic.com/v1"
 
     def headers(self, key: str | None) -> dict[str, str]:
-        stated = {"anthropic-version": "2023-06-01"}
-        return stated if key is None else {**stated, "x-api-key": key}
+        version = {"anthropic-version": "2023-06-01"}
+        return version if key is None else {**version, "x-api-key": key}
 
     def wire(self, model: str, question: Question, *, stream: bool) -> Wire:
         content: list[dict[str, Any]] = [
@@ -42,11 +42,7 @@ class Anthropic(ProviderType):
         if question.system:
             body["system"] = question.system
         if question.schema is not None:
-            tool = {
-                "name": ANSWER,
-                "description": "Give the answer.",
-                "input_schema": dict(question.schema),
-            }
+            tool = {"name": ANSWER, "description": "Give the answer.", "input_schema": dict(question.schema)}
             body |= {"tools": [tool], "tool_choice": {"type": "tool", "name": ANSWER}}
         if stream:
             body["stream"] = True
@@ -80,10 +76,10 @@ class Anthropic(ProviderType):
 
 
 def _usage(usage: Mapping[str, Any]) -> Reply:
-    taken = [
+    counts = [
         usage.get(name) for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     ]
-    known = [count for count in taken if count is not None]
+    known = [count for count in counts if count is not None]
     return Reply(tokens_in=sum(known) if known else None, tokens_out=usage.get("output_tokens"))
 
 

@@ -134,7 +134,9 @@ def ask_for_vectors(
     question = Question(request.prompt, passages=tuple(passages), form=form)
     reply, episode_id = call.make(question, target, caused_by=None)
     lengths = {len(vector) for vector in reply.vectors}
-    sound = all(isinstance(one, int | float) and isfinite(one) for vector in reply.vectors for one in vector)
+    sound = all(
+        isinstance(number, int | float) and isfinite(number) for vector in reply.vectors for number in vector
+    )
     if len(reply.vectors) != len(passages) or len(lengths) > 1 or 0 in lengths or not sound:
         raise errors.provider_failed(
             target.provider,
@@ -169,8 +171,8 @@ class _Call:
         if request.material is not None:
             # Drawn for this call, so that no source can close what it stands in.
             self.mark = secrets.token_hex(8)
-            told = MATERIAL.format(mark=f"=== {self.mark} ===")
-            system = f"{system}\n\n{told}" if system else told
+            instruction = MATERIAL.format(mark=f"=== {self.mark} ===")
+            system = f"{system}\n\n{instruction}" if system else instruction
             prompt = f"{prompt}\n\n=== {self.mark} ===\n{request.material}\n=== {self.mark} ==="
         schema = None if answer is None else answer.model_json_schema()
         return Question(prompt, system, request.pictures, schema, request.max_tokens)
@@ -274,9 +276,12 @@ class _Call:
         self.caller.taken.add(row.id)
         usd = row.cost.get("usd")
         self.cost = None if usd is None or self.cost is None else self.cost + usd
-        told = row.exchange
+        exchange = row.exchange
         reply = Reply(
-            told["output"], told.get("thinking", ""), version=row.model_version, cut=told.get("cut", False)
+            exchange["output"],
+            exchange.get("thinking", ""),
+            version=row.model_version,
+            cut=exchange.get("cut", False),
         )
         return reply, str(row.id)
 
@@ -288,10 +293,10 @@ class _Call:
         return hashlib.sha256((text.replace(self.mark, "") if self.mark else text).encode()).hexdigest()
 
     def _attempts(self, question: Question, target: Target) -> tuple[Target, Outcome]:
-        asked = 0.0
+        retry_after = 0.0
         for attempt in range(TRIES):
             if attempt:
-                pause = pause_before(attempt, asked)
+                pause = pause_before(attempt, retry_after)
                 if pause > LONGEST_WAIT:
                     break
                 wait(pause, self.check)
@@ -305,8 +310,8 @@ class _Call:
             if isinstance(heard, Outcome):
                 heard.attempts = attempt + 1
                 return target, heard
-            asked = heard
-        busy = errors.provider_busy(target.provider, asked or None)
+            retry_after = heard
+        busy = errors.provider_busy(target.provider, retry_after or None)
         return target, Outcome(Reply(), busy, attempts=attempt + 1)
 
     def build_answer(self, answer: T, reply: Reply, episode_id: str | None, target: Target) -> ModelAnswer[T]:

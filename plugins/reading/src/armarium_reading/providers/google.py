@@ -62,6 +62,6 @@ class Google(ProviderType):
             declined = ended if ended in _DECLINED else None
             reply += Reply(ended=bool(ended), cut=ended == "MAX_TOKENS", declined=declined)
             for part in (candidate.get("content") or {}).get("parts") or ():
-                said = part.get("text") or ""
-                reply += Reply(thinking=said) if part.get("thought") else Reply(said)
+                text = part.get("text") or ""
+                reply += Reply(thinking=text) if part.get("thought") else Reply(text)
         return reply

@@ -60,15 +60,15 @@ def keep(engine: Engine, key: str) -> str:
 def fetch(engine: Engine, name: str, provider: str) -> str:
     """Return the key stored under *name*; KeyLost for *provider* if it is no longer there."""
     place, _, identity = name.partition(":")
-    found: str | None = None
+    key: str | None = None
     with suppress(Exception):
         if place == FILE:
-            found = read_private(_file(engine, identity))
+            key = read_private(_file(engine, identity))
         elif (keychain := system_keychain()) is not None:
-            found = keychain.get_password(SERVICE, identity)
-    if not found:
+            key = keychain.get_password(SERVICE, identity)
+    if not key:
         raise errors.key_lost(provider)
-    return found
+    return key
 
 
 def forget(engine: Engine, name: str) -> None:

@@ -62,7 +62,7 @@ def _reply(message: Mapping[str, Any], ended: str | None) -> Reply:
         # Mistral's reasoning models answer in parts, one of which is their thinking.
         for part in content:
             if part["type"] == "thinking":
-                thinking += "".join(one["text"] for one in part["thinking"])
+                thinking += "".join(thought["text"] for thought in part["thinking"])
             elif part["type"] == "text":
                 text += part["text"]
     declined = message.get("refusal") or ("content_filter" if ended == "content_filter" else None)

@@ -45,47 +45,51 @@ def exercise_provider_type(
     assert (why := why_not_of(ProviderType, name, kind)) is None, why
     assert kind.label, f"{name} has no label."
     assert kind.at_once >= 1, f"{name} allows no calls."
-    made = kind()
+    provider = kind()
     if not kind.answers:
         return
-    assert any(KEY in value for value in made.headers(KEY).values()), f"{name} sends no key."
-    assert all(isinstance(value, str) for value in made.headers(None).values()), (
+    assert any(KEY in value for value in provider.headers(KEY).values()), f"{name} sends no key."
+    assert all(isinstance(value, str) for value in provider.headers(None).values()), (
         f"{name} does not work without a key."
     )
-    _requests(made)
-    _answers(made, answer, events)
+    _requests(provider)
+    _answers(provider, answer, events)
 
 
-def _requests(made: ProviderType) -> None:
+def _requests(provider: ProviderType) -> None:
     for stream in (False, True):
         question = Question("the prompt of the suite", "the system of the suite", (PICTURE,), SCHEMA, 17)
-        wire = made.wire("model/of the suite", question, stream=stream)
-        assert wire.path.startswith("/"), f"{made.name}: a path begins with a slash."
+        wire = provider.wire("model/of the suite", question, stream=stream)
+        assert wire.path.startswith("/"), f"{provider.name}: a path begins with a slash."
         sent = json.dumps(wire.body) + wire.path
         for part in (question.prompt, str(question.system), PICTURE.base64, "text_of_the_suite", "17"):
-            assert part in sent, f"{made.name} leaves out a part of the question: {part}."
+            assert part in sent, f"{provider.name} leaves out a part of the question: {part}."
         assert "model/of the suite" in sent or "model%2Fof%20the%20suite" in sent, (
-            f"{made.name} does not name the model, or writes it into the path without quoting."
+            f"{provider.name} does not name the model, or writes it into the path without quoting."
         )
-        plain = json.dumps(made.wire("m", Question("p"), stream=stream).body)
-        assert "image" not in plain, f"{made.name} sends a picture although there is none."
+        plain = json.dumps(provider.wire("m", Question("p"), stream=stream).body)
+        assert "image" not in plain, f"{provider.name} sends a picture although there is none."
 
 
-def _answers(made: ProviderType, answer: Mapping[str, Any], events: Sequence[Mapping[str, Any]]) -> None:
-    whole = made.read(answer)
-    pieces = reduce(add, (made.piece(event) for event in events), Reply())
-    assert whole.text, f"{made.name} reads no text from a whole answer."
+def _answers(provider: ProviderType, answer: Mapping[str, Any], events: Sequence[Mapping[str, Any]]) -> None:
+    whole = provider.read(answer)
+    pieces = reduce(add, (provider.piece(event) for event in events), Reply())
+    assert whole.text, f"{provider.name} reads no text from a whole answer."
     assert (whole.text, whole.thinking) == (pieces.text, pieces.thinking), (
-        f"{made.name} reads one answer differently whole and in pieces."
+        f"{provider.name} reads one answer differently whole and in pieces."
     )
-    assert pieces.ended, f"{made.name} does not see the end of an answer in pieces."
-    assert made.fault(answer) is None, f"{made.name} takes an answer for an error."
+    assert pieces.ended, f"{provider.name} does not see the end of an answer in pieces."
+    assert provider.fault(answer) is None, f"{provider.name} takes an answer for an error."
     for hostile in HOSTILE:
-        told = made.fault(hostile)
-        assert told is None or isinstance(told, str), f"{made.name} reports an error that is not a text."
-        for read in (made.read, made.piece):
+        fault = provider.fault(hostile)
+        assert fault is None or isinstance(fault, str), (
+            f"{provider.name} reports an error that is not a text."
+        )
+        for read in (provider.read, provider.piece):
             try:
                 reply = read(hostile)
             except BAD_ANSWER:
                 continue
-            assert isinstance(reply, Reply), f"{made.name} makes something other than a Reply from an answer."
+            assert isinstance(reply, Reply), (
+                f"{provider.name} makes something other than a Reply from an answer."
+            )

@@ -9,14 +9,12 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
 import orjson
 from sqlalchemy import Row
 
-from armarium.api import Egress, Engine, Limits, ServiceError, Unavailable
+from armarium.api import Egress, Engine, Limits, ServiceError, Unavailable, seconds_to_wait
 from armarium_reading import errors
 from armarium_reading.providers import keys
 from armarium_reading.providers.registry import provider_type
@@ -96,10 +94,10 @@ class Sender:
             kind = provider_type(engine, row.provider_type)
             if not kind.answers:
                 raise errors.no_model(row.name)
-            found = require_model(conn, row, model)
-        if not found["enabled"]:
-            raise errors.provider_off(row.name, found["name"])
-        listed = (row, kind, found)
+            entry = require_model(conn, row, model)
+        if not entry["enabled"]:
+            raise errors.provider_off(row.name, entry["name"])
+        listed = (row, kind, entry)
         with self._lock:
             if len(self._listed) >= MAX_LISTED:
                 self._listed.clear()
@@ -176,7 +174,7 @@ class Sender:
             response = client.send(request, stream=True)
             try:
                 if response.status_code in BUSY:
-                    return _retry_after(response.headers.get("retry-after"))
+                    return seconds_to_wait(response.headers.get("retry-after"))
                 kind = response.headers.get("content-type", "")
                 if on_text is not None and response.is_success and kind.startswith("text/event-stream"):
                     self._hear_pieces(target, response.iter_bytes(), heard, on_text)
@@ -214,10 +212,10 @@ class Sender:
         read: Callable[[Mapping[str, Any]], Reply],
     ) -> None:
         """Read a whole answer."""
-        said = keys.redact(body.decode("utf-8", "replace"), target.key)
-        heard.said = said[:MAX_SAID]
+        text = keys.redact(body.decode("utf-8", "replace"), target.key)
+        heard.said = text[:MAX_SAID]
         if not 200 <= status < 300:
-            heard.error = errors.provider_failed(target.provider, _why_refused(status, said))
+            heard.error = errors.provider_failed(target.provider, _why_refused(status, text))
             return
         try:
             answer = orjson.loads(body)
@@ -294,36 +292,20 @@ class Sender:
 def wait(seconds: float, check: Callable[[], None]) -> None:
     """Sleep, checking several times a second whether to continue."""
     until = time.monotonic() + seconds
-    while (left := until - time.monotonic()) > 0:
+    while (remaining := until - time.monotonic()) > 0:
         check()
-        time.sleep(min(left, _TICK))
+        time.sleep(min(remaining, _TICK))
     check()
 
 
-def pause_before(attempt: int, asked: float) -> float:
+def pause_before(attempt: int, retry_after: float) -> float:
     """Return the seconds to wait before the next attempt: as requested, else twice as long each time, with
     some jitter.
     """
-    return asked or min(20.0, 0.5 * 2.0**attempt) * random.uniform(0.75, 1.25)
+    return retry_after or min(20.0, 0.5 * 2.0**attempt) * random.uniform(0.75, 1.25)
 
 
-def _retry_after(stated: str | None) -> float:
-    if not stated:
-        return 0.0
-    try:
-        seconds = float(stated)
-    except ValueError:
-        try:
-            when = parsedate_to_datetime(stated)
-        except ValueError:
-            return 0.0
-        if when.tzinfo is None:
-            when = when.replace(tzinfo=UTC)
-        seconds = (when - datetime.now(UTC)).total_seconds()
-    return seconds if 0 < seconds < 1e6 else 0.0
-
-
-def _why_refused(status: int, said: str) -> str:
+def _why_refused(status: int, text: str) -> str:
     if 300 <= status < 400:
         return "redirected the request, and redirects are not followed. Set the provider's new address."
     if status in (401, 403):

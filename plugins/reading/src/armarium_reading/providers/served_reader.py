@@ -28,7 +28,7 @@ class ServedModel:
 
 def served_models(engine: Engine) -> list[ServedModel]:
     """Return the enabled models of enabled providers that have the key they need, in order. Asks no network."""
-    found = []
+    served = []
     with engine.state.read() as conn:
         for provider in list_providers(conn):
             try:
@@ -39,28 +39,28 @@ def served_models(engine: Engine) -> list[ServedModel]:
                 continue
             address = provider["api_base"] or kind.api_base
             models = list_models(conn, provider["id"])
-            found += [ServedModel(provider, model, address) for model in models if model["enabled"]]
-    return found
+            served += [ServedModel(provider, model, address) for model in models if model["enabled"]]
+    return served
 
 
 def served_choice(engine: Engine, provider: str, model: str | None) -> Choice:
     """Return the provider as a reader of lines. NotFound, Invalid; Forbidden if it is switched off, Conflict without the key it
     needs. Whether it may be asked about a page is decided at each call.
     """
-    row, kind, found = sender_of(engine).look_up(engine, provider, model)
+    row, kind, entry = sender_of(engine).look_up(engine, provider, model)
     if kind.needs_key and row.key_name is None:
         raise errors.key_needed(row.name)
     served = type(
         "Served", (Reader,), {"name": row.name, "label": row.name, "can": frozenset({"read_lines"})}
     )
-    return Choice(served, None, str(found["model_id"]))
+    return Choice(served, None, str(entry["model_id"]))
 
 
 def sees_pictures(engine: Engine, provider: str, model: str | None) -> bool:
     """Return whether a provider's model is stated to take pictures. NotFound, Invalid."""
     with engine.state.read() as conn:
-        found = require_model(conn, require_provider(conn, provider, by_name=True), model)
-    return "vision" in found["capabilities"]
+        entry = require_model(conn, require_provider(conn, provider, by_name=True), model)
+    return "vision" in entry["capabilities"]
 
 
 def lane_of(engine: Engine, provider: str, *, may_leave: bool = True) -> LaneName:

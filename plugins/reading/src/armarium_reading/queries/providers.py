@@ -51,14 +51,14 @@ def _models_of(conn: Connection, provider_id: str) -> list[dict[str, Any]]:
 
 def require_model(conn: Connection, provider: Row[Any], model: str | None) -> dict[str, Any]:
     """Return *provider*'s *model* (by its own name or the provider's), or the default; NotFound, Invalid."""
-    found = _models_of(conn, provider.id)
+    models = _models_of(conn, provider.id)
     if model is None:
-        default = next((one for one in found if one["is_default"]), None)
+        default = next((row for row in models if row["is_default"]), None)
         if default is None:
             raise errors.no_default_model(provider.name)
         return default
     for field in ("model_id", "name", "id"):
-        for one in found:
-            if one[field] == model:
-                return one
-    raise errors.unlisted_model(model, provider.name, [one["model_id"] for one in found])
+        for row in models:
+            if row[field] == model:
+                return row
+    raise errors.unlisted_model(model, provider.name, [row["model_id"] for row in models])

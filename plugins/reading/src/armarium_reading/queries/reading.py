@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
+from fastapi import Query
 from sqlalchemy import Connection, Row, select
 
-from armarium.api import json_text, raw_of
+from armarium.api import json_text, query, raw_of
 from armarium_documents.api import ModelsAsked
 from armarium_reading.models import episodes
+from armarium_reading.schemas.reading import Episodes
 from armarium_source_model.api import get_pass, ladder_of_pass, segments_of
 
 
@@ -22,27 +24,39 @@ def list_episodes(
     limit: int = 500,
 ) -> list[dict[str, Any]]:
     """Return episodes in ledger order: of one job, one document or one run, if these are named."""
-    query = select(episodes).order_by(episodes.c.seq).limit(limit)
+    selection = select(episodes).order_by(episodes.c.seq).limit(limit)
     if job_id is not None:
-        query = query.where(episodes.c.job_id == job_id)
+        selection = selection.where(episodes.c.job_id == job_id)
     if document_id is not None:
-        query = query.where(episodes.c.document_id == document_id)
+        selection = selection.where(episodes.c.document_id == document_id)
     if thread_id is not None:
-        query = query.where(episodes.c.thread_id == thread_id)
-    return [episode_answer(row) for row in conn.execute(query)]
+        selection = selection.where(episodes.c.thread_id == thread_id)
+    return [episode_answer(row) for row in conn.execute(selection)]
+
+
+@query("/api/reading/episodes", summary="Calls of models, from the episode ledger.", answer=Episodes)
+def get_episodes(
+    conn: Connection,
+    job_id: Annotated[str | None, Query(max_length=64)] = None,
+    document_id: Annotated[str | None, Query(max_length=64)] = None,
+    limit: Annotated[int, Query(ge=1, le=5000)] = 500,
+) -> dict[str, Any]:
+    """Return episodes in ledger order, of a job or about a page."""
+    items = list_episodes(conn, job_id=job_id, document_id=document_id, limit=limit)
+    return {"job_id": job_id, "count": len(items), "episodes": items}
 
 
 def answers_by_segment(conn: Connection, *, job_id: str, document_id: str, model: str) -> dict[str, str]:
     """Return what calls of a job to *model* answered about a page's segments, without failed ones; the last of each."""
-    asked = select(episodes.c.segment_id, episodes.c.exchange).where(
+    selection = select(episodes.c.segment_id, episodes.c.exchange).where(
         episodes.c.job_id == job_id,
         episodes.c.document_id == document_id,
         episodes.c.model == model,
         episodes.c.kind == "model_call",
         episodes.c.segment_id.is_not(None),
     )
-    found = conn.execute(asked.order_by(episodes.c.seq)).all()
-    return {row.segment_id: row.exchange["output"] for row in found if "error" not in row.exchange}
+    rows = conn.execute(selection.order_by(episodes.c.seq)).all()
+    return {row.segment_id: row.exchange["output"] for row in rows if "error" not in row.exchange}
 
 
 def cost_of_thread(conn: Connection, thread_id: str) -> float | None:
@@ -56,7 +70,7 @@ def cost_of_thread(conn: Connection, thread_id: str) -> float | None:
 
 def models_asked(conn: Connection, document_ids: Sequence[str]) -> dict[tuple[str, str], ModelsAsked]:
     """Return which models were asked about documents, by the job, and by the run, that asked."""
-    found: dict[tuple[str, str], ModelsAsked] = {}
+    by_asker: dict[tuple[str, str], ModelsAsked] = {}
     for column in ("job_id", "thread_id"):
         for asker, document_id, provider, others, model, other_models, usd, unpriced in raw_of(conn).execute(
             f"SELECT {column}, document_id, min(provider), max(provider), min(model), max(model), "
@@ -64,28 +78,23 @@ def models_asked(conn: Connection, document_ids: Sequence[str]) -> dict[tuple[st
             f"AND {column} IS NOT NULL AND document_id IN (SELECT value FROM json_each(?)) GROUP BY 1, 2",
             (json_text(list(document_ids)),),
         ):
-            found[asker, document_id] = ModelsAsked(
+            by_asker[asker, document_id] = ModelsAsked(
                 provider if provider == others else None,
                 model if model == other_models else None,
                 None if unpriced else usd,
             )
-    return found
+    return by_asker
+
+
+_ABOUT_OTHERS = ("corrects_episode_id", "caused_by_episode_id", "stale_artifact_ids")
 
 
 def episode_answer(row: Row[Any]) -> dict[str, Any]:
     """Return a ledger row as an Episode."""
     return {
         "episode_id": row.id,
-        "at": row.at,
-        "kind": row.kind,
-        "use_case": row.use_case,
-        "node": row.node,
-        "run": {
-            "thread_id": row.thread_id,
-            "workflow_id": row.workflow_id,
-            "job_id": row.job_id,
-            "attempt": row.attempt,
-        },
+        **{name: getattr(row, name) for name in ("at", "kind", "use_case", "node")},
+        "run": {name: getattr(row, name) for name in ("thread_id", "workflow_id", "job_id", "attempt")},
         "subject": {
             "kind": row.subject_kind,
             "id": row.document_id,
@@ -96,9 +105,7 @@ def episode_answer(row: Row[Any]) -> dict[str, Any]:
         "exchange": row.exchange,
         "timing": {"started_at": row.started_at, "seconds": row.seconds},
         "cost": row.cost,
-        "corrects_episode_id": row.corrects_episode_id,
-        "caused_by_episode_id": row.caused_by_episode_id,
-        "stale_artifact_ids": row.stale_artifact_ids,
+        **{name: getattr(row, name) for name in _ABOUT_OTHERS},
         "actor": row.actor,
     }
 

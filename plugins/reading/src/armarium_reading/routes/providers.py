@@ -16,10 +16,17 @@ router = APIRouter(tags=["reading"])
     "/api/providers", summary="The providers of models.", response_model=Providers, responses=REFUSALS()
 )
 def get_providers(engine: CurrentEngine, _: CurrentOwner) -> Response:
-    """Return the providers in order, each with whether it has a key, and the provider types."""
+    """Return the providers in order, each with whether it has a key, and the provider types with their names for a person."""
     with engine.state.read() as conn:
         providers = list_providers(conn)
-    return json_response({"items": providers, "count": len(providers), "types": engine.drivers.names(GROUP)})
+    return json_response(
+        {
+            "items": providers,
+            "count": len(providers),
+            "types": engine.drivers.names(GROUP),
+            "labels": {kind.name: kind.label for kind in engine.drivers.usable(GROUP)},
+        }
+    )
 
 
 @router.get(

@@ -1,4 +1,4 @@
-"""Routes of reading: starting its jobs, the readers and models on this machine, the episode ledger."""
+"""Routes of reading: starting its jobs, the readers and models on this machine."""
 
 from __future__ import annotations
 
@@ -17,12 +17,10 @@ from armarium.api import (
 )
 from armarium_reading import local_models
 from armarium_reading.evidence import evidence_of
-from armarium_reading.queries.reading import list_episodes
 from armarium_reading.readers import GROUP, readers, runtime_folder
 from armarium_reading.schemas.reading import (
     DeleteResult,
     DownloadResult,
-    Episodes,
     Evidence,
     EvidenceOfText,
     LocalModels,
@@ -101,24 +99,6 @@ def align_text(
 ) -> Response:
     """Align the text with the hand reader's output for the line."""
     return json_response(evidence_of(engine, library, principal, segment_id, text=body.text))
-
-
-@router.get(
-    "/api/reading/episodes",
-    summary="Calls of models, from the episode ledger.",
-    response_model=Episodes,
-    responses=REFUSALS(404),
-)
-def get_episodes(
-    library: CurrentLibrary,
-    job_id: Annotated[str | None, Query(max_length=64)] = None,
-    document_id: Annotated[str | None, Query(max_length=64)] = None,
-    limit: Annotated[int, Query(ge=1, le=5000)] = 500,
-) -> Response:
-    """Return episodes in ledger order, of a job or about a page."""
-    with library.db.read() as conn:
-        episodes = list_episodes(conn, job_id=job_id, document_id=document_id, limit=limit)
-    return json_response({"job_id": job_id, "count": len(episodes), "episodes": episodes})
 
 
 @router.get(

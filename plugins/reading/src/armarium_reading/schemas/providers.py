@@ -58,6 +58,8 @@ class Providers(Message):
     count: int
     types: list[str]
     """The available provider types."""
+    labels: dict[str, str]
+    """What a person calls each type that loads."""
 
 
 @answer_of(provider_models)
@@ -129,7 +131,7 @@ class SetModelsParams(Params):
     @model_validator(mode="after")
     def _distinct(self) -> SetModelsParams:
         named = [model.model_id for model in self.models]
-        if twice := sorted({one for one in named if named.count(one) > 1}):
+        if twice := sorted({model_id for model_id in named if named.count(model_id) > 1}):
             raise ValueError(f"{', '.join(twice[:8])}: name each model once")
         if sum(model.is_default for model in self.models) > 1:
             raise ValueError("at most one model of a provider is its default")

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from armarium.api import MaterialPath, Message, NameOrMaterialPath, Params, Sent
+from armarium.api import MaterialPath, Message, NameOrMaterialPath, Params, ProperName, Sent
+from armarium_source_model.api import shortest_tag
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
 ScopeIds = Annotated[
@@ -23,25 +24,24 @@ LANGUAGE_PATTERN = r"^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$"
 
 
 def check_language(tag: str) -> str:
-    """Return *tag*; ValueError explaining what a language tag is if it does not have that form."""
+    """Return *tag* with the shortest code of its language; ValueError explaining what a language tag is if it is none."""
     if re.match(LANGUAGE_PATTERN, tag) is None or tag.endswith("\n"):
         raise ValueError(f"{tag!r} is not a language tag; write one such as es, la or de-Latf")
-    return tag
+    return shortest_tag(tag)
 
 
 Language = Annotated[
-    str,
-    Field(max_length=40, json_schema_extra={"pattern": LANGUAGE_PATTERN}),
-    AfterValidator(check_language),
+    str, Field(max_length=40, json_schema_extra={"pattern": LANGUAGE_PATTERN}), AfterValidator(check_language)
 ]
 WhichLines = Literal["all", "unread", "unchecked"]
-PassName = Annotated[str, Field(min_length=1, max_length=200)]
+PassName = ProperName
 
 
 class FindLinesSettings(Params):
     """How lines are found."""
 
-    reader: ReaderName = "lines"
+    reader: ReaderName | None = None
+    """Left out: the reader that leaves out less of the writing on a few pages of each folder."""
     model: ModelName | None = None
     name: PassName | None = Field(default=None, description="Name of the new passes; left out: the reader's.")
 
@@ -295,7 +295,7 @@ class Episodes(Message):
 
 class OtherLetter(Message):
     text: str
-    probability: float
+    probability: Annotated[float | None, Field(description="None where the file that names it does not say")]
 
 
 class EvidentWord(Message):
@@ -309,14 +309,16 @@ class EvidentWord(Message):
     rect: Annotated[list[float], Field(min_length=4, max_length=4)]
     corners: list[tuple[float, float]]
     probability: float | None
+    others: Annotated[
+        list[OtherLetter],
+        Field(
+            description="What else the reader sees there, the likeliest first; of a word, its other readings"
+        ),
+    ]
 
 
 class EvidentCharacter(EvidentWord):
     """A character as a person counts it (a grapheme cluster). probability: None if the reader does not know it."""
-
-    others: Annotated[
-        list[OtherLetter], Field(description="What else the reader sees there, the likeliest first")
-    ]
 
 
 class EvidenceOfText(Sent):
@@ -328,7 +330,7 @@ class EvidenceOfText(Sent):
 class Evidence(Message):
     """Where the letters of a line stand.
 
-    source: reader (its reader said so), words (the line's own words, nothing of their letters), aligned (worked out with the hand reader),
+    source: reader (its reader said so, or the glyphs of its file), words (the line's own words, nothing of their letters), aligned (worked out with the hand reader),
     estimate (shares of the line), none. fit: how well text and ink agree, 0 to 1.
     """
 

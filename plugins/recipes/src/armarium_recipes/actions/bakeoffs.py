@@ -12,7 +12,6 @@ from armarium_documents.api import require_live
 from armarium_recipes.bakeoffs import refusals
 from armarium_recipes.bakeoffs.files import write_file
 from armarium_recipes.bakeoffs.finders import plan_finders
-from armarium_recipes.bakeoffs.samples import corrected_project, finished_bakeoff
 from armarium_recipes.bakeoffs.starting import plan_bakeoff
 from armarium_recipes.bakeoffs.table import bakeoff_answer
 from armarium_recipes.card_prefixes import LINE_READER
@@ -57,16 +56,7 @@ def begin_bakeoff(
     def keep(ctx: ActionContext) -> None:
         planned = {page["document_id"] for page in ctx.answer["plan"]["pages"]}
         plan.corrected.keep(planned, "Its lines were changed while the bake-off was being started.")
-        row = {
-            "step": body.step,
-            "material": plan.material,
-            "volume": plan.volume,
-            "pages": plan.corrected.pages,
-            "left_out": plan.corrected.left_out,
-            "lines": plan.corrected.lines,
-            "candidates": plan.rows,
-            "promote": int(body.promote),
-        }
+        row = plan.row(body.step, promote=body.promote)
         answer.update(keep_bakeoff(ctx, ctx.answer["job_id"], row))
 
     return engine.run(library, "evaluation.run", plan.evaluation, principal, in_transaction=keep), answer
@@ -74,13 +64,11 @@ def begin_bakeoff(
 
 @action(
     "project.compare_line_finders",
-    params=CompareFinders,
     result=Bakeoff,
     summary="Compare line finders on checked pages.",
     words="Started to compare line finders",
     undoable=False,
     guards_targets=True,
-    example=corrected_project,
     prepare=before_action,
 )
 def compare_line_finders(ctx: ActionContext, p: CompareFinders) -> dict[str, Any]:
@@ -97,30 +85,15 @@ def compare_line_finders(ctx: ActionContext, p: CompareFinders) -> dict[str, Any
         total=len(plan.finders) * len(pages),
     )
     ctx.target(*pages, job_id)
-    return keep_bakeoff(
-        ctx,
-        job_id,
-        {
-            "step": "find-lines",
-            "material": plan.material,
-            "volume": plan.volume,
-            "pages": plan.corrected.pages,
-            "left_out": plan.corrected.left_out,
-            "lines": plan.corrected.lines,
-            "candidates": plan.rows,
-            "promote": 0,
-        },
-    )
+    return keep_bakeoff(ctx, job_id, plan.row("find-lines"))
 
 
 @action(
     "project.use_bakeoff",
-    params=UseCandidateOfBakeoff,
     result=UsedCandidate,
     summary="Use a candidate of a bake-off.",
     words="Used a candidate of a bake-off",
     route=Route("POST", "/api/recipes/project/bakeoffs/{bakeoff_id}/use", name="use_bakeoff"),
-    example=finished_bakeoff,
     prepare=before_action,
 )
 def use_bakeoff(ctx: ActionContext, p: UseCandidateOfBakeoff) -> dict[str, Any]:
@@ -130,16 +103,16 @@ def use_bakeoff(ctx: ActionContext, p: UseCandidateOfBakeoff) -> dict[str, Any]:
     reader's.
     """
     row = bakeoff_row(ctx.conn, p.bakeoff_id)
-    told = bakeoff_answer(ctx.conn, ctx.engine, ctx.project, row)
-    found = next((candidate for candidate in told["candidates"] if candidate["card"] == p.card), None)
-    if found is None:
-        raise refusals.not_in_table(p.card, [candidate["card"] for candidate in told["candidates"]])
+    bakeoff = bakeoff_answer(ctx.conn, ctx.engine, ctx.project, row)
+    chosen = next((candidate for candidate in bakeoff["candidates"] if candidate["card"] == p.card), None)
+    if chosen is None:
+        raise refusals.not_in_table(p.card, [candidate["card"] for candidate in bakeoff["candidates"]])
     if row["step"] == "find-lines" and not p.card.startswith(LINE_READER):
         raise refusals.only_the_line_readers(p.card)
-    if found["not_scored"] is not None:
-        raise refusals.not_scored(p.card, found["not_scored"])
-    if found["cer"] is None and found["lines_found"] is None:
-        raise refusals.still_going(told["state"])
+    if chosen["not_scored"] is not None:
+        raise refusals.not_scored(p.card, chosen["not_scored"])
+    if chosen["cer"] is None and chosen["lines_found"] is None:
+        raise refusals.still_going(bakeoff["state"])
     if (p.scope == "folder") != (p.folder_id is not None):
         raise refusals.folder_wanted()
     if p.folder_id is not None and require_live(ctx.conn, p.folder_id).doc_type not in FOLDERS:

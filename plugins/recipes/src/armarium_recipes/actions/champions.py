@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from armarium.api import ActionContext, Example, NameOrMaterialPath, Route, ServiceError, action, new_id
+from armarium.api import ActionContext, NameOrMaterialPath, Route, ServiceError, action, new_id
 from armarium_paleography.api import hands
 from armarium_reading.api import choose
 from armarium_recipes.bakeoffs import refusals
@@ -16,19 +16,12 @@ from armarium_recipes.queries.bakeoffs import champion_answer
 from armarium_recipes.schemas.bakeoffs import ChampionSet, SetChampion
 
 
-def _example(ex: Example) -> dict[str, Any]:
-    hand = ex.run("hand.create", {"label": "Hand A"})["id"]
-    return {"hand_id": hand, "card": "linereader:hand-base@1"}
-
-
 @action(
     "project.set_champion",
-    params=SetChampion,
     result=ChampionSet,
     summary="Set the reader of a hand's lines.",
     words="Set the reader of a hand",
     route=Route("PUT", "/api/recipes/project/champions", name="set_champion"),
-    example=_example,
 )
 def set_champion(ctx: ActionContext, p: SetChampion) -> dict[str, Any]:
     """From now on it reads the lines attributed to this hand alone. NotFound for an unknown hand, Invalid for

@@ -7,9 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from armarium.api import LAYERS, ActionContext, Example, Route, action
-from armarium_recipes.actions.setup import example_answers
-from armarium_recipes.cards.sources import cards_for, cards_here
+from armarium.api import LAYERS, ActionContext, Route, action
+from armarium_recipes.cards.sources import cards_for
 from armarium_recipes.errors import (
     language_there,
     last_language,
@@ -37,37 +36,18 @@ from armarium_recipes.schemas.recipe import Answers, Recipe
 
 
 def _answer(ctx: ActionContext) -> dict[str, Any]:
-    kept = seen_answer(ctx, read_saved(ctx.conn))
-    return {"recipe": kept["recipe"], "overrides": kept["overrides"], "proposed": find_added_steps(ctx.conn)}
-
-
-def _waiting_for_a_download(ex: Example) -> dict[str, Any]:
-    """Return a recipe that names a model still to be downloaded, and what could be used instead."""
-    card = next(
-        card
-        for card in cards_here(ex.engine, ex.library)
-        if "read-a-line" in card.jobs and card.availability == "download" and "en" in card.languages
-    )
-    choice = {"id": card.id, "source": card.source}
-    step = {"id": "read", "job": "read-a-line", "layer": "reading", "card": choice}
-    recipe = {"id": "letters", "title": "Typed letters", "steps": [step]}
-    # An earlier choice for this step would take precedence over the download.
-    ex.run("project.save_setup", {"answers": example_answers(), "recipe": recipe, "overrides": []})
-    assert ex.library is not None
-    with ex.library.db.read() as conn:
-        (entry,) = make_plan(ex.engine, ex.library, conn).downloads
-    return {"model": entry["model"], "card": entry["instead"][0]}
+    answer = seen_answer(ctx, read_saved(ctx.conn))
+    proposed = find_added_steps(ctx.conn)
+    return {"recipe": answer["recipe"], "overrides": answer["overrides"], "proposed": proposed}
 
 
 @action(
     "project.use_instead",
-    params=UseInstead,
     result=Changed,
     summary="Use an installed model instead of downloading one",
     words="Chose an installed model instead of a download",
     route=Route("POST", "/api/recipes/project/start/use-instead", refusals=(404,), name="use_instead"),
     prepare=before_action,
-    example=_waiting_for_a_download,
 )
 def use_instead(ctx: ActionContext, p: UseInstead) -> dict[str, Any]:
     """Applies to every step that waits for the model. Stored as an override, so that it still holds when the
@@ -85,21 +65,13 @@ def use_instead(ctx: ActionContext, p: UseInstead) -> dict[str, Any]:
     return _answer(ctx)
 
 
-def _a_candidate(ex: Example) -> dict[str, Any]:
-    """Return a step, and a reader for it."""
-    given = _waiting_for_a_download(ex)
-    return {"step": "read", "card": given["card"]}
-
-
 @action(
     "project.use_candidate",
-    params=UseCandidate,
     result=Changed,
     summary="Use a candidate as the reader of a step",
     words="Chose a reader for a step of the recipe",
     route=Route("POST", "/api/recipes/project/steps/use-candidate", refusals=(404,), name="use_candidate"),
     prepare=before_action,
-    example=_a_candidate,
 )
 def use_candidate(ctx: ActionContext, p: UseCandidate) -> dict[str, Any]:
     """One that is not downloaded yet becomes a download in the plan of Start."""
@@ -118,23 +90,13 @@ def use_candidate(ctx: ActionContext, p: UseCandidate) -> dict[str, Any]:
     return _answer(ctx)
 
 
-def _a_layer(ex: Example) -> dict[str, Any]:
-    """Return a project set up by the rules, and a layer that it does not have."""
-    answers = Answers.model_validate(example_answers())
-    recipe = assemble(ex.engine, ex.library, answers).recipe
-    ex.run("project.save_setup", {"answers": example_answers(), "recipe": recipe.model_dump(mode="json")})
-    return {"layers": ["entities"]}
-
-
 @action(
     "project.add_layer",
-    params=ChangeLayers,
     result=Changed,
     summary="Add layers or languages to the recipe, or remove them",
     words="Changed the layers of the recipe",
     route=Route("POST", "/api/recipes/project/layers", refusals=(404,), name="change_layers"),
     prepare=before_action,
-    example=_a_layer,
 )
 def add_layer(ctx: ActionContext, p: ChangeLayers) -> dict[str, Any]:
     """The steps join the recipe and are proposed for the pages already in the project; nothing runs until
@@ -158,57 +120,59 @@ def add_layer(ctx: ActionContext, p: ChangeLayers) -> dict[str, Any]:
 
 
 def _with_layers(
-    ctx: ActionContext, kept: SavedSetup, layers: Sequence[str], *, remove: bool
+    ctx: ActionContext, setup: SavedSetup, layers: Sequence[str], *, remove: bool
 ) -> tuple[Answers, Recipe]:
-    assert kept.answers is not None
-    assert kept.recipe is not None
-    has = {*kept.answers.layers, *(step.layer for step in kept.recipe.steps)}
-    can = [one for one in LAYERS_ADDED_LATER if one not in has]
+    assert setup.answers is not None
+    assert setup.recipe is not None
+    has = {*setup.answers.layers, *(step.layer for step in setup.recipe.steps)}
+    can = [layer for layer in LAYERS_ADDED_LATER if layer not in has]
     for layer in layers:
         if layer not in LAYERS_ADDED_LATER:
             raise unknown_layer(layer, can)
-        if remove and layer not in kept.answers.layers:
-            raise layer_not_there(f"layer {layer}", kept.answers.layers)
+        if remove and layer not in setup.answers.layers:
+            raise layer_not_there(f"layer {layer}", setup.answers.layers)
         if not remove and (layer in has or list(layers).count(layer) > 1):
             raise layer_there(f"the layer {layer}", can)
     if remove:
-        left = [layer for layer in kept.answers.layers if layer not in layers]
+        new_layers = [layer for layer in setup.answers.layers if layer not in layers]
     else:
-        left = [*kept.answers.layers, *layers]
-    answers = kept.answers.model_copy(update={"layers": left})
-    proposal = assemble(ctx.engine, ctx.library, answers, kept.overrides).recipe
-    steps = list(kept.recipe.steps)
+        new_layers = [*setup.answers.layers, *layers]
+    answers = setup.answers.model_copy(update={"layers": new_layers})
+    proposal = assemble(ctx.engine, ctx.library, answers, setup.overrides).recipe
+    steps = list(setup.recipe.steps)
     if remove:
         needed = {step.job for step in proposal.steps}
         steps = [step for step in steps if step.layer not in layers or step.job in needed]
     else:
-        there = {step.job for step in steps} | {step.id for step in steps}
-        steps += [step for step in proposal.steps if step.job not in there and step.id not in there]
-        steps.sort(key=lambda one: LAYERS.index(one.layer) if one.layer in LAYERS else len(LAYERS))
-    return answers, kept.recipe.model_copy(update={"steps": steps})
+        names = {step.job for step in steps} | {step.id for step in steps}
+        steps += [step for step in proposal.steps if step.job not in names and step.id not in names]
+        steps.sort(key=lambda step: LAYERS.index(step.layer) if step.layer in LAYERS else len(LAYERS))
+    return answers, setup.recipe.model_copy(update={"steps": steps})
 
 
 def _with_languages(
-    ctx: ActionContext, kept: SavedSetup, tags: Sequence[str], *, remove: bool
+    ctx: ActionContext, setup: SavedSetup, tags: Sequence[str], *, remove: bool
 ) -> tuple[Answers, Recipe]:
-    assert kept.answers is not None
-    assert kept.recipe is not None
-    has = {_spell_language(language): language for language in kept.answers.languages}
+    assert setup.answers is not None
+    assert setup.recipe is not None
+    has = {_spell_language(language): language for language in setup.answers.languages}
     for number, tag in enumerate(tags):
         if remove and tag not in has:
-            raise layer_not_there(f"language {tag}", kept.answers.languages)
+            raise layer_not_there(f"language {tag}", setup.answers.languages)
         if not remove and find_language(tag) is None:
             raise unknown_language(tag)
         if not remove and (tag in has or tag in tags[:number]):
             raise language_there(tag)
-    left = [one for tag, one in has.items() if tag not in tags]
-    left = left if remove else [*kept.answers.languages, *tags]
-    if not left:
+    if remove:
+        new_languages = [language for tag, language in has.items() if tag not in tags]
+    else:
+        new_languages = [*setup.answers.languages, *tags]
+    if not new_languages:
         raise last_language()
-    answers = kept.answers.model_copy(update={"languages": left})
-    proposal = assemble(ctx.engine, ctx.library, answers, kept.overrides).recipe
-    said = {"id": kept.recipe.id, "title": kept.recipe.title, "authors": kept.recipe.authors}
-    return answers, proposal.model_copy(update=said)
+    answers = setup.answers.model_copy(update={"languages": new_languages})
+    proposal = assemble(ctx.engine, ctx.library, answers, setup.overrides).recipe
+    identity = {"id": setup.recipe.id, "title": setup.recipe.title, "authors": setup.recipe.authors}
+    return answers, proposal.model_copy(update=identity)
 
 
 def _spell_language(tag: str) -> str:
@@ -218,16 +182,16 @@ def _spell_language(tag: str) -> str:
 
 def _propose(ctx: ActionContext, p: ChangeLayers, before: Sequence[str], after: Sequence[str]) -> None:
     """Note what was added since the last Start; what is removed again is no longer proposed."""
-    there = find_added_steps(ctx.conn) or {"layers": [], "languages": [], "steps": []}
+    proposed = find_added_steps(ctx.conn) or {"layers": [], "languages": [], "steps": []}
     if p.remove:
-        layers = [layer for layer in there["layers"] if layer not in p.layers]
-        languages = [language for language in there["languages"] if language not in p.languages]
-        steps = [step for step in there["steps"] if step in after]
+        layers = [layer for layer in proposed["layers"] if layer not in p.layers]
+        languages = [language for language in proposed["languages"] if language not in p.languages]
+        steps = [step for step in proposed["steps"] if step in after]
     else:
-        layers = [*there["layers"], *p.layers]
-        languages = [*there["languages"], *p.languages]
-        new = [one for one in after if one not in before]
-        steps = list(dict.fromkeys([*there["steps"], *new]))
+        layers = [*proposed["layers"], *p.layers]
+        languages = [*proposed["languages"], *p.languages]
+        new = [step for step in after if step not in before]
+        steps = list(dict.fromkeys([*proposed["steps"], *new]))
     ctx.conn.execute(proposals.delete())
     if layers or languages:
         row = {"layers": layers, "languages": languages, "steps": steps, "proposed_at": ctx.now}

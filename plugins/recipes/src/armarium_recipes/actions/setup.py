@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from armarium.api import ActionContext, Example, Route, RowRule, action
+from armarium.api import ActionContext, Engine, Library, Route, RowRule, action
 from armarium_recipes.errors import (
     leave_of_a_person,
     malformed_recipe,
@@ -15,23 +15,14 @@ from armarium_recipes.errors import (
 )
 from armarium_recipes.project import files
 from armarium_recipes.project.changing import change
-from armarium_recipes.project.checks import find_malformed
 from armarium_recipes.project.saving import read_saved, seen_answer
 from armarium_recipes.project.yaml_text import Unreadable
 from armarium_recipes.schemas.project import DecideFile, SavedRecipe, SaveSetup
 
-if TYPE_CHECKING:
-    from armarium.api import Engine, Library
-
 
 def example_answers() -> dict[str, Any]:
     """Return the answers for a box of typed letters."""
-    return {
-        "purposes": ["transcribe"],
-        "languages": ["en"],
-        "scripts": ["Latn"],
-        "materials": ["typescript"],
-    }
+    return {"purposes": ["transcribe"], "languages": ["en"], "scripts": ["Latn"], "materials": ["typescript"]}
 
 
 def example_recipe() -> dict[str, Any]:
@@ -55,14 +46,10 @@ def example_recipe() -> dict[str, Any]:
     }
 
 
-def _setup(ex: Example) -> dict[str, Any]:
-    return {"answers": example_answers(), "recipe": example_recipe()}
-
-
 def _refuse_malformed(engine: Engine, library: Library | None, p: SaveSetup) -> None:
     if p.recipe is None:
         return
-    problems = find_malformed(engine, library, p.recipe.model_dump(mode="json"))
+    problems = files.find_malformed(engine, library, p.recipe.model_dump(mode="json"))
     if problems:
         raise malformed_recipe(problems)
 
@@ -83,12 +70,10 @@ LEAVE_OF_PERSONS: RowRule[SaveSetup] = RowRule(
 
 @action(
     "project.save_setup",
-    params=SaveSetup,
     result=SavedRecipe,
     summary="Save the project's answers and its recipe",
     words="Saved the recipe of the project",
     route=Route("PUT", "/api/recipes/project", refusals=(404,), name="save_project_recipe"),
-    example=_setup,
     prepare=_refuse_malformed,
     rules=(LEAVE_OF_PERSONS,),
 )
@@ -99,23 +84,11 @@ def save_setup(ctx: ActionContext, p: SaveSetup) -> dict[str, Any]:
     return seen_answer(ctx, change(ctx, p))
 
 
-def _edited_file(ex: Example) -> dict[str, Any]:
-    """Save a recipe and then edit its file."""
-    assert ex.library is not None
-    ex.run("project.save_setup", _setup(ex))
-    path = ex.library.recipe / "setup.yaml"
-    path.write_text(path.read_text().replace("pages: 0", "pages: 12"))
-    ex.run("project.save_setup", {"answers": {**example_answers(), "pages": 7}})
-    return {"name": "setup.yaml", "keep": "file"}
-
-
 @action(
     "project.decide_file",
-    params=DecideFile,
     result=SavedRecipe,
     summary="Decide between a file of the folder recipe and what the project has saved",
     words="Decided between a file of the recipe and the project",
-    example=_edited_file,
 )
 def decide_file(ctx: ActionContext, p: DecideFile) -> dict[str, Any]:
     """Either the file is taken in, or it is written again and the edited one is saved beside it as `….edited.yaml`."""
@@ -124,17 +97,17 @@ def decide_file(ctx: ActionContext, p: DecideFile) -> dict[str, Any]:
         raise no_such_file(p.name, list(files.EDITABLE))
     known = files.noted_files(ctx.conn).get(p.name)
     try:
-        there = files.read_file(library, p.name)
-        if there is None or known is None or files.digest_of(there) == known.digest:
+        data = files.read_file(library, p.name)
+        if data is None or known is None or files.digest_of(data) == known.digest:
             raise nothing_to_decide(p.name)
         if p.keep == "file":
-            ctx.run("project.save_setup", files.part_of(ctx.engine, library, p.name, there))
+            ctx.run("project.save_setup", files.part_of(ctx.engine, library, p.name, data))
     except Unreadable as fault:
         raise refused_file(p.name, fault.why, fault.line) from None
-    agreed = files.NotedFile(files.digest_of(there), "in-step", kept_as=known.kept_as)
+    agreed = files.NotedFile(files.digest_of(data), "in-step", kept_as=known.kept_as)
     files.note(ctx.conn, p.name, agreed)
     if p.keep == "project":
         # Before the commit: after a kill right behind it, the next opening would overwrite the only copy.
-        files.write_file(library, files.name_beside(p.name, "edited"), there)
+        files.write_file(library, files.name_beside(p.name, "edited"), data)
     ctx.on_commit(lambda: files.write_files(library))
     return seen_answer(ctx, read_saved(ctx.conn))

@@ -7,7 +7,6 @@ from typing import Any
 
 from armarium.api import (
     ActionContext,
-    Example,
     Route,
     RowRule,
     action,
@@ -15,7 +14,6 @@ from armarium.api import (
     find_withheld,
     new_id,
 )
-from armarium_recipes.actions.setup import example_answers, example_recipe
 from armarium_recipes.errors import (
     already_started,
     reads_no_lines,
@@ -32,15 +30,6 @@ from armarium_recipes.project.running import reads_some_lines, stored_cards
 from armarium_recipes.schemas.project import PressStart, StartAnswer
 
 
-def a_project_set_up(ex: Example) -> dict[str, Any]:
-    """Return a page, and a recipe with one step that needs no model."""
-    ex.run("document.create", {"name": "Letter, first page", "doc_type": "page"})
-    recipe = example_recipe()
-    recipe["steps"] = [step for step in recipe["steps"] if "card" in step]
-    ex.run("project.save_setup", {"answers": example_answers(), "recipe": recipe})
-    return {}
-
-
 def _agrees(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> bool:
     return after is not None and after["cloud_uses"] is not None
 
@@ -53,12 +42,10 @@ AGREED_BY_PERSONS: RowRule[PressStart] = RowRule(
 
 @action(
     "project.start",
-    params=PressStart,
     result=StartAnswer,
     summary="Run the recipe over the project's material",
     words="Started the recipe",
     route=Route("POST", "/api/recipes/project/start", refusals=(404, 409), name="start_project_recipe"),
-    example=a_project_set_up,
     after_undo=cancel_with_undo,
     prepare=before_action,
     rules=(AGREED_BY_PERSONS,),
@@ -133,5 +120,5 @@ def start(ctx: ActionContext, p: PressStart) -> dict[str, Any]:
         thread_id=job_id,
     )
     ctx.target(job_id)
-    shown = ("started_at", "recipe_id", "recipe_version", "pages")
-    return {"started": {"job_id": job_id, **{name: row[name] for name in shown}}}
+    fields = ("started_at", "recipe_id", "recipe_version", "pages")
+    return {"started": {"job_id": job_id, **{name: row[name] for name in fields}}}

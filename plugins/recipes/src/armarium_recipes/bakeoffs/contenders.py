@@ -27,7 +27,7 @@ ABSENT: dict[Kind, tuple[str, str]] = {
         ("There is no vision model on this machine, nor one served on it."),
     ),
     "cloud": (
-        "No provider of models on other machines is set up with a key.",
+        "Model on other machines",
         "No provider of models elsewhere is set up with a key.",
     ),
 }
@@ -58,8 +58,8 @@ def kind_of_card(card: Card, is_print_engine: Callable[[Card], bool]) -> Kind:
 
 def speaks(card: Card, languages: Sequence[str]) -> bool:
     """Return whether a card names one of *languages*, or any language."""
-    wanted = {tag.partition("-")[0].lower() for tag in languages}
-    return not card.languages or any(tag.partition("-")[0].lower() in wanted for tag in card.languages)
+    subtags = {tag.partition("-")[0].lower() for tag in languages}
+    return not card.languages or any(tag.partition("-")[0].lower() in subtags for tag in card.languages)
 
 
 def choose_contenders(
@@ -73,32 +73,32 @@ def choose_contenders(
     then refused ones.
     """
 
-    def kind(card: Card) -> Kind:
+    def find_kind(card: Card) -> Kind:
         return kind_of_card(card, is_print_engine)
 
     # A card that only chooses among readers is not one itself.
     readers = [card for card in ranked if not card.id.startswith("builtin:")]
-    able = [card for card in readers if material != HANDWRITING or kind(card) != "print"]
+    able = [card for card in readers if material != HANDWRITING or find_kind(card) != "print"]
     best = [card for card in able if card.rule_rank is not None and card.in_recipe_rules][:TOP]
-    chosen = [Contender(card, kind(card), "rule-rank", _refusal(card)) for card in best]
+    chosen = [Contender(card, find_kind(card), "rule-rank", _refusal(card)) for card in best]
     if material in PRINTED:
-        taken = {contender.card.id for contender in chosen if contender.card is not None}
+        chosen_ids = {contender.card.id for contender in chosen if contender.card is not None}
         engine = next(
             (
                 card
                 for card in able
-                if kind(card) == "print" and card.id not in taken and speaks(card, languages)
+                if find_kind(card) == "print" and card.id not in chosen_ids and speaks(card, languages)
             ),
             None,
         )
         if engine is not None:
             chosen.append(Contender(engine, "print", "print-baseline", _refusal(engine)))
-    for wanted, (_, why) in ABSENT.items():
-        if any(contender.kind == wanted for contender in chosen):
+    for kind, (_, why) in ABSENT.items():
+        if any(contender.kind == kind for contender in chosen):
             continue
-        found = next((card for card in able if kind(card) == wanted), None)
-        said = why if found is None else _refusal(found)
-        chosen.append(Contender(found, wanted, "contender", said))
+        first = next((card for card in able if find_kind(card) == kind), None)
+        reason = why if first is None else _refusal(first)
+        chosen.append(Contender(first, kind, "contender", reason))
     return chosen
 
 

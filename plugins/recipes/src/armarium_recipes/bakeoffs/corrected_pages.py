@@ -41,7 +41,7 @@ def corrected_pages(
     """Return the pages with corrected lines at or below *page_ids* (None: among all pages that a person worked on)."""
     candidates = _touched_by_persons(conn) if page_ids is None else pages_under(conn, page_ids)
     kept_back = find_withheld(library, principal, candidates, "local-model")
-    found = CorrectedPages()
+    corrected = CorrectedPages()
     for page in candidates:
         why, lines = kept_back.get(page), 0
         if why is None and checksum_of(conn, page) is None:
@@ -50,36 +50,36 @@ def corrected_pages(
             lines = len(checked_lines(conn, page, None)[0])
             why = None if lines else "None of its lines has a reading that a person made or checked."
         if why is not None:
-            found.left_out.append({"document_id": page, "why": why})
+            corrected.left_out.append({"document_id": page, "why": why})
             continue
         name = conn.execute(select(documents.c.name).where(documents.c.id == page)).scalar()
-        found.pages.append({"document_id": page, "name": name, "lines": lines})
-    counted = {page["document_id"]: range(page["lines"]) for page in found.pages}
+        corrected.pages.append({"document_id": page, "name": name, "lines": lines})
+    counted = {page["document_id"]: range(page["lines"]) for page in corrected.pages}
     twice = without_repeats(conn, counted)
-    found.keep(
+    corrected.keep(
         counted.keys() - twice, "Its lines are on a picture that it was cut from, or on those cut from it."
     )
-    return found
+    return corrected
 
 
 def _touched_by_persons(conn: Connection) -> list[str]:
     """Return the live pages with a pass made by a person, a ground truth, or a reading given by a person; in
     reading order.
     """
-    made = select(passes.c.document_id).where(
+    with_pass = select(passes.c.document_id).where(
         passes.c.deleted_at.is_(None),
         or_(passes.c.provenance_kind == PERSON, passes.c.ground_truth.is_(True)),
     )
-    read = select(representations.c.document_id).where(
+    with_reading = select(representations.c.document_id).where(
         representations.c.provenance_kind == PERSON,
         representations.c.kind == "transcription",
         representations.c.segment_id.is_not(None),
         representations.c.retracted.is_(False),
     )
-    ids = sorted(set(conn.execute(made).scalars()) | set(conn.execute(read).scalars()))
+    ids = sorted(set(conn.execute(with_pass).scalars()) | set(conn.execute(with_reading).scalars()))
     live = set(
         conn.execute(
             select(documents.c.id).where(is_among(documents.c.id, ids), documents.c.deleted_at.is_(None))
         ).scalars()
     )
-    return pages_under(conn, [one for one in ids if one in live]) if live else []
+    return pages_under(conn, [page_id for page_id in ids if page_id in live]) if live else []

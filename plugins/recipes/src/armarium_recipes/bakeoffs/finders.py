@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import Connection
 
@@ -11,9 +10,9 @@ from armarium.api import Engine, Library, NameOrMaterialPath, Principal, Service
 from armarium_reading.api import choose
 from armarium_recipes.bakeoffs import refusals
 from armarium_recipes.bakeoffs.contenders import TOP, Contender, kind_of_card
-from armarium_recipes.bakeoffs.corrected_pages import CorrectedPages, corrected_pages
+from armarium_recipes.bakeoffs.corrected_pages import corrected_pages
 from armarium_recipes.bakeoffs.rows import row_of
-from armarium_recipes.bakeoffs.starting import is_print_engine, require_ready, volume_of
+from armarium_recipes.bakeoffs.starting import BakeoffPlan, is_print_engine, require_ready, volume_of
 from armarium_recipes.cards.ranking import rank
 from armarium_recipes.cards.sources import cards_here
 from armarium_recipes.knowledge.derived_answers import this_machine
@@ -27,13 +26,9 @@ REGIONS = "It finds regions, not lines, so there is nothing to compare."
 
 
 @dataclass
-class PlannedFinders:
-    """A comparison as it is started."""
+class PlannedFinders(BakeoffPlan):
+    """A comparison of line finders."""
 
-    material: str
-    volume: int
-    corrected: CorrectedPages
-    rows: list[dict[str, Any]]
     finders: list[Finder]
 
 
@@ -61,7 +56,7 @@ def plan_finders(
         why = card.refused.reason if card.refused is not None else None
         if why is None and not card.installed:
             why = card.availability_words
-        kind = kind_of_card(card, lambda one: is_print_engine(engine, one))
+        kind = kind_of_card(card, lambda card: is_print_engine(engine, card))
         row = row_of(Contender(card, kind, "rule-rank" if is_best else "contender", why), volume)
         if card.id.startswith(STANDS_IN):
             row["note"] = " ".join(filter(None, (STANDING_IN, row["note"])))
@@ -79,8 +74,7 @@ def plan_finders(
             finders.append(Finder(card=card.id, reader=card.reader, model=card.model))
     rows.append({**row_of(Contender(None, "linereader", "contender", REGIONS), volume), **_DETECTOR})
     if not finders:
-        whys = [f"{row['name']}: {row['not_scored']}" for row in rows if row["not_scored"]]
-        raise refusals.no_candidate(whys, corrected.lines, len(corrected.pages))
+        raise refusals.no_candidate(rows, corrected.lines, len(corrected.pages))
     return PlannedFinders(material, volume, corrected, rows, finders)
 
 

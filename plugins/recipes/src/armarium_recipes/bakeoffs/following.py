@@ -15,16 +15,16 @@ from armarium_recipes.bakeoffs.hands import by_hand, champion_cards, hand_of_lin
 from armarium_recipes.bakeoffs.table import POLICY, bakeoff_answer
 from armarium_recipes.models_bakeoffs import bakeoffs
 from armarium_recipes.project.saving import read_saved
-from armarium_training.api import paired_bootstrap
+from armarium_training.api import paired_bootstrap, uncounted_pages
 
 
 def follow_scores(job: JobContext, kept: Mapping[str, Any]) -> None:
     """Store the outcome of a bake-off in addition to the scores on the cards; any other evaluation is left alone."""
     with job.library.db.read_all() as conn:
-        found = conn.execute(select(bakeoffs).where(bakeoffs.c.id == job.job_id)).first()
-        if found is None:
+        stored = conn.execute(select(bakeoffs).where(bakeoffs.c.id == job.job_id)).first()
+        if stored is None:
             return
-        row = dict(found._mapping)
+        row = dict(stored._mapping)
         outcome = _outcome(conn, job, row, kept)
     if row["promote"]:
         for hand in outcome["hands"]:
@@ -50,23 +50,23 @@ def keep_outcome(job: JobContext, checkpoint: Mapping[str, Any], outcome: Mappin
 
 
 def _outcome(
-    conn: Connection, job: JobContext, row: Mapping[str, Any], kept: Mapping[str, Any]
+    conn: Connection, job: JobContext, row: Mapping[str, Any], checkpoint: Mapping[str, Any]
 ) -> dict[str, Any]:
     candidates = job.args.plan["candidates"]
-    lines = _lines_by_card(row, candidates, kept)
+    lines = _lines_by_card(row, candidates, checkpoint)
     rows: dict[str, Any] = {}
-    by_name = {(model["reader"], model["model"]): model for model in kept["result"]["models"]}
+    by_name = {(model["reader"], model["model"]): model for model in checkpoint["result"]["models"]}
     for candidate in row["candidates"]:
         measured = candidate["measured_as"]
         if measured is None:
             continue
-        told = by_name.get((measured["reader"], measured["model"]))
-        if (why := _explain_no_score(told)) is not None:
+        result = by_name.get((measured["reader"], measured["model"]))
+        if (why := _explain_no_score(result)) is not None:
             rows[candidate["card"]] = {"not_scored": why}
         elif (
-            told is not None
+            result is not None
             and not candidate["local"]
-            and (cost := _cost(conn, job, candidate, told, row["volume"])) is not None
+            and (cost := _cost(conn, job, candidate, result, row["volume"])) is not None
         ):
             rows[candidate["card"]] = {"cost_usd": cost}
     rates = sorted(
@@ -77,34 +77,40 @@ def _outcome(
     if len(rates) >= 2:
         better, worse = rates[0][1], rates[1][1]
         both = sorted(set(lines[better]) & set(lines[worse]))
-        drawn = paired_bootstrap([lines[better][one] for one in both], [lines[worse][one] for one in both])
+        drawn = paired_bootstrap(
+            [lines[better][line] for line in both], [lines[worse][line] for line in both]
+        )
         comparison = None if drawn is None else {"better": better, "worse": worse, **drawn}
     attributed = hand_of_lines(conn, {line for own in lines.values() for line in own})
-    found = by_hand(attributed, lines, {None: _in_use(conn, row, rates), **champion_cards(conn, job.job_id)})
-    labels = {one.id: one.label for one in conn.execute(select(hand_table.c.id, hand_table.c.label))}
-    for hand in found:
+    hands = by_hand(attributed, lines, {None: _in_use(conn, row, rates), **champion_cards(conn, job.job_id)})
+    labels = {hand.id: hand.label for hand in conn.execute(select(hand_table.c.id, hand_table.c.label))}
+    for hand in hands:
         hand["label"] = labels.get(hand["hand_id"])
-    return {"rows": rows, "comparison": comparison, "hands": found}
+    uncounted = [
+        {"document_id": page, "why": why}
+        for page, why in uncounted_pages(checkpoint["result"], POLICY).items()
+    ]
+    return {"rows": rows, "comparison": comparison, "hands": hands, "left_out": uncounted}
 
 
-def _explain_no_score(told: Mapping[str, Any] | None) -> str | None:
+def _explain_no_score(result: Mapping[str, Any] | None) -> str | None:
     """Return why a candidate that was to be measured has no score; None for one that has."""
-    if told is None or not told["measured"]:
-        return told["why"] if told is not None else "It was not measured."
-    if POLICY in told["totals"]:
+    if result is None or not result["measured"]:
+        return result["why"] if result is not None else "It was not measured."
+    if POLICY in result["totals"]:
         return None
-    whys = [page["scores"][POLICY].get("why") for page in told["pages"]]
+    whys = [page["scores"][POLICY].get("why") for page in result["pages"]]
     return next(filter(None, whys), "Its readings could not be compared.")
 
 
 def _lines_by_card(
-    row: Mapping[str, Any], candidates: list[dict[str, Any]], kept: Mapping[str, Any]
+    row: Mapping[str, Any], candidates: list[dict[str, Any]], checkpoint: Mapping[str, Any]
 ) -> dict[str, dict[str, tuple[int, int]]]:
     """Return the lines of each measured candidate, on the pages that all of them read."""
-    numbers = {(one["reader"], one["model"]): number for number, one in enumerate(candidates)}
+    numbers = {(planned["reader"], planned["model"]): number for number, planned in enumerate(candidates)}
     measured = {
         (model["reader"], model["model"])
-        for model in kept["result"]["models"]
+        for model in checkpoint["result"]["models"]
         if _explain_no_score(model) is None
     }
     reads: dict[str, dict[str, Any]] = {}
@@ -115,7 +121,7 @@ def _lines_by_card(
         )
         if name in measured:
             reads[candidate["card"]] = {
-                page: read for page, read in kept["read"][numbers[name]].items() if "scores" in read
+                page: read for page, read in checkpoint["read"][numbers[name]].items() if "scores" in read
             }
     common = set.intersection(*map(set, reads.values())) if reads else set()
     return {
@@ -131,16 +137,16 @@ def _lines_by_card(
 
 
 def _cost(
-    conn: Connection, job: JobContext, one: Mapping[str, Any], told: Mapping[str, Any], volume: int
+    conn: Connection, job: JobContext, candidate: Mapping[str, Any], result: Mapping[str, Any], volume: int
 ) -> dict[str, Any] | None:
     """Return the cost of the whole volume, from the cost of the run; None if the price of a call is unknown."""
     calls = [
         call
         for call in list_episodes(conn, job_id=job.job_id, limit=1_000_000)
-        if call["model"]["model"] == one["model"]
+        if call["model"]["model"] == candidate["model"]
     ]
     paid = [call["cost"].get("usd") for call in calls]
-    pages = told["speed"]["pages"]
+    pages = result["speed"]["pages"]
     if not paid or None in paid or not pages:
         return None
     return {

@@ -29,16 +29,16 @@ def hand_of_lines(conn: Connection, segment_ids: Iterable[str]) -> dict[str, str
     A line with rival attributions has none. Its own attributions take precedence over those of its region,
     and those to withdrawn hands are ignored.
     """
-    wanted = list(segment_ids)
+    ids = list(segment_ids)
     parents = {
         row.id: row.parent_segment_id
         for row in conn.execute(
-            select(segments.c.id, segments.c.parent_segment_id).where(is_among(segments.c.id, wanted))
+            select(segments.c.id, segments.c.parent_segment_id).where(is_among(segments.c.id, ids))
         )
     }
-    named = {*wanted, *(parent for parent in parents.values() if parent is not None)}
-    said: dict[str, set[str]] = {}
-    asked = (
+    named = {*ids, *(parent for parent in parents.values() if parent is not None)}
+    hands_of: dict[str, set[str]] = {}
+    query = (
         select(attributions.c.segment_id, attributions.c.hand_id)
         .join(hands, hands.c.id == attributions.c.hand_id)
         .where(
@@ -47,14 +47,14 @@ def hand_of_lines(conn: Connection, segment_ids: Iterable[str]) -> dict[str, str
             hands.c.withdrawn_at.is_(None),
         )
     )
-    for row in conn.execute(asked):
-        said.setdefault(row.segment_id, set()).add(row.hand_id)
-    found = {}
-    for segment_id in wanted:
-        of_it = said.get(segment_id) or said.get(parents.get(segment_id) or "") or set()
+    for row in conn.execute(query):
+        hands_of.setdefault(row.segment_id, set()).add(row.hand_id)
+    hand_of = {}
+    for segment_id in ids:
+        of_it = hands_of.get(segment_id) or hands_of.get(parents.get(segment_id) or "") or set()
         if len(of_it) == 1:
-            (found[segment_id],) = of_it
-    return found
+            (hand_of[segment_id],) = of_it
+    return hand_of
 
 
 def holm(values: Sequence[float]) -> list[float]:
@@ -90,10 +90,10 @@ def by_hand(
         rows = []
         for card, read in measured.items():
             own = [read[line] for line in lines]
-            chars = sum(one[1] for one in own)
+            chars = sum(count for _, count in own)
             if not chars:
                 continue
-            row = {"card": card, "cer": round(sum(one[0] for one in own) / chars, 6), "p": None}
+            row = {"card": card, "cer": round(sum(distance for distance, _ in own) / chars, 6), "p": None}
             row["interval"] = _interval(own)
             if now in measured and card != now:
                 p = paired_p_value([measured[str(now)][line] for line in lines], own)
@@ -137,5 +137,5 @@ def champion_cards(conn: Connection, besides: str) -> dict[str | None, str | Non
     """Return the card of each hand that has a reader of its own, except those chosen by the bake-off
     *besides*.
     """
-    asked = select(champions.c.hand_id, champions.c.card, champions.c.bakeoff_id)
-    return {row.hand_id: row.card for row in conn.execute(asked) if row.bakeoff_id != besides}
+    query = select(champions.c.hand_id, champions.c.card, champions.c.bakeoff_id)
+    return {row.hand_id: row.card for row in conn.execute(query) if row.bakeoff_id != besides}

@@ -55,8 +55,8 @@ def outline(shape: Mapping[str, Any]) -> Outline:
     points = [(float(px), float(py)) for px, py in shape.get("polygon") or ()]
     if len(points) < 3:
         points = [(x, y), (x + w, y), (x + w, y + h), (x, y + h)]
-    stated = shape.get("direction")
-    is_vertical = h > TALL * w if stated is None else str(stated).startswith(("ttb", "btt"))
+    direction = shape.get("direction")
+    is_vertical = h > TALL * w if direction is None else str(direction).startswith(("ttb", "btt"))
     return Outline(tuple(points), is_vertical)
 
 
@@ -96,11 +96,11 @@ def match_lines(reference: Sequence[Outline], found: Sequence[Outline]) -> dict[
         key=lambda pair: (-pair[0], pair[1], pair[2]),
     )
     matched: dict[int, int] = {}
-    taken = set()
+    used = set()
     for _, ours, theirs in pairs:
-        if ours not in matched and theirs not in taken:
+        if ours not in matched and theirs not in used:
             matched[ours] = theirs
-            taken.add(theirs)
+            used.add(theirs)
     return matched
 
 

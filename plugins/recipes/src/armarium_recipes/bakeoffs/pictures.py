@@ -38,8 +38,10 @@ def drawing(bakeoff: Table) -> Scene:
     title = f"{what} on {bakeoff['lines']} corrected lines of {len(bakeoff['pages'])} pages"
     scene = Scene(WIDTH, height, title)
     scene.add(Words(24, 34, title, 20))
-    said = "Lines found of lines checked" if by_lines else "Characters read wrong, with the interval of 95 %"
-    scene.add(Words(24, 56, said, 13, colour=(102, 102, 102)))
+    subtitle = (
+        "Lines found of lines checked" if by_lines else "Characters read wrong, with the interval of 95 %"
+    )
+    scene.add(Words(24, 56, subtitle, 13, colour=(102, 102, 102)))
     if not rows:
         scene.add(
             Words(
@@ -69,7 +71,7 @@ def page(bakeoff: Table) -> str:
     if bakeoff["comparison"] is not None:
         parts.append(_describe_comparison(bakeoff))
     numbers = {"CER", "Interval", "WER", "Found", "Too many", "Pages an hour", "US dollars"}
-    cells = "".join(f'<th class="{"n" if one in numbers else ""}">{one}</th>' for one in head)
+    cells = "".join(f'<th class="{"n" if heading in numbers else ""}">{heading}</th>' for heading in head)
     parts.append(f"<table><tr>{cells}</tr>{lines}</table>")
     parts += [_hand(hand, bakeoff) for hand in bakeoff["hands"]]
     parts.append(
@@ -117,7 +119,7 @@ def _bars(scene: Scene, rows: Sequence[Table], by_lines: bool) -> None:
         scene.add(Box(LEFT, y + 4, value * across, ROW - 14, colour))
         end = LEFT + value * across
         if row["interval"] is not None:
-            low, high = (LEFT + one * across for one in row["interval"])
+            low, high = (LEFT + rate * across for rate in row["interval"])
             middle = y + 4 + (ROW - 14) / 2
             scene.add(Stroke(low, middle, high, middle, INK, 1.5))
             scene.add(*(Stroke(x, middle - 4, x, middle + 4, INK, 1.5) for x in (low, high)))
@@ -142,16 +144,16 @@ def _against_cost(scene: Scene, rows: Sequence[Table], volume: int, top: float) 
     for mark in up:
         y = bottom - PLOT * mark / up[-1]
         scene.add(Stroke(left, y, left + width, y, FAINT), Words(left - 8, y + 4, _percent(mark), 12, "end"))
-    taken: list[tuple[float, float]] = []
+    labels: list[tuple[float, float]] = []
     for row, cost, error in zip(rows, costs, errors, strict=True):
         x, y = left + width * cost / right[-1], bottom - PLOT * error / up[-1]
         if row["interval"] is not None:
-            low, high = (bottom - PLOT * min(one, up[-1]) / up[-1] for one in row["interval"])
+            low, high = (bottom - PLOT * min(rate, up[-1]) / up[-1] for rate in row["interval"])
             scene.add(Stroke(x, low, x, high, INK))
         label = y + 4
-        while any(abs(label - other) < 15 and abs(x - there) < 260 for there, other in taken):
+        while any(abs(label - other_y) < 15 and abs(x - other_x) < 260 for other_x, other_y in labels):
             label -= 15
-        taken.append((x, label))
+        labels.append((x, label))
         at_end = x > left + width * 0.6
         scene.add(Dot(x, y, 5, BEST if row["local"] else (200, 92, 0)))
         scene.add(
@@ -178,7 +180,7 @@ def _line(row: Table, by_lines: bool) -> str:
     paid += " (estimate)" if cost["basis"] == "estimate" else ""
     tied = "Tied with the best." if row["tied"] else ""
     remarks = row["not_scored"] or " ".join(filter(None, (tied, row["note"])))
-    numbers = "".join(f'<td class="n">{escape(one)}</td>' for one in [*measured, speed, paid])
+    numbers = "".join(f'<td class="n">{escape(number)}</td>' for number in [*measured, speed, paid])
     return (
         f"<tr><td>{escape(row['name'])}</td><td>{escape(row['role'].replace('-', ' '))}</td>{numbers}"
         f"<td>{escape(remarks)}</td></tr>"
@@ -190,13 +192,13 @@ def _names(bakeoff: Table) -> dict[str, str]:
 
 
 def _describe_comparison(bakeoff: Table) -> str:
-    told, names = bakeoff["comparison"], _names(bakeoff)
-    better, worse = (escape(names.get(told[key], told[key])) for key in ("better", "worse"))
-    low, high = told["interval"]
+    comparison, names = bakeoff["comparison"], _names(bakeoff)
+    better, worse = (escape(names.get(comparison[key], comparison[key])) for key in ("better", "worse"))
+    low, high = comparison["interval"]
     return (
-        f"<p>{better} reads {_percent(told['difference'], 2)} better than {worse} "
+        f"<p>{better} reads {_percent(comparison['difference'], 2)} better than {worse} "
         f"({_percent(low, 2)} to {_percent(high, 2)}); when the same lines are resampled, it is not "
-        f"better in about {told['p'] / 2:.1%} of cases.</p>"
+        f"better in about {comparison['p'] / 2:.1%} of cases.</p>"
     )
 
 

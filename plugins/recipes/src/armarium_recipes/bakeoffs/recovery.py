@@ -14,9 +14,9 @@ def write_missing_files(engine: Engine, library: Library) -> None:
     """Write the files that are missing, each from the present state of its bake-off."""
     with library.db.read_all() as conn:
         missing = [
-            one
-            for one in conn.execute(select(bakeoffs.c.id)).scalars()
-            if not file_of(library, one).is_file()
+            bakeoff_id
+            for bakeoff_id in conn.execute(select(bakeoffs.c.id)).scalars()
+            if not file_of(library, bakeoff_id).is_file()
         ]
         for bakeoff_id in missing:
             row = conn.execute(select(bakeoffs).where(bakeoffs.c.id == bakeoff_id)).one()

@@ -52,8 +52,9 @@ def not_set_up(lines: int, pages: int) -> Invalid:
     )
 
 
-def no_candidate(whys: Iterable[str], lines: int, pages: int) -> Invalid:
+def no_candidate(rows: Iterable[Mapping[str, Any]], lines: int, pages: int) -> Invalid:
     """422: no candidate can be scored here."""
+    whys = (f"{row['name']}: {row['not_scored']}" for row in rows if row["not_scored"])
     reasons = " ".join(dict.fromkeys(whys))
     return Invalid(
         f"No candidate can be scored here. {reasons}".strip(), code="no_candidate", **readiness(lines, pages)

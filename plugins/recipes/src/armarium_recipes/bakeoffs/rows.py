@@ -10,36 +10,33 @@ from typing import Any
 from armarium_recipes.bakeoffs.contenders import ABSENT, Contender
 from armarium_recipes.schemas.cards import Card
 
+STATED = (
+    *("pin", "reader", "model", "provider", "rule_rank"),
+    *("carbon_g_per_page", "trainable", "size_gb", "material", "note"),
+)
+"""What a row takes from its card as it is."""
 
-def row_of(one: Contender, volume: int) -> dict[str, Any]:
+
+def row_of(contender: Contender, volume: int) -> dict[str, Any]:
     """Return the row of a contender, or of a kind for which there is no card."""
-    if one.card is None:
+    if contender.card is None:
         return {
-            **_facts(f"{one.kind}:none@0", ABSENT[one.kind][0]),
-            "role": one.role,
-            "not_scored": one.why,
+            **_facts(f"{contender.kind}:none@0", ABSENT[contender.kind][0]),
+            "role": contender.role,
+            "not_scored": contender.why,
             "cost_usd": {"value": None, "basis": "unknown", "from": "There is no such reader here."},
-            "local": one.kind != "cloud",
+            "local": contender.kind != "cloud",
         }
-    card, is_local = one.card, one.card.runs_where == "this_mac"
+    card, is_local = contender.card, contender.card.runs_where == "this_mac"
     return {
         **_facts(card.id, card.name),
-        "pin": card.pin,
-        "reader": card.reader,
-        "model": card.model,
-        "provider": card.provider,
-        "role": one.role,
-        "rule_rank": card.rule_rank,
+        **{name: getattr(card, name) for name in STATED},
+        "role": contender.role,
         "runs_on": "this-machine" if is_local else f"cloud:{card.provider or card.id}",
         "local": is_local,
         "cost_usd": cost_of(card, volume),
-        "carbon_g_per_page": card.carbon_g_per_page,
         "carbon_from": "Its card states it." if card.carbon_g_per_page is not None else None,
-        "trainable": card.trainable,
-        "size_gb": card.size_gb,
-        "material": card.material,
-        "not_scored": one.why,
-        "note": card.note,
+        "not_scored": contender.why,
     }
 
 

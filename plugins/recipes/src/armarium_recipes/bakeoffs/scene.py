@@ -90,41 +90,42 @@ class Scene:
         picture = Image.new("RGB", (round(self.width * SCALE), round(self.height * SCALE)), PAPER)
         pen = ImageDraw.Draw(picture)
         fonts: dict[float, PictureFont] = {}
-        for one in self.things:
-            if isinstance(one, Box):
-                corners = (one.x, one.y, one.x + max(one.width, 0.5), one.y + max(one.height, 0.5))
-                pen.rectangle([value * SCALE for value in corners], fill=one.colour)
-            elif isinstance(one, Stroke):
-                ends = [value * SCALE for value in (one.x0, one.y0, one.x1, one.y1)]
-                pen.line(ends, fill=one.colour, width=max(1, round(one.width * SCALE)))
-            elif isinstance(one, Dot):
-                around = (one.x - one.radius, one.y - one.radius, one.x + one.radius, one.y + one.radius)
-                pen.ellipse([value * SCALE for value in around], fill=one.colour)
+        for item in self.things:
+            if isinstance(item, Box):
+                corners = (item.x, item.y, item.x + max(item.width, 0.5), item.y + max(item.height, 0.5))
+                pen.rectangle([value * SCALE for value in corners], fill=item.colour)
+            elif isinstance(item, Stroke):
+                ends = [value * SCALE for value in (item.x0, item.y0, item.x1, item.y1)]
+                pen.line(ends, fill=item.colour, width=max(1, round(item.width * SCALE)))
+            elif isinstance(item, Dot):
+                x, y, radius = item.x, item.y, item.radius
+                around = (x - radius, y - radius, x + radius, y + radius)
+                pen.ellipse([value * SCALE for value in around], fill=item.colour)
             else:
-                font = fonts.setdefault(one.size, PictureFont(one.size * SCALE))
-                share = {"start": 0.0, "middle": 0.5, "end": 1.0}[one.anchor]
-                left = one.x * SCALE - share * font.width(one.text)
-                font.write(picture, (left, one.y * SCALE), one.text, one.colour)
+                font = fonts.setdefault(item.size, PictureFont(item.size * SCALE))
+                share = {"start": 0.0, "middle": 0.5, "end": 1.0}[item.anchor]
+                left = item.x * SCALE - share * font.width(item.text)
+                font.write(picture, (left, item.y * SCALE), item.text, item.colour)
         file = io.BytesIO()
         picture.save(file, "PNG", optimize=True)
         return file.getvalue()
 
 
-def _svg(one: Box | Stroke | Dot | Words) -> str:
-    colour = "#{:02x}{:02x}{:02x}".format(*one.colour)
-    if isinstance(one, Box):
+def _svg(item: Box | Stroke | Dot | Words) -> str:
+    colour = "#{:02x}{:02x}{:02x}".format(*item.colour)
+    if isinstance(item, Box):
         return (
-            f'<rect x="{one.x:.1f}" y="{one.y:.1f}" width="{max(one.width, 0.5):.1f}" height="{one.height:.1f}" '
+            f'<rect x="{item.x:.1f}" y="{item.y:.1f}" width="{max(item.width, 0.5):.1f}" height="{item.height:.1f}" '
             f'fill="{colour}"/>'
         )
-    if isinstance(one, Stroke):
+    if isinstance(item, Stroke):
         return (
-            f'<line x1="{one.x0:.1f}" y1="{one.y0:.1f}" x2="{one.x1:.1f}" y2="{one.y1:.1f}" stroke="{colour}" '
-            f'stroke-width="{one.width:g}"/>'
+            f'<line x1="{item.x0:.1f}" y1="{item.y0:.1f}" x2="{item.x1:.1f}" y2="{item.y1:.1f}" stroke="{colour}" '
+            f'stroke-width="{item.width:g}"/>'
         )
-    if isinstance(one, Dot):
-        return f'<circle cx="{one.x:.1f}" cy="{one.y:.1f}" r="{one.radius:g}" fill="{colour}"/>'
+    if isinstance(item, Dot):
+        return f'<circle cx="{item.x:.1f}" cy="{item.y:.1f}" r="{item.radius:g}" fill="{colour}"/>'
     return (
-        f'<text x="{one.x:.1f}" y="{one.y:.1f}" font-size="{one.size:g}" text-anchor="{one.anchor}" '
-        f'fill="{colour}">{escape(one.text)}</text>'
+        f'<text x="{item.x:.1f}" y="{item.y:.1f}" font-size="{item.size:g}" text-anchor="{item.anchor}" '
+        f'fill="{colour}">{escape(item.text)}</text>'
     )

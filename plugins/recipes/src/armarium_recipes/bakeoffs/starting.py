@@ -29,13 +29,32 @@ PRINT = frozenset({"print"})
 
 
 @dataclass
-class PlannedBakeoff:
-    """A bake-off as it is started: the content of its row, and the arguments of `evaluation.run`."""
+class BakeoffPlan:
+    """A bake-off of readers or line finders as it is started."""
 
     material: str
     volume: int
     corrected: CorrectedPages
     rows: list[dict[str, Any]]
+
+    def row(self, step: str, *, promote: bool = False) -> dict[str, Any]:
+        """Return the content of its row."""
+        return {
+            "step": step,
+            "material": self.material,
+            "volume": self.volume,
+            "pages": self.corrected.pages,
+            "left_out": self.corrected.left_out,
+            "lines": self.corrected.lines,
+            "candidates": self.rows,
+            "promote": int(promote),
+        }
+
+
+@dataclass
+class PlannedBakeoff(BakeoffPlan):
+    """A bake-off of readers, with the arguments of `evaluation.run`."""
+
     evaluation: dict[str, Any]
 
 
@@ -79,28 +98,24 @@ def plan_bakeoff(
             )
             continue
         try:
-            found, candidate = _check_candidate(engine, library, contender.card, language, pages_may_leave)
+            subject, candidate = _check_candidate(engine, library, contender.card, language, pages_may_leave)
         except ServiceError as refusal:
             row["not_scored"] = refusal.detail
             continue
-        able.append((row, found, candidate))
+        able.append((row, subject, candidate))
     measured = _settle_pages(conn, corrected, able)
-    for row, found, candidate in measured:
+    for row, subject, candidate in measured:
         row["power"] = p.power.model_dump() if p.power is not None and row["local"] else None
-        row["measured_as"] = {
-            "reader": candidate.reader,
-            "model": found.model,
-            "trained": found.card is not None,
-        }
+        trained = subject.card is not None
+        row["measured_as"] = {"reader": candidate.reader, "model": subject.model, "trained": trained}
     if not measured:
-        whys = [f"{row['name']}: {row['not_scored']}" for row in rows if row["not_scored"]]
-        raise refusals.no_candidate(whys, corrected.lines, len(corrected.pages))
+        raise refusals.no_candidate(rows, corrected.lines, len(corrected.pages))
     evaluation = {
         "candidates": [candidate.model_dump() for _, _, candidate in measured],
         "held_out_ids": [page["document_id"] for page in corrected.pages],
         "add_out_of_the_box": False,
         "language": language,
-        "pages_may_leave": pages_may_leave and any(found.is_far for _, found, _ in measured),
+        "pages_may_leave": pages_may_leave and any(subject.is_far for _, subject, _ in measured),
     }
     return PlannedBakeoff(material, volume, corrected, rows, evaluation)
 
@@ -147,10 +162,10 @@ def _check_candidate(
     model = card.reader if reader.model_kind is None else card.model or card.reader
     kind = "vision" if kind_of(reader) == "vision" else "linereader"
     candidate = Candidate(model=model, reader=kind)  # type: ignore[arg-type]
-    found = measurable(engine, library, candidate)
-    if found.driver != card.reader:
-        raise refusals.reads_no_lines_here(card.id, f"The model {model} is run by {found.driver} here.")
-    return found, candidate
+    subject = measurable(engine, library, candidate)
+    if subject.driver != card.reader:
+        raise refusals.reads_no_lines_here(card.id, f"The model {model} is run by {subject.driver} here.")
+    return subject, candidate
 
 
 Able = tuple[dict[str, Any], Measurable, Candidate]
@@ -161,10 +176,12 @@ def _settle_pages(conn: Connection, corrected: CorrectedPages, able: Sequence[Ab
     are left out for all candidates, unless too few would remain; then that model is left out.
     """
     measured = []
-    for row, found, candidate in able:
-        if found.card is not None:
+    for row, subject, candidate in able:
+        if subject.card is not None:
             new = {
-                page["document_id"] for page in corrected.pages if is_new_to(conn, found, page["document_id"])
+                page["document_id"]
+                for page in corrected.pages
+                if is_new_to(conn, subject, page["document_id"])
             }
             lines = sum(page["lines"] for page in corrected.pages if page["document_id"] in new)
             if lines < MIN_LINES or len(new) < MIN_PAGES:
@@ -176,5 +193,5 @@ def _settle_pages(conn: Connection, corrected: CorrectedPages, able: Sequence[Ab
                 )
                 continue
             corrected.keep(new, f"It was not held out of the training of {row['name']}.")
-        measured.append((row, found, candidate))
+        measured.append((row, subject, candidate))
     return measured

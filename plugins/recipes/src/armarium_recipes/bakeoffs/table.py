@@ -27,9 +27,12 @@ def bakeoff_answer(
     exist, are left out.
     """
     outcome: dict[str, Any] = row["outcome"] or {}
+    left_out = [*row["left_out"], *outcome.get("left_out", ())]
+    uncounted = {page["document_id"] for page in left_out}
+    pages = [page for page in row["pages"] if page["document_id"] not in uncounted]
     ids = [page["document_id"] for page in [*row["pages"], *row["left_out"]]]
-    named = select(documents.c.id, documents.c.name).where(is_among(documents.c.id, ids))
-    names = {one.id: one.name for one in conn.execute(named)}
+    query = select(documents.c.id, documents.c.name).where(is_among(documents.c.id, ids))
+    names = {page.id: page.name for page in conn.execute(query)}
     state, reason = _state(conn, row["id"], outcome)
     candidates = [
         _score_candidates(engine, library, row["id"], candidate, outcome, names)
@@ -40,13 +43,12 @@ def bakeoff_answer(
         "job_id": row["id"],
         "state": state,
         "reason": reason,
-        **{key: row[key] for key in ("step", "started_at", "material", "volume", "lines")},
+        **{key: row[key] for key in ("step", "started_at", "material", "volume")},
+        "lines": sum(page["lines"] for page in pages),
         "pages": [
-            {**page, "name": names[page["document_id"]]}
-            for page in row["pages"]
-            if page["document_id"] in names
+            {**page, "name": names[page["document_id"]]} for page in pages if page["document_id"] in names
         ],
-        "left_out": [one for one in row["left_out"] if one["document_id"] in names],
+        "left_out": [page for page in left_out if page["document_id"] in names],
         "candidates": rank_candidates(candidates, row["step"], state),
         "comparison": outcome.get("comparison"),
         "hands": outcome.get("hands", []),
@@ -64,19 +66,19 @@ def _score_candidates(
     engine: Engine,
     library: Library,
     job_id: str,
-    kept: Mapping[str, Any],
+    candidate: Mapping[str, Any],
     outcome: Mapping[str, Any],
     names: Mapping[str, str | None],
 ) -> dict[str, Any]:
-    measured = kept["measured_as"]
+    measured = candidate["measured_as"]
     row: dict[str, Any] = {
         "carbon_from": None,
-        **{key: value for key, value in kept.items() if key not in ("measured_as", "power")},
+        **{key: value for key, value in candidate.items() if key not in ("measured_as", "power")},
         **dict.fromkeys(("cer", "interval", "pages_cer", "wer", "pages_per_hour"), None),
         **dict.fromkeys(("lines_found", "lines_checked", "extra_lines"), None),
         "tied": False,
     }
-    row |= outcome.get("rows", {}).get(kept["card"], {})
+    row |= outcome.get("rows", {}).get(candidate["card"], {})
     if measured is None:
         return row
     entry = entry_of_run(
@@ -84,7 +86,7 @@ def _score_candidates(
     )
     if entry is None or POLICY not in entry["cer"]:
         return row
-    power, worked = kept.get("power"), entry.get("cpu_seconds_per_page")
+    power, worked = candidate.get("power"), entry.get("cpu_seconds_per_page")
     return {
         **row,
         **(carbon_of(power, worked) if power is not None and worked is not None else {}),

@@ -69,9 +69,9 @@ def read_kept(engine: Engine, name: str) -> KeptListing | None:
     try:
         if path.stat().st_size > MAX_KEPT:
             return None
-        found = json.loads(path.read_text("utf-8"))
-        entries = [entry for entry in found["entries"] if isinstance(entry, dict)]
-        return KeptListing(float(found["fetched_at"]), entries)
+        listing = json.loads(path.read_text("utf-8"))
+        entries = [entry for entry in listing["entries"] if isinstance(entry, dict)]
+        return KeptListing(float(listing["fetched_at"]), entries)
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
@@ -137,17 +137,17 @@ class Asking:
         except (ValueError, RecursionError) as error:
             raise Unavailable("Its answer is not JSON; try again later.") from error
 
-    def all_of(self, fetch_one: Callable[[str], Any], asked: Iterable[str]) -> dict[str, Any]:
-        """Return what *fetch_one* answers for each of *asked*, a few at a time, without those that were refused."""
+    def all_of(self, fetch_one: Callable[[str], Any], questions: Iterable[str]) -> dict[str, Any]:
+        """Return what *fetch_one* answers for each of *questions*, a few at a time, without those that were refused."""
 
-        def one(question: str) -> tuple[str, Any]:
+        def ask(question: str) -> tuple[str, Any]:
             try:
                 return question, fetch_one(question)
             except ServiceError:
                 return question, None
 
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="discovery") as pool:
-            return {question: found for question, found in pool.map(one, asked) if found is not None}
+            return {question: answer for question, answer in pool.map(ask, questions) if answer is not None}
 
 
 def text_of(value: object, longest: int = 300) -> str:
@@ -157,8 +157,8 @@ def text_of(value: object, longest: int = 300) -> str:
 
 def texts_of(value: object, most: int = 100) -> list[str]:
     """Return the texts in *value* if it is a list; a single text is returned as a list of one."""
-    given = [value] if isinstance(value, str) else value if isinstance(value, list) else []
-    return [text for one in given[:most] if (text := text_of(one, 100))]
+    values = [value] if isinstance(value, str) else value if isinstance(value, list) else []
+    return [text for item in values[:most] if (text := text_of(item, 100))]
 
 
 def size_gb(value: object) -> float:

@@ -64,17 +64,17 @@ def search_hub(
     return FoundCandidates("searched", f"{len(cards)} models read pictures in these languages.", cards)
 
 
-def kept_cards(engine: Engine, wanted: Collection[str]) -> list[Card]:
-    """Return the cards with the ids *wanted* that were found on the hub earlier, for any languages. Makes no
+def kept_cards(engine: Engine, card_ids: Collection[str]) -> list[Card]:
+    """Return those of the cards *card_ids* that were found on the hub earlier, for any languages. Makes no
     request.
     """
-    found: dict[str, Card] = {}
+    cards: dict[str, Card] = {}
     for name in discovery.kept_names(engine, LISTING):
         listing = discovery.read_kept(engine, name)
         for card in _cards(engine, listing.entries) if listing is not None else ():
-            if card.id in wanted:
-                found.setdefault(card.id, card)
-    return list(found.values())
+            if card.id in card_ids:
+                cards.setdefault(card.id, card)
+    return list(cards.values())
 
 
 def _search(engine: Engine, tags: Sequence[str]) -> list[dict[str, Any]]:
@@ -85,21 +85,21 @@ def _search(engine: Engine, tags: Sequence[str]) -> list[dict[str, Any]]:
     names = [language.name for tag in tags if (language := find_language(tag)) is not None]
     questions += [{"search": word} for word in WORDS]
     questions += [{"search": f"{word} {name.lower()}"} for name in names for word in WORDS[:1]]
-    asked = [
+    urls = [
         f"{HUB}/api/models?{urlencode({**question, 'limit': OF_A_QUESTION, 'sort': 'downloads', 'direction': -1, 'full': 'true'})}"
         for question in questions
     ]
     with discovery.Asking(engine) as asking:
-        answers = {asked[0]: asking.fetch_json(asked[0])}
-        answers |= asking.all_of(asking.fetch_json, asked[1:])
-    found: dict[str, dict[str, Any]] = {}
-    for url in asked:
+        answers = {urls[0]: asking.fetch_json(urls[0])}
+        answers |= asking.all_of(asking.fetch_json, urls[1:])
+    entries: dict[str, dict[str, Any]] = {}
+    for url in urls:
         models = answers.get(url)
         for model in (models if isinstance(models, list) else [])[:OF_A_QUESTION]:
             entry = _entry(model)
             if entry is not None:
-                found.setdefault(entry["id"], entry)
-    return list(found.values())
+                entries.setdefault(entry["id"], entry)
+    return list(entries.values())
 
 
 def _entry(model: object) -> dict[str, Any] | None:
@@ -112,9 +112,9 @@ def _entry(model: object) -> dict[str, Any] | None:
     tags = texts_of(model.get("tags"), 200)
     siblings = model.get("siblings")
     files = [
-        text_of(one.get("rfilename"), 200)
-        for one in (siblings if isinstance(siblings, list) else [])[:500]
-        if isinstance(one, dict)
+        text_of(sibling.get("rfilename"), 200)
+        for sibling in (siblings if isinstance(siblings, list) else [])[:500]
+        if isinstance(sibling, dict)
     ]
     library = text_of(model.get("library_name"), 40).lower()
     is_gguf = "gguf" in (library, *map(str.lower, tags)) or any(

@@ -36,13 +36,15 @@ CLOSED = ("-nc", "-nd", "noncommercial")
 
 def is_open(licence: str | None) -> bool:
     """Return whether a licence lets anybody use and redistribute the model; False if no licence is stated."""
-    said = (licence or "").lower().replace(" ", "-").replace("_", "-")
-    return any(said.startswith(one) for one in OPEN) and not any(one in said for one in CLOSED)
+    spelling = (licence or "").lower().replace(" ", "-").replace("_", "-")
+    return spelling.startswith(OPEN) and not any(part in spelling for part in CLOSED)
 
 
 def installed_cards(engine: Engine) -> Iterator[Card]:
     """Return cards of readers' models in this machine's folder that are not covered by a trained card."""
     for reader in installed_readers(engine):
+        if reader.why_not(None) is not None:
+            continue
         for model in models_of(engine, reader):
             if model.shipped or model.path is None or model.path.with_suffix(".card.json").is_file():
                 continue
@@ -59,7 +61,7 @@ def installed_cards(engine: Engine) -> Iterator[Card]:
             if isinstance(note.get("cer"), float):
                 more["cer_of_authors"] = note["cer"]
             writing = texts_of(note.get("writing"))
-            if material := [one for kind in writing for one in MATERIALS_OF.get(kind, ())]:
+            if material := [name for kind in writing for name in MATERIALS_OF.get(kind, ())]:
                 more["material"] = material
             if note.get("source_id"):
                 more["pin"] = {"repository": str(note["source_id"])}

@@ -33,7 +33,7 @@ def rank(
     carbon, trainable, smaller (among models that only their authors measured, which come after the others: better by
     their figures), the card's id. A stand-in for a model comes after all cards that do the whole work.
     """
-    taken: list[Card] = []
+    accepted: list[Card] = []
     refused: list[Card] = []
     for card in cards:
         if job not in card.jobs:
@@ -47,9 +47,9 @@ def rank(
             cloud_allowed=cloud_allowed,
         )
         changed = {"rule_rank": None, "refused": why}
-        (taken if why is None else refused).append(card.model_copy(update=changed))
-    taken.sort(key=lambda card: order_of(card, languages))
-    ranked = [card.model_copy(update={"rule_rank": place}) for place, card in enumerate(taken, start=1)]
+        (accepted if why is None else refused).append(card.model_copy(update=changed))
+    accepted.sort(key=lambda card: order_of(card, languages))
+    ranked = [card.model_copy(update={"rule_rank": place}) for place, card in enumerate(accepted, start=1)]
     return [*ranked, *sorted(refused, key=lambda card: (not card.in_recipe_rules, card.id))]
 
 
@@ -93,9 +93,9 @@ def order_of(
     )
 
 
-def refusal_of(card: Card, **wanted: Any) -> Refusal | None:
+def refusal_of(card: Card, **conditions: Any) -> Refusal | None:
     """Return the first reason why the rules refuse *card*; None if they accept it. As `refusals_of`."""
-    return next(refusals_of(card, **wanted), None)
+    return next(refusals_of(card, **conditions), None)
 
 
 def refusals_of(
@@ -156,6 +156,6 @@ def refusals_of(
 
 
 def _words(names: Sequence[str]) -> str:
-    shown = list(names[:12])
-    more = len(names) - len(shown)
-    return ", ".join(shown) + (f" and {more} more" if more else "")
+    first = list(names[:12])
+    more = len(names) - len(first)
+    return ", ".join(first) + (f" and {more} more" if more else "")

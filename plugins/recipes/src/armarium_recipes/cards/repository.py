@@ -77,10 +77,10 @@ def search_repository(engine: Engine, *, online: bool, held: str | None = None) 
         return FoundCandidates(
             "failed", f"{refusal.detail} {_had(listing).capitalize()}.", repository_cards(engine)
         )
-    left = sum("card" not in entry for entry in listing.entries)
+    unfetched = sum("card" not in entry for entry in listing.entries)
     if fresh and not looked:
         return FoundCandidates("cached", f"As listed {_read_date(listing)}.", repository_cards(engine))
-    rest = f"; later searches fetch {left} more" if left else ""
+    rest = f"; later searches fetch {unfetched} more" if unfetched else ""
     return FoundCandidates(
         "searched", f"{len(listing.entries)} records are listed{rest}.", repository_cards(engine)
     )
@@ -98,14 +98,15 @@ def _read_date(listing: discovery.KeptListing) -> str:
 
 def _records(asking: discovery.Asking, before: discovery.KeptListing | None) -> list[dict[str, Any]]:
     """Return the newest version of each record of the community, with the cards already fetched."""
-    cards = {one.get("record"): one["card"] for one in (before.entries if before else ()) if "card" in one}
+    earlier = before.entries if before is not None else []
+    cards = {entry.get("record"): entry["card"] for entry in earlier if "card" in entry}
     newest: dict[str, dict[str, Any]] = {}
     for page in range(1, MOST_RECORDS // PAGE + 1):
         url = f"{ZENODO}/api/records?communities={COMMUNITY}&sort=newest&size={PAGE}&page={page}"
         answer = asking.fetch_json(url)
         hits = answer.get("hits") if isinstance(answer, dict) else None
-        found = hits.get("hits") if isinstance(hits, dict) else None
-        for hit in (found if isinstance(found, list) else [])[:PAGE]:
+        records = hits.get("hits") if isinstance(hits, dict) else None
+        for hit in (records if isinstance(records, list) else [])[:PAGE]:
             entry = _entry(hit)
             if entry is None:
                 continue
@@ -113,7 +114,7 @@ def _records(asking: discovery.Asking, before: discovery.KeptListing | None) -> 
             if known is None or int(known["record"]) < int(entry["record"]):
                 newest[entry["concept"]] = entry
         total = hits.get("total") if isinstance(hits, dict) else None
-        if not found or not isinstance(total, int) or page * PAGE >= total:
+        if not records or not isinstance(total, int) or page * PAGE >= total:
             break
     for entry in newest.values():
         if entry["record"] in cards:
@@ -129,9 +130,9 @@ def _entry(hit: object) -> dict[str, Any] | None:
     record, concept = str(hit.get("id")), str(hit.get("conceptrecid") or hit.get("id"))
     listed = hit.get("files")
     files = [
-        one
-        for one in (listed if isinstance(listed, list) else [])
-        if isinstance(one, dict) and isinstance(one.get("key"), str)
+        file
+        for file in (listed if isinstance(listed, list) else [])
+        if isinstance(file, dict) and isinstance(file.get("key"), str)
     ]
     weights = next((file for suffix in SUFFIXES for file in files if file["key"].endswith(suffix)), None)
     if not _NUMBER.fullmatch(record) or weights is None:
@@ -155,34 +156,34 @@ def _fetch_cards(engine: Engine, asking: discovery.Asking, listing: discovery.Ke
     for entry in listing.entries:
         if entry.get("about") not in CARD_FILES:
             entry["card"] = {}
-    wanted = {
+    entries_by_url = {
         f"{ZENODO}/records/{entry['record']}/files/{entry['about']}?download=1": entry
         for entry in listing.entries
         if "card" not in entry and _NUMBER.fullmatch(str(entry.get("record")))
     }
-    asked = list(wanted)[:CARDS_AT_A_TIME]
-    for url, body in asking.all_of(asking.fetch, asked).items():
-        wanted[url]["card"] = _card_of(wanted[url]["about"], body)
-    if asked:
+    urls = list(entries_by_url)[:CARDS_AT_A_TIME]
+    for url, body in asking.all_of(asking.fetch, urls).items():
+        entries_by_url[url]["card"] = _card_of(entries_by_url[url]["about"], body)
+    if urls:
         discovery.keep(engine, NAME, listing.entries, listing.fetched_at)
-    return len(asked)
+    return len(urls)
 
 
 def _card_of(name: str, body: bytes) -> dict[str, Any]:
     """Return what a record's card says, in either schema; empty if it is not a card."""
-    told = _old_card(body) if name == "metadata.json" else _header(body)
-    if told is None:
+    fields = _old_card(body) if name == "metadata.json" else _header(body)
+    if fields is None:
         return {}
-    metrics = told.get("metrics")
+    metrics = fields.get("metrics")
     cer = metrics.get("cer", metrics.get("CER")) if isinstance(metrics, dict) else None
     return {
-        "summary": text_of(told.get("summary")),
-        "licence": text_of(told.get("license_name") or told.get("license"), 80),
-        "languages": texts_of(told.get("language")),
-        "scripts": texts_of(told.get("script")),
-        "types": texts_of(told.get("model_type")),
-        "software": text_of(told.get("software_name"), 40),
-        "tags": texts_of(told.get("tags")),
+        "summary": text_of(fields.get("summary")),
+        "licence": text_of(fields.get("license_name") or fields.get("license"), 80),
+        "languages": texts_of(fields.get("language")),
+        "scripts": texts_of(fields.get("script")),
+        "types": texts_of(fields.get("model_type")),
+        "software": text_of(fields.get("software_name"), 40),
+        "tags": texts_of(fields.get("tags")),
         "cer": _share(cer),
     }
 
@@ -190,15 +191,15 @@ def _card_of(name: str, body: bytes) -> dict[str, Any]:
 def _old_card(body: bytes) -> dict[str, Any] | None:
     """Parse a card in the first schema: of kraken's recognition models, with an accuracy in points."""
     try:
-        told = orjson.loads(body)
+        fields = orjson.loads(body)
     except orjson.JSONDecodeError:
         return None
-    if not isinstance(told, dict):
+    if not isinstance(fields, dict):
         return None
-    accuracy = told.get("accuracy")
+    accuracy = fields.get("accuracy")
     is_number = isinstance(accuracy, int | float) and not isinstance(accuracy, bool)
     cer = (100 - float(accuracy)) / 100 if is_number else None  # type: ignore[arg-type]
-    return {**told, "metrics": {"cer": cer}, "model_type": ["recognition"], "software_name": "kraken"}
+    return {**fields, "metrics": {"cer": cer}, "model_type": ["recognition"], "software_name": "kraken"}
 
 
 def _header(body: bytes) -> dict[str, Any] | None:
@@ -211,10 +212,10 @@ def _header(body: bytes) -> dict[str, Any] | None:
     try:
         if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(match[1], yaml.SafeLoader)):
             return None
-        told = yaml.load(match[1], yaml.SafeLoader)
+        fields = yaml.load(match[1], yaml.SafeLoader)
     except (yaml.YAMLError, ValueError, RecursionError):
         return None
-    return told if isinstance(told, dict) else None
+    return fields if isinstance(fields, dict) else None
 
 
 def _share(cer: object) -> float | None:
@@ -259,7 +260,7 @@ def _cards(engine: Engine, entries: Iterable[Mapping[str, Any]]) -> Iterable[Car
             pin={"repository": doi},
             jobs=["read-a-line", "read-a-page"],
             material=material,
-            scripts=[found.code for text in texts_of(card.get("scripts")) if (found := find_script(text))],
+            scripts=[script.code for text in texts_of(card.get("scripts")) if (script := find_script(text))],
             languages=_tags(texts_of(card.get("languages"))),
             licence=licence or None,
             open_licence=is_open(licence),
@@ -297,9 +298,9 @@ def _materials(words: str) -> list[str]:
 
 def _tags(codes: Iterable[str]) -> list[str]:
     """Return codes of ISO 639-3 as BCP 47 tags."""
-    found = (find_language(code) for code in codes)
+    languages = (find_language(code) for code in codes)
     return list(
         dict.fromkeys(
-            language.code for language in found if language is not None and language.code is not None
+            language.code for language in languages if language is not None and language.code is not None
         )
     )

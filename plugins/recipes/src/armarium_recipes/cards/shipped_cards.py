@@ -51,7 +51,7 @@ def facts() -> dict[str, Any]:
 def shipped_cards(engine: Engine) -> Iterator[Card]:
     """Return every card that does not depend on the models present on this machine."""
     yield from _of_work_without_models(engine)
-    readers = {reader.name: reader for reader in installed_readers(engine)}
+    readers = {reader.name: reader for reader in installed_readers(engine) if reader.why_not(None) is None}
     for reader in readers.values():
         for model in models_of(engine, reader):
             if model.shipped and (card := card_of_reader(reader, model, source="shipped")) is not None:
@@ -82,7 +82,8 @@ def runtime_of(reader: type[Reader]) -> str:
 
 def materials_of(reader: type[Reader]) -> list[str]:
     """Return the material it is meant for."""
-    return [one for kind in ("hand", "print") if kind in reader.writing for one in MATERIALS_OF[kind]]
+    kinds = [kind for kind in ("hand", "print") if kind in reader.writing]
+    return [material for kind in kinds for material in MATERIALS_OF[kind]]
 
 
 def primary_subtag(language: str) -> str:
@@ -108,7 +109,7 @@ def card_of_reader(reader: type[Reader], model: ModelFile, *, source: str, **mor
     if not jobs:
         return None
     is_here = source == "shipped" and model.shipped
-    stated: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "id": f"{runtime_of(reader)}:{model.model}@1",
         "name": model.label,
         "source": source,
@@ -125,7 +126,7 @@ def card_of_reader(reader: type[Reader], model: ModelFile, *, source: str, **mor
         "reader": reader.name,
         "model": None if model.shipped else model.model,
     }
-    return Card.stating(**{**stated, **known, **more})
+    return Card.stating(**{**fields, **known, **more})
 
 
 def pin_of(reader: type[Reader], model: str) -> dict[str, Any]:
@@ -167,24 +168,31 @@ def _builtin(job_id: str, name: str, note: str) -> Card:
 def _standing(engine: Engine, readers: Mapping[str, type[Reader]]) -> Iterator[Card]:
     """Return the cards of readers by name, present or not: a person who looks for one is told why it is not chosen."""
     for entry in facts()["standing"]:
-        stated = dict(entry)
-        why = stated.pop("needs_weights", None)
-        reader = readers.get(stated["reader"])
+        fields = dict(entry)
+        why = fields.pop("needs_weights", None)
+        reader = readers.get(fields["reader"])
         if reader is not None and why is not None and models_of(engine, reader):
             continue
-        if reader is not None and reader.runtime is not None and runtime_folder(engine, reader) is None:
-            runtime = f"The runtime {reader.runtime.name} is not installed (armarium runtime install {reader.runtime.name})."
+        runtime = _lacking_runtime(engine, reader) if reader is not None else None
+        if runtime is not None:
             why = runtime if why is None else f"{runtime} {why}"
         elif reader is None and why is None:
-            why = f"The reader {stated['reader']} is not installed in this engine."
+            why = f"The reader {fields['reader']} is not installed in this engine."
         yield Card.stating(
             **{
                 "availability": "ships" if why is None else "not_here",
                 "availability_words": why or "It comes with the engine.",
                 "installed": why is None,
-                **stated,
+                **fields,
             }
         )
+
+
+def _lacking_runtime(engine: Engine, reader: type[Reader]) -> str | None:
+    """Return a sentence if the runtime of *reader* is not installed."""
+    if reader.runtime is None or runtime_folder(engine, reader) is not None:
+        return None
+    return f"The runtime {reader.runtime.name} is not installed (armarium runtime install {reader.runtime.name})."
 
 
 def _language_data(engine: Engine, reader: Any) -> tuple[Card, ...]:
@@ -216,6 +224,7 @@ def _list_published(reader: Any, here: frozenset[str]) -> tuple[Card, ...]:
 def _of_offers(engine: Engine, reader: type[Reader]) -> Iterator[Card]:
     """Return the cards of the published models that *reader* knows by name and that are not on this machine."""
     here = {model.label for model in models_of(engine, reader)}
+    lacks = _lacking_runtime(engine, reader)
     for offer in reader.offers():
         if offer.model in here:
             continue
@@ -223,16 +232,15 @@ def _of_offers(engine: Engine, reader: type[Reader]) -> Iterator[Card]:
             reader,
             ModelFile(offer.model, offer.title, None, offer.size_bytes),
             source="shipped",
-            material=[one for kind in offer.writing for one in MATERIALS_OF[kind]],
+            material=[material for kind in offer.writing for material in MATERIALS_OF[kind]],
             scripts=list(offer.scripts),
             languages=list(offer.languages),
             licence=offer.licence,
-            availability="download",
-            availability_words=(
-                f"{offer.authors} published it; it is downloaded after you agreed (armarium models get {offer.model})."
-            ),
+            availability="not_here" if lacks else "download",
+            availability_words=lacks
+            or f"{offer.authors} published it; it is downloaded after you agreed (armarium models get {offer.model}).",
             installed=False,
-            download=Download(runtime=reader.model_kind or reader.name, id=offer.model),
+            download=None if lacks else Download(runtime=reader.model_kind or reader.name, id=offer.model),
             cer_of_authors=offer.cer,
             # Their rate is of pages like those it was trained on; ours are of sources that nothing was trained on.
             note=f"It reads {offer.reads}."

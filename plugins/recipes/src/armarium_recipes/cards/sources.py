@@ -29,11 +29,11 @@ def cards_here(engine: Engine, library: Library | None) -> list[Card]:
     """Return shipped, installed, trained and contributed cards, those of the repository as last listed, and
     models of the providers that are set up. If an id occurs twice, the first wins. Makes no request.
     """
-    found: dict[str, Card] = {}
+    cards: dict[str, Card] = {}
     for source in _sources(engine):
         for card in source(engine, library):
-            found.setdefault(card.id, _with_because(card))
-    return with_scores(list(found.values()), engine, library)
+            cards.setdefault(card.id, _with_because(card))
+    return with_scores(list(cards.values()), engine, library)
 
 
 def cards_for(engine: Engine, library: Library | None, ids: Iterable[str]) -> list[Card]:

@@ -24,11 +24,11 @@ def trained_cards(engine: Engine, library: Library | None) -> Iterator[Card]:
     """
     readers = {reader.name: reader for reader in installed_readers(engine)}
     kinds = {reader.model_kind: reader for reader in readers.values() if reader.model_kind}
-    seen = set[str]()
+    model_ids = set[str]()
     for trained in trained_models(engine, library):
-        if trained.model_id in seen or trained.weights is None:
+        if trained.model_id in model_ids or trained.weights is None:
             continue
-        seen.add(trained.model_id)
+        model_ids.add(trained.model_id)
         reader = kinds.get(trained.store)
         if reader is None or "read_lines" not in reader.can:
             continue
@@ -36,13 +36,13 @@ def trained_cards(engine: Engine, library: Library | None) -> Iterator[Card]:
 
 
 def _card(trained: TrainedModel, reader: Any, readers: Mapping[str, Any]) -> Card:
-    told = trained.card
-    language = told.get("language")
-    base_licence = told.get("base_licence")
+    fields = trained.card
+    language = fields.get("language")
+    base_licence = fields.get("base_licence")
     assert trained.weights is not None
     return Card.stating(
         id=f"{runtime_of(reader)}:{trained.model_id}@1",
-        name=str(told.get("display_name") or trained.model_id)[:300],
+        name=str(fields.get("display_name") or trained.model_id)[:300],
         source="installed",
         pin={"linereader": trained.model_id, "linereader_version": "1"},
         jobs=["read-a-line"],
@@ -59,7 +59,7 @@ def _card(trained: TrainedModel, reader: Any, readers: Mapping[str, Any]) -> Car
         ),
         # The rate on its validation lines is none to rank by: the best epoch was chosen by them.
         note=" ".join(
-            filter(None, (str(told.get("summary") or ""), None if told.get("evaluations") else UNMEASURED))
+            filter(None, (str(fields.get("summary") or ""), "" if fields.get("evaluations") else UNMEASURED))
         ),
         reader=reader.name,
         model=trained.file_name,

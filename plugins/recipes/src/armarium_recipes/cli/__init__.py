@@ -4,7 +4,7 @@ measure readers.
 
 from __future__ import annotations
 
-from armarium.commandline import Commands
+from armarium_cli.api import Commands
 from armarium_recipes.cli import bakeoffs, candidates, following, questions, starting
 
 commands = Commands()

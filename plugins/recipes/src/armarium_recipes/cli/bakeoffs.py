@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import (
+from armarium_cli.api import (
     Commands,
     Refused,
     Session,
@@ -16,6 +16,7 @@ from armarium.commandline import (
     find_begun,
     follow_job,
     legible,
+    percent,
     place_for,
     plural,
     project_session,
@@ -62,22 +63,22 @@ def bakeoff(
         if listed:
             if chart is not None:
                 raise Refused("A chart shows one bake-off: armarium bakeoff --show last --chart FILE.")
-            found = session.get("/api/recipes/project/bakeoffs")
-            answer(found, lambda: show_all(found["items"]))
+            listing = session.get("/api/recipes/project/bakeoffs")
+            answer(listing, lambda: show_all(listing["items"]))
             return
         if show is not None or (use is not None and not ids):
-            one = _earlier(session, show or "last")
+            result = _earlier(session, show or "last")
         else:
-            one = _run(session, ids, lines=lines, promote=promote, power=power)
-        used = None if use is None else _use(session, one, use, folder)
+            result = _run(session, ids, lines=lines, promote=promote, power=power)
+        used = None if use is None else _use(session, result, use, folder)
         if chart is not None:
             drawn = session.raw(
-                "GET", f"/api/recipes/project/bakeoffs/{one['id']}/picture", query={"kind": kind}
+                "GET", f"/api/recipes/project/bakeoffs/{result['id']}/picture", query={"kind": kind}
             )
             write_file(chart, drawn, overwrite=overwrite)
 
     def words() -> None:
-        show_table(one)
+        show_table(result)
         if used is not None:
             typer.echo(
                 f"The project now uses {used['card']}."
@@ -88,7 +89,7 @@ def bakeoff(
             typer.echo(f"Drew it into {chart}.")
 
     more: dict[str, Any] = {} if used is None else {"used": used}
-    answer({**one, **more, **({} if chart is None else {"chart": str(chart)})}, words)
+    answer({**result, **more, **({} if chart is None else {"chart": str(chart)})}, words)
 
 
 def _kind_of(chart: Path) -> str:
@@ -105,11 +106,11 @@ def _run(
     if power is not None:
         body["power"] = power
     if ids:
-        body["page_ids"] = [document_id(session, one) for one in ids]
+        body["page_ids"] = [document_id(session, page) for page in ids]
     begun = session.post("/api/recipes/project/bakeoffs", body)
     follow_job(session, begun["job_id"], "Bake-off")
-    found: dict[str, Any] = session.get(f"/api/recipes/project/bakeoffs/{begun['id']}")
-    return found
+    result: dict[str, Any] = session.get(f"/api/recipes/project/bakeoffs/{begun['id']}")
+    return result
 
 
 def _earlier(session: Session, named: str) -> dict[str, Any]:
@@ -118,17 +119,17 @@ def _earlier(session: Session, named: str) -> dict[str, Any]:
         raise Refused("There was no bake-off yet: armarium bakeoff.")
     begun = str(items[0]["id"]) if named == "last" else named
     which = find_begun(items, "id", begun, "bake-off", "armarium bakeoff --list")
-    found: dict[str, Any] = session.get(f"/api/recipes/project/bakeoffs/{which}")
-    return found
+    result: dict[str, Any] = session.get(f"/api/recipes/project/bakeoffs/{which}")
+    return result
 
 
-def _use(session: Session, one: dict[str, Any], named: str, folder: str | None) -> dict[str, Any]:
-    rows = one["candidates"]
+def _use(session: Session, result: dict[str, Any], named: str, folder: str | None) -> dict[str, Any]:
+    rows = result["candidates"]
     card = rows[int(named) - 1]["card"] if named.isdecimal() and 1 <= int(named) <= len(rows) else named
     body: dict[str, Any] = {"card": card, "scope": "project"}
     if folder is not None:
         body |= {"scope": "folder", "folder_id": document_id(session, folder)}
-    done = session.post(f"/api/recipes/project/bakeoffs/{one['id']}/use", body)
+    done = session.post(f"/api/recipes/project/bakeoffs/{result['id']}/use", body)
     return {"card": card, "overrides": done["overrides"], "audit_id": done["audit_id"]}
 
 
@@ -138,13 +139,14 @@ def show_all(items: list[dict[str, Any]]) -> None:
         typer.echo("There was no bake-off yet: armarium bakeoff.")
         return
     rows = [
-        [one["id"], one["state"], one["started_at"], one["step"], one["lines"], _best(one)] for one in items
+        [item["id"], item["state"], item["started_at"], item["step"], item["lines"], _best(item)]
+        for item in items
     ]
     table("Bake-offs", ["bake-off", "state", "started", "compared", "lines", "best"], rows)
 
 
-def _best(one: dict[str, Any]) -> str:
-    return next((row["name"] for row in one["candidates"] if row["not_scored"] is None), "")
+def _best(item: dict[str, Any]) -> str:
+    return next((row["name"] for row in item["candidates"] if row["not_scored"] is None), "")
 
 
 def show_table(one: dict[str, Any]) -> None:
@@ -164,8 +166,8 @@ def show_table(one: dict[str, Any]) -> None:
         cells = [
             [
                 row["name"],
-                _percent((row["cer"] or {}).get(POLICY)),
-                _percent(row["wer"]),
+                percent((row["cer"] or {}).get(POLICY)),
+                percent(row["wer"]),
                 "" if row["pages_per_hour"] is None else f"{row['pages_per_hour']:.0f}",
                 "?" if row["cost_usd"]["value"] is None else f"${row['cost_usd']['value']:.2f}",
                 "tied with the best" if row["tied"] and number else "",
@@ -207,7 +209,3 @@ def show_table(one: dict[str, Any]) -> None:
 def _is_usable(step: str, card: str) -> bool:
     """Return whether a candidate of the bake-off can be used: of line finders, only the line reader's own."""
     return step != "find-lines" or card.startswith(LINE_READER)
-
-
-def _percent(rate: float | None) -> str:
-    return "" if rate is None else f"{rate:.1%}"

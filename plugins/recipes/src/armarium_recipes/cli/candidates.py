@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import Commands, Session, Topic, answer, legible, project_session, table
+from armarium_cli.api import Commands, Session, Topic, answer, legible, project_session, table
 
 commands = Commands(Topic.work)
 
@@ -28,17 +28,17 @@ def candidates(
     or use one of them.
     """
     with project_session() as session:
-        found = session.get("/api/recipes/candidates", step=step, online=str(online).lower())
-        used = None if use is None else _use(session, step, use, found["items"])
+        listing = session.get("/api/recipes/candidates", step=step, online=str(online).lower())
+        used = None if use is None else _use(session, step, use, listing["items"])
     more = {} if used is None else {"used": used}
 
     def words() -> None:
         if used is None:
-            show_candidates(step, found)
+            show_candidates(step, listing)
         else:
             typer.echo(f"The step {step} now works with {used}. See what would run: armarium plan")
 
-    answer({**found, **more}, words)
+    answer({**listing, **more}, words)
 
 
 def _use(session: Session, step: str, named: str, items: list[dict[str, Any]]) -> str:
@@ -47,36 +47,29 @@ def _use(session: Session, step: str, named: str, items: list[dict[str, Any]]) -
     return str(card)
 
 
-def show_candidates(step: str, found: dict[str, Any]) -> None:
+def show_candidates(step: str, listing: dict[str, Any]) -> None:
     """Show the candidates the rules accept, then those they refuse, with the reasons, and the state of each source."""
     # Refused candidates come last, so a place in the table is the same place in the answer.
-    taken = [one for one in found["items"] if one["refused"] is None or one["chosen"]]
-    rows = [
-        [
-            number,
-            one["id"],
-            one["name"],
-            _cer(one),
-            "chosen" if one["chosen"] else "",
-            legible(one["availability_words"]),
-        ]
-        for number, one in enumerate(taken, 1)
-    ]
-    if taken:
+    usable = [item for item in listing["items"] if item["refused"] is None or item["chosen"]]
+    rows = []
+    for number, item in enumerate(usable, 1):
+        chosen, where = "chosen" if item["chosen"] else "", legible(item["availability_words"])
+        rows.append([number, item["id"], item["name"], _cer(item), chosen, where])
+    if usable:
         table(f"Candidates for {step}", ["", "card", "model", "CER", "", "where"], rows)
     else:
         typer.echo(
             f"Nothing here does {step} yet. Download a model with armarium action model.download, "
             "or set up a provider of models with armarium action provider.create."
         )
-    refused = [one for one in found["items"] if one["refused"] is not None and not one["chosen"]]
-    for one in refused[:SHOWN]:
-        typer.echo(f"  refused: {one['id']}: {legible(one['refused']['reason'])}")
+    refused = [item for item in listing["items"] if item["refused"] is not None and not item["chosen"]]
+    for item in refused[:SHOWN]:
+        typer.echo(f"  refused: {item['id']}: {legible(item['refused']['reason'])}")
     if len(refused) > SHOWN:
         typer.echo(f"  and {len(refused) - SHOWN} more; --json names them all.")
-    for source in found["sources"]:
+    for source in listing["sources"]:
         typer.echo(f"{source['source']}: {legible(source['detail'])}")
-    if taken:
+    if usable:
         typer.echo(f"Use one: armarium candidates {step} --use 1")
 
 

@@ -6,10 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import (
+from armarium_cli.api import (
     Commands,
     Refused,
-    Session,
     Topic,
     answer,
     find_begun,
@@ -40,17 +39,12 @@ def runs(
             answer(listed, lambda: show_runs(listed["items"]))
             return
         job_id = _find_run(listed["items"], run or "last")
-        one = session.get(f"/api/recipes/project/runs/{job_id}")
-        if watch and one["state"] not in ENDED:
-            one = _follow_run(session, job_id)
+        record = session.get(f"/api/recipes/project/runs/{job_id}")
+        if watch and record["state"] not in ENDED:
+            follow_job(session, job_id, "Recipe")
+            record = session.get(f"/api/recipes/project/runs/{job_id}")
         summary = session.get(f"/api/recipes/project/runs/{job_id}/summary")
-    answer({**one, "summary": summary}, lambda: show_run(one, summary))
-
-
-def _follow_run(session: Session, job_id: str) -> dict[str, Any]:
-    follow_job(session, job_id, "Recipe")
-    found: dict[str, Any] = session.get(f"/api/recipes/project/runs/{job_id}")
-    return found
+    answer({**record, "summary": summary}, lambda: show_run(record, summary))
 
 
 def _find_run(items: list[dict[str, Any]], named: str) -> str:
@@ -67,34 +61,27 @@ def show_runs(items: list[dict[str, Any]]) -> None:
     if not items:
         typer.echo("The recipe has not run yet; run it with armarium start.")
         return
-    rows = [
-        [
-            one["job_id"],
-            one["state"],
-            one["started_at"],
-            one["started_by"],
-            len(one["page_ids"]),
-            one["reason"] or "",
-        ]
-        for one in items
-    ]
+    fields = ("job_id", "state", "started_at", "started_by")
+    rows = [[*(run[key] for key in fields), len(run["page_ids"]), run["reason"] or ""] for run in items]
     table("Runs of the recipe", ["run", "state", "started", "by", "pages", ""], rows)
 
 
-def show_run(one: dict[str, Any], summary: dict[str, Any]) -> None:
+def show_run(record: dict[str, Any], summary: dict[str, Any]) -> None:
     """Show one run: its cards, what it waits for, and its summary."""
-    reason = f": {legible(one['reason'])}" if one["reason"] else ""
-    typer.echo(f"{one['job_id']} is {one['state']}{reason}, over {plural(len(one['page_ids']), 'page')}.")
-    for card in one["cards"]:
+    reason = f": {legible(record['reason'])}" if record["reason"] else ""
+    typer.echo(
+        f"{record['job_id']} is {record['state']}{reason}, over {plural(len(record['page_ids']), 'page')}."
+    )
+    for card in record["cards"]:
         why = f" ({legible(card['why'])})" if card["why"] else ""
         typer.echo(f"  {card['state']:8} {card['title']}{_account(card['account'])}{why}")
-    if one["waiting_for"]:
-        typer.echo(f"Waiting for {legible(one['waiting_for'])}.")
-    if one["estimate_seconds_left"] is not None and one["state"] not in ENDED:
-        typer.echo(f"About {one['estimate_seconds_left'] / 60:.0f} minutes to go.")
-    for refusal in one["refusals"]:
+    if record["waiting_for"]:
+        typer.echo(f"Waiting for {legible(record['waiting_for'])}.")
+    if record["estimate_seconds_left"] is not None and record["state"] not in ENDED:
+        typer.echo(f"About {record['estimate_seconds_left'] / 60:.0f} minutes to go.")
+    for refusal in record["refusals"]:
         typer.echo(f"Refused: {legible(refusal['sentence'] if isinstance(refusal, dict) else str(refusal))}")
-    if one["state"] in ENDED:
+    if record["state"] in ENDED:
         show_summary(summary)
 
 
@@ -107,16 +94,11 @@ def _account(account: dict[str, Any] | None) -> str:
 
 def show_summary(summary: dict[str, Any]) -> None:
     """Show what a run produced, and what was not done."""
-    read = f"{summary['pages_read']} of {plural(summary['pages'], 'page')} read"
-    more = [
-        read,
-        _names(summary),
-        _count(summary["dates"], "date"),
-        _count(summary["statements"], "statement"),
-    ]
+    counts = [plural(summary[f"{noun}s"], noun) for noun in ("date", "statement") if summary[f"{noun}s"]]
+    more = [f"{summary['pages_read']} of {plural(summary['pages'], 'page')} read", _names(summary), *counts]
     if summary["documents_proposed"] is not None:
         more.append(f"{plural(summary['documents_proposed'], 'document')} proposed")
-    typer.echo("; ".join(one for one in more if one) + ".")
+    typer.echo("; ".join(part for part in more if part) + ".")
     for stage in summary["stages"]:
         if stage["failed_pages"]:
             offer = f" {legible(stage['offer'])}" if stage["offer"] else ""
@@ -126,19 +108,15 @@ def show_summary(summary: dict[str, Any]) -> None:
             )
         elif stage["offer"]:
             typer.echo(f"  {stage['title']}: {legible(stage['offer'])}")
-    for one in summary["skipped"]:
-        typer.echo(f"  left out: {one['step']}: {legible(one['why'])}")
-    for one in summary["not_run"]:
-        typer.echo(f"  did not run: {one['id']}: {legible(one['why'])}")
+    for entry in summary["skipped"]:
+        typer.echo(f"  left out: {entry['step']}: {legible(entry['why'])}")
+    for entry in summary["not_run"]:
+        typer.echo(f"  did not run: {entry['id']}: {legible(entry['why'])}")
 
 
 def _names(summary: dict[str, Any]) -> str:
     """Return the names that were found, by kind; empty if none were looked for."""
-    found = ", ".join(f"{count} {kind}" for kind, count in sorted(summary["names"].items()))
-    if found:
-        return f"names: {found}"
+    names = ", ".join(f"{count} {kind}" for kind, count in sorted(summary["names"].items()))
+    if names:
+        return f"names: {names}"
     return "no new names" if any(stage["job"] == NAMES for stage in summary["stages"]) else ""
-
-
-def _count(number: int, noun: str) -> str:
-    return plural(number, noun) if number else ""

@@ -10,16 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import (
-    Commands,
-    Refused,
-    Session,
-    Topic,
-    answer,
-    plural,
-    project_session,
-    wants_json,
-)
+from armarium_cli.api import Commands, Refused, Session, Topic, answer, plural, project_session, wants_json
 
 commands = Commands(Topic.work)
 
@@ -74,14 +65,12 @@ def setup(
         answers["languages"] = _languages(session, language, before, asking)
         answers["scripts"] = _scripts(session, script, answers["languages"], before, asking)
         answers["cloud_allowed"] = _cloud(cloud, before, asking)
-        answers["directions"] = (
-            _directions(direction)
-            if direction
-            else _directions_of(before.get("directions", {}), answers["scripts"])
-        )
+        named = before.get("directions", {})
+        still_valid = {script: way for script, way in named.items() if script in answers["scripts"]}
+        answers["directions"] = _directions(direction) if direction else still_valid
         answers["layers"] = layer if layer is not None else before.get("layers", [])
         answers["jobs"] = before.get("jobs", [])
-        answers["pages"] = _pages(session) if pages is None else pages
+        answers["pages"] = session.get("/api/library/stats")["pages"] if pages is None else pages
         answers["memory_gb"] = before.get("memory_gb") if memory is None else memory
         assembled = session.post("/api/recipes/assemble", answers)
         saved = None
@@ -119,23 +108,23 @@ def show_recipe(assembled: dict[str, Any], *, saved: bool) -> None:
 
 
 def _purposes(
-    session: Session, given: Sequence[str] | None, before: dict[str, Any], asking: bool
+    session: Session, option: Sequence[str] | None, before: dict[str, Any], asking: bool
 ) -> list[str]:
-    offered = {one["id"]: one["title"] for one in session.get("/api/recipes/purposes")["items"]}
+    offered = {purpose["id"]: purpose["title"] for purpose in session.get("/api/recipes/purposes")["items"]}
     default = before.get("purposes") or [next(iter(offered))]
-    return _choice("What are the pages for?", "purpose", offered, given, default, asking)
+    return _choice("What are the pages for?", "purpose", offered, option, default, asking)
 
 
-def _materials(given: Sequence[str] | None, before: dict[str, Any], asking: bool) -> list[str]:
+def _materials(option: Sequence[str] | None, before: dict[str, Any], asking: bool) -> list[str]:
     default = before.get("materials") or ["handwriting"]
-    return _choice("What are the pages?", "material", MATERIALS, given, default, asking)
+    return _choice("What are the pages?", "material", MATERIALS, option, default, asking)
 
 
 def _choice(
     question: str,
     noun: str,
     offered: dict[str, str],
-    given: Sequence[str] | None,
+    option: Sequence[str] | None,
     default: list[str],
     asking: bool,
 ) -> list[str]:
@@ -143,28 +132,28 @@ def _choice(
 
     def parse_choice(words: Sequence[str]) -> list[str]:
         ids = list(offered)
-        found = []
+        chosen = []
         for word in words:
             numbered = ids[int(word) - 1] if word.isdecimal() and 1 <= int(word) <= len(ids) else word.lower()
             if numbered not in offered:
                 raise Refused(f"{word!r} is not a {noun}; there are: {', '.join(ids)}.")
-            found.append(numbered)
-        return list(dict.fromkeys(found))
+            chosen.append(numbered)
+        return list(dict.fromkeys(chosen))
 
-    if given:
-        return parse_choice(given)
+    if option:
+        return parse_choice(option)
     if not asking:
         return default
     typer.echo(question)
-    for number, (one, title) in enumerate(offered.items(), 1):
-        typer.echo(f"{number:3}. {title} ({one})")
+    for number, (name, title) in enumerate(offered.items(), 1):
+        typer.echo(f"{number:3}. {title} ({name})")
     return _ask_until_understood(
         f"Numbers or names, separated by commas [{', '.join(default)}]", default, parse_choice
     )
 
 
 def _ask_until_understood(
-    prompt: str, default: list[str], meant: Callable[[list[str]], list[str]]
+    prompt: str, default: list[str], parse: Callable[[list[str]], list[str]]
 ) -> list[str]:
     """Ask again until the answer is understood; an empty line means the default."""
     while True:
@@ -175,27 +164,27 @@ def _ask_until_understood(
         if not words:
             continue
         try:
-            return meant(words)
+            return parse(words)
         except Refused as refused:
             typer.echo(str(refused))
 
 
 def _languages(
-    session: Session, given: Sequence[str] | None, before: dict[str, Any], asking: bool
+    session: Session, option: Sequence[str] | None, before: dict[str, Any], asking: bool
 ) -> list[str]:
     def parse_languages(words: Sequence[str]) -> list[str]:
         return list(dict.fromkeys(_language(session, word) for word in words))
 
     default = before.get("languages") or []
-    if given:
-        return parse_languages(given)
+    if option:
+        return parse_languages(option)
     if not asking:
         if not default:
             raise Refused("Which language? Name it with --language, by tag or name, as in --language la.")
         return default
-    shown = f" [{', '.join(default)}]" if default else ""
+    hint = f" [{', '.join(default)}]" if default else ""
     return _ask_until_understood(
-        f"In which languages? Names or tags, separated by commas{shown}", default, parse_languages
+        f"In which languages? Names or tags, separated by commas{hint}", default, parse_languages
     )
 
 
@@ -203,25 +192,26 @@ def _language(session: Session, word: str) -> str:
     """Return the tag of the language that *word* names; Refused, listing the nearest ones, if it names none
     or several.
     """
-    items = [one for one in session.get("/api/recipes/languages", q=word, limit=50)["items"] if one["code"]]
-    wanted = word.casefold()
+    listed = session.get("/api/recipes/languages", q=word, limit=50)["items"]
+    items = [language for language in listed if language["code"]]
+    folded = word.casefold()
     first = items[0] if items else None
     if first is None:
         raise Refused(f"No language is called {word!r}; a tag such as de or grc works too.")
-    tag = wanted.partition("-")[0]
+    tag = folded.partition("-")[0]
     if first["level"] == "language" and first["code"].casefold() == tag:
         return word if "-" in word else str(first["code"])
-    by_name = [one for one in items if one["name"].casefold() == wanted]
-    codes = {one["code"] for one in by_name} or {one["code"] for one in items}
+    by_name = [language for language in items if language["name"].casefold() == folded]
+    codes = {language["code"] for language in by_name} or {language["code"] for language in items}
     if len(codes) == 1 or (by_name and by_name[0]["level"] == "language"):
         return str((by_name or items)[0]["code"])
-    near = ", ".join(f"{one['name']} ({one['code']})" for one in items[:NEAREST])
+    near = ", ".join(f"{language['name']} ({language['code']})" for language in items[:NEAREST])
     raise Refused(f"Several languages fit {word!r}: {near}. Name one by its tag.")
 
 
 def _scripts(
     session: Session,
-    given: Sequence[str] | None,
+    option: Sequence[str] | None,
     languages: Sequence[str],
     before: dict[str, Any],
     asking: bool,
@@ -229,10 +219,10 @@ def _scripts(
     def parse_scripts(words: Sequence[str]) -> list[str]:
         return list(dict.fromkeys(_script(session, word) for word in words))
 
-    if given:
-        return parse_scripts(given)
-    kept = before.get("scripts") if before.get("languages") == list(languages) else None
-    default = kept or _usual_scripts(session, languages)
+    if option:
+        return parse_scripts(option)
+    previous = before.get("scripts") if before.get("languages") == list(languages) else None
+    default = previous or _usual_scripts(session, languages)
     if asking:
         return _ask_until_understood(f"In which scripts? [{', '.join(default)}]", default, parse_scripts)
     return default
@@ -240,50 +230,43 @@ def _scripts(
 
 def _usual_scripts(session: Session, languages: Sequence[str]) -> list[str]:
     """Return the scripts the tags name (`sr-Latn`), otherwise those the languages are usually written in."""
-    found = []
+    codes = []
     for tag in languages:
         named = [part for part in tag.split("-")[1:] if len(part) == 4 and part.isalpha()]
         first = session.get("/api/recipes/languages", q=tag.partition("-")[0], limit=1)["items"]
-        found.append(named[0].title() if named else (first[0]["script"] if first else None) or "Latn")
-    return list(dict.fromkeys(found))
+        codes.append(named[0].title() if named else (first[0]["script"] if first else None) or "Latn")
+    return list(dict.fromkeys(codes))
 
 
 def _script(session: Session, word: str) -> str:
     items = session.get("/api/recipes/scripts", q=word, limit=NEAREST)["items"]
     if not items:
         raise Refused(f"No script is called {word!r}; codes have four letters, such as Latn.")
-    exact = [one for one in items if word.casefold() in (one["code"].casefold(), one["name"].casefold())]
+    folded = word.casefold()
+    exact = [script for script in items if folded in (script["code"].casefold(), script["name"].casefold())]
     if len(exact or items) > 1:
-        near = ", ".join(f"{one['name']} ({one['code']})" for one in items)
+        near = ", ".join(f"{script['name']} ({script['code']})" for script in items)
         raise Refused(f"Several scripts fit {word!r}: {near}. Name one by its code.")
     return str((exact or items)[0]["code"])
 
 
-def _directions(given: Sequence[str]) -> dict[str, str]:
-    found = {}
-    for one in given:
-        script, sign, way = one.partition("=")
+def _directions(pairs: Sequence[str]) -> dict[str, str]:
+    directions = {}
+    for pair in pairs:
+        script, sign, way = pair.partition("=")
         if not script or not sign or way not in DIRECTIONS:
             raise Refused(
-                f"{one!r} is not a direction; write SCRIPT=DIRECTION, as in Latn=rtl: "
+                f"{pair!r} is not a direction; write SCRIPT=DIRECTION, as in Latn=rtl: "
                 f"{', '.join(DIRECTIONS)}."
             )
-        found[script.title()] = way
-    return found
+        directions[script.title()] = way
+    return directions
 
 
-def _directions_of(directions: dict[str, str], scripts: Sequence[str]) -> dict[str, str]:
-    return {script: way for script, way in directions.items() if script in scripts}
-
-
-def _cloud(given: bool | None, before: dict[str, Any], asking: bool) -> bool:
+def _cloud(option: bool | None, before: dict[str, Any], asking: bool) -> bool:
     default = bool(before.get("cloud_allowed", False))
-    if given is not None:
-        return given
+    if option is not None:
+        return option
     if not asking:
         return default
     return typer.confirm("May pages be sent to models of providers outside this machine?", default=default)
-
-
-def _pages(session: Session) -> int:
-    return int(session.get("/api/library/stats")["pages"])

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import (
+from armarium_cli.api import (
     Commands,
     Refused,
     Topic,
@@ -26,7 +26,7 @@ commands = Commands(Topic.work)
 HERE = "this-machine"
 
 
-@commands.asks("plan", "GET /api/recipes/project/start", says=lambda found: show_plan(found))
+@commands.asks("plan", "GET /api/recipes/project/start", says=lambda planned: show_plan(planned))
 def plan() -> None:
     """Show what Start would run, on how many pages and at what cost; and what is skipped, missing or waited
     for, with the reasons.
@@ -47,9 +47,9 @@ def start(
 ) -> None:
     """Run the project's recipe over the pages that lack its output."""
     with project_session() as session:
-        found = session.get("/api/recipes/project/start")
-        if not found["refusals"]:
-            agree(found, yes=yes)
+        planned = session.get("/api/recipes/project/start")
+        if not planned["refusals"]:
+            agree(planned, yes=yes)
         # Another version may be saved while somebody reads the plan.
         recipe = session.get("/api/recipes/project")["recipe"]
         body: dict[str, Any] = {
@@ -70,18 +70,18 @@ def start(
     answer({"started": started, "summary": summary}, lambda: show_summary(summary))
 
 
-def agree(found: dict[str, Any], *, yes: bool) -> None:
+def agree(planned: dict[str, Any], *, yes: bool) -> None:
     """Ask a person to agree if pages would leave this machine and nobody has agreed to that for this recipe
     yet; Refused without agreement.
     """
     places = sorted(
         {
             run["runs_on"].partition(":")[2] or run["runs_on"]
-            for run in found["runs"]
+            for run in planned["runs"]
             if run["runs_on"] != HERE
         }
     )
-    if not places or found["first_yes"] is not None or yes:
+    if not places or planned["first_yes"] is not None or yes:
         return
     sent = f"Pages would be sent to {', '.join(places)}."
     if wants_json() or not at_a_terminal():
@@ -90,33 +90,33 @@ def agree(found: dict[str, Any], *, yes: bool) -> None:
         raise Refused("Nothing was started.")
 
 
-def show_plan(found: dict[str, Any]) -> None:
+def show_plan(planned: dict[str, Any]) -> None:
     """Show the plan in words."""
-    if found["runs"]:
+    if planned["runs"]:
         rows = [
             [
                 ", ".join(run["steps"]),
                 run["title"],
                 "here" if run["runs_on"] == HERE else run["runs_on"],
                 f"{run['of'] - run['done']} of {run['of']}",
-                duration(one["time_seconds"]),
-                dollars(one["cost_usd"]),
+                duration(estimate["time_seconds"]),
+                dollars(estimate["cost_usd"]),
             ]
-            for run, one in zip(found["runs"], found["estimate"]["runs"], strict=True)
+            for run, estimate in zip(planned["runs"], planned["estimate"]["runs"], strict=True)
         ]
         table("Start would run", ["step", "work", "where", "pages to do", "time", "cost"], rows)
         typer.echo(
-            f"Cost in all: {dollars(found['estimate']['total_cost_usd'])} for {plural(found['pages'], 'page')}."
+            f"Cost in all: {dollars(planned['estimate']['total_cost_usd'])} for {plural(planned['pages'], 'page')}."
         )
-    for run in found["runs"]:
+    for run in planned["runs"]:
         if run["note"]:
             typer.echo(f"  {run['title']}: {legible(run['note'])}")
-    for one in found["skipped"]:
-        fix = f" ({FIXES[one['fix']].format(step=one['step'])})" if one["fix"] in FIXES else ""
-        typer.echo(f"Left out: {one['step']}: {legible(one['why'])}{fix}")
-    for one in found["offered_later"]:
-        typer.echo(f"Offered later: {one['step']}, {legible(one['when'])}")
-    for download in found["downloads"]:
+    for entry in planned["skipped"]:
+        fix = f" ({FIXES[entry['fix']].format(step=entry['step'])})" if entry["fix"] in FIXES else ""
+        typer.echo(f"Left out: {entry['step']}: {legible(entry['why'])}{fix}")
+    for entry in planned["offered_later"]:
+        typer.echo(f"Offered later: {entry['step']}, {legible(entry['when'])}")
+    for download in planned["downloads"]:
         state = "being downloaded" if download["downloading"] else "not here yet"
         typer.echo(f"Model {download['model']}: {state}, {download['size_bytes'] / 1e9:.1f} GB.")
         if not download["downloading"]:
@@ -124,13 +124,13 @@ def show_plan(found: dict[str, Any]) -> None:
             typer.echo(f"  Download it: armarium action model.download {named}")
         for card in download["instead"][:1]:
             typer.echo(f"  Or: armarium action project.use_instead --model {download['model']} --card {card}")
-    for one in found["waiting"]:
-        typer.echo(f"Waiting: {one['step']} for {one['model']}")
-    if found["proposed"]:
-        typer.echo(f"New since the last Start: {', '.join(found['proposed']['steps']) or 'nothing'}.")
-    for refusal in found["refusals"]:
-        typer.echo(f"Start is refused: {legible(refusal['sentence'])}{_remedy(refusal, found)}")
-    if not found["refusals"]:
+    for entry in planned["waiting"]:
+        typer.echo(f"Waiting: {entry['step']} for {entry['model']}")
+    if planned["proposed"]:
+        typer.echo(f"New since the last Start: {', '.join(planned['proposed']['steps']) or 'nothing'}.")
+    for refusal in planned["refusals"]:
+        typer.echo(f"Start is refused: {legible(refusal['sentence'])}{_remedy(refusal, planned)}")
+    if not planned["refusals"]:
         typer.echo("Run it: armarium start")
 
 
@@ -140,14 +140,14 @@ FIXES = {
 }
 
 
-def _remedy(refusal: dict[str, Any], found: dict[str, Any]) -> str:
+def _remedy(refusal: dict[str, Any], planned: dict[str, Any]) -> str:
     """Return the command that helps against a refusal, if there is one."""
     if refusal["kind"] == "no-recipe":
         return " (armarium setup)"
-    if refusal["kind"] != "nothing-left" or not found["runs"]:
+    if refusal["kind"] != "nothing-left" or not planned["runs"]:
         return ""
     again = " (armarium start --redo STEP; only what nobody checked: armarium start --redo-unchecked STEP)"
-    return again if found["pages"] else " (armarium import FOLDER)"
+    return again if planned["pages"] else " (armarium import FOLDER)"
 
 
 def duration(seconds: float | None) -> str:

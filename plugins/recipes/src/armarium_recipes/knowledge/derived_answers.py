@@ -7,13 +7,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from armarium.api import ServiceError, cpu_name
+from armarium.api import Engine, ServiceError, cpu_name
 from armarium_reading.api import list_providers
-
-if TYPE_CHECKING:
-    from armarium.api import Engine
 
 COMPUTE = "armarium.compute"
 """The group of drivers for places where very many pages are read and readers are trained."""
@@ -55,18 +52,18 @@ def providers_with_key(engine: Engine) -> list[dict[str, Any]]:
 
 def targets(engine: Engine) -> list[Target]:
     """Return this machine first, then the places that are installed or set up."""
-    found = [Target("this-machine", "This machine", "the engine runs on it")]
+    places = [Target("this-machine", "This machine", "the engine runs on it")]
     far = [name for name in engine.drivers.names(COMPUTE) if name != _HERE and _is_ready(engine, name)]
     if far:
         named = f"the installed driver{'s' if len(far) > 1 else ''} {', '.join(far)}"
-        found.append(Target("cluster", "A place of compute", named))
+        places.append(Target("cluster", "A place of compute", named))
     for provider in providers_with_key(engine):
         source = f"the provider {provider['name']}, which has a key"
         if provider["provider_type"] == "model-hub":
-            found.append(Target("gpu-service", f"Machines of {provider['name']}", source))
+            places.append(Target("gpu-service", f"Machines of {provider['name']}", source))
         else:
-            found.append(Target(f"cloud:{provider['name']}", provider["name"], source))
-    return found
+            places.append(Target(f"cloud:{provider['name']}", provider["name"], source))
+    return places
 
 
 def _is_ready(engine: Engine, name: str) -> bool:
@@ -94,9 +91,9 @@ def _limit() -> int | None:
     """Return the bytes that a control group of Linux allows; None without a limit."""
     for place in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         try:
-            stated = Path(place).read_text(encoding="ascii").strip()
+            text = Path(place).read_text(encoding="ascii").strip()
         except OSError:
             continue
-        if stated.isdigit():
-            return int(stated)
+        if text.isdigit():
+            return int(text)
     return None

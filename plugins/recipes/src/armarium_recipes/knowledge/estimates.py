@@ -64,10 +64,10 @@ def sum_of(figures: Sequence[Figure]) -> Figure:
     return Figure(total, basis, "; ".join(dict.fromkeys(figure.source for figure in figures)))
 
 
-def way_of(conn: Connection, card: Card | None, wanted: str) -> Way:
-    """Return what is known about *card*; everything is unknown if *wanted* names no model that is here or set up."""
+def way_of(conn: Connection, card: Card | None, why_absent: str) -> Way:
+    """Return what is known about *card*; without one, everything is unknown, as *why_absent* says."""
     if card is None:
-        nothing = Figure(None, "unknown", wanted)
+        nothing = Figure(None, "unknown", why_absent)
         return Way(nothing, nothing, nothing)
     calls = _calls(conn, card)
     here = card.runs_where == "this_mac"
@@ -85,14 +85,14 @@ class _Calls:
 
 def _calls(conn: Connection, card: Card) -> _Calls:
     """Return the totals of calls that read pages, by what the card names: the reader, or the provider and its model."""
-    asked = select(episodes.c.document_id, episodes.c.seconds, episodes.c.cost).where(
+    query = select(episodes.c.document_id, episodes.c.seconds, episodes.c.cost).where(
         episodes.c.kind == "model_call",
         episodes.c.use_case.in_(READING),
         episodes.c.provider == (card.provider or card.reader or ""),
     )
     if card.model is not None:
-        asked = asked.where(episodes.c.model == card.model)
-    rows = conn.execute(asked.order_by(episodes.c.seq.desc()).limit(MOST_CALLS)).all()
+        query = query.where(episodes.c.model == card.model)
+    rows = conn.execute(query.order_by(episodes.c.seq.desc()).limit(MOST_CALLS)).all()
     if not rows:
         return _Calls()
     prices = [row.cost.get("usd") for row in rows]
@@ -112,15 +112,15 @@ def with_measured_speeds(conn: Connection, cards: Iterable[Card]) -> list[Card]:
         episodes.c.kind == "model_call", episodes.c.use_case.in_(READING)
     )
     known = set(conn.execute(read.distinct()).scalars())
-    found = []
+    with_speeds = []
     for card in cards:
         calls = _calls(conn, card) if (card.provider or card.reader) in known else _Calls()
         if calls.pages and calls.seconds:
             card = card.model_copy(
                 update={"pages_per_hour": 3600 * calls.pages / calls.seconds, "speed_measured": True}
             )
-        found.append(card)
-    return found
+        with_speeds.append(card)
+    return with_speeds
 
 
 def _cost(card: Card, calls: _Calls, here: bool) -> Figure:
@@ -237,22 +237,22 @@ def _route(
     }
 
 
-def _choose_card(cards: Sequence[Card], wanted: str | None, fits: Callable[[Card], bool]) -> Card | None:
-    """Return the card with that id, name, reader or model; if none is wanted, the one measured best,
+def _choose_card(cards: Sequence[Card], name: str | None, fits: Callable[[Card], bool]) -> Card | None:
+    """Return the card with that id, name, reader or model; without a name, the one measured best,
     otherwise the first.
     """
     able = [card for card in cards if any(job in card.jobs for job in READING) and fits(card)]
-    if wanted is not None:
-        meant = wanted.casefold()
+    if name is not None:
+        folded = name.casefold()
         return next(
             (
                 card
                 for card in able
-                if meant
+                if folded
                 in {
-                    one.casefold()
-                    for one in (card.id, card.name, card.reader, card.model, card.provider)
-                    if one
+                    spelling.casefold()
+                    for spelling in (card.id, card.name, card.reader, card.model, card.provider)
+                    if spelling
                 }
             ),
             None,
@@ -262,8 +262,8 @@ def _choose_card(cards: Sequence[Card], wanted: str | None, fits: Callable[[Card
     )
 
 
-def _absent(kind: str, wanted: str | None) -> str:
-    return f"no {kind} is here" if wanted is None else f"no {kind} here is called {wanted}"
+def _absent(kind: str, name: str | None) -> str:
+    return f"no {kind} is here" if name is None else f"no {kind} here is called {name}"
 
 
 def _name(card: Card | None, kind: str) -> str:

@@ -44,19 +44,19 @@ def search_languages(q: str, limit: int) -> list[Language]:
     and dialects last. Diacritics and case are ignored. An empty *q* returns the first languages of the table.
     """
     table = _table()
-    wanted = _fold_text(_PARTS.sub(" ", q)).strip()
-    if not wanted:
+    text = _fold_text(_PARTS.sub(" ", q)).strip()
+    if not text:
         return [table.language(row) for row in range(min(limit, len(table.lines)))]
-    found: dict[int, None] = {}
-    coded = find_language(wanted)
+    rows: dict[int, None] = {}
+    coded = find_language(text)
     if coded is not None and coded.code is not None:
-        found[table.by_code[coded.code.lower()]] = None
-    for shape in (f"|{wanted}|", f"|{wanted}", f" {wanted}", wanted):
+        rows[table.by_code[coded.code.lower()]] = None
+    for shape in (f"|{text}|", f"|{text}", f" {text}", text):
         for row in table.rows_with(shape):
-            if len(found) >= limit:
+            if len(rows) >= limit:
                 break
-            found[row] = None
-    return [table.language(row) for row in list(found)[:limit]]
+            rows[row] = None
+    return [table.language(row) for row in list(rows)[:limit]]
 
 
 class _Table:
@@ -79,31 +79,31 @@ class _Table:
                 # All rows that follow are dialects: these come last.
                 break
             if code:
-                for one in (code, *codes.split("|")):
-                    self.by_code.setdefault(one, row)
+                for alias in (code, *codes.split("|")):
+                    self.by_code.setdefault(alias, row)
         self.by_code.pop("", None)
 
-    def rows_with(self, wanted: str) -> Iterator[int]:
-        """Return the rows whose text contains *wanted*, in order."""
-        place = self.text.find(wanted)
+    def rows_with(self, text: str) -> Iterator[int]:
+        """Return the rows whose text contains *text*, in order."""
+        place = self.text.find(text)
         while place >= 0:
             row = bisect_right(self.ends, place)
             yield row
-            place = self.text.find(wanted, self.ends[row])
+            place = self.text.find(text, self.ends[row])
 
     def language(self, row: int) -> Language:
         code, _, glottocode, level, name, _, *more = self.lines[row].split("\t")
-        stated: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "code": code or None,
             "name": name,
             "glottocode": glottocode or None,
             "level": level,
         }
         if level != "dialect":
-            return Language(**stated, language=None, language_name=None, script="".join(more) or None)
+            return Language(**fields, language=None, language_name=None, script="".join(more) or None)
         above = next((self.language(row) for row in self.rows_with(f"|{more[0]}|\x01|")), None)
         named, script = (None, None) if above is None else (above.name, above.script)
-        return Language(**stated, language=code or None, language_name=named, script=script)
+        return Language(**fields, language=code or None, language_name=named, script=script)
 
 
 @cache

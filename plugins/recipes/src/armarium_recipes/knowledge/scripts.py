@@ -46,18 +46,18 @@ def search_scripts(q: str, limit: int) -> list[Script]:
     """Return at most *limit* scripts by name, code or number; the one with that code first, then names that
     begin with *q*.
     """
-    wanted = _fold_text(q).strip()
+    text = _fold_text(q).strip()
 
     def nearness(script: Script) -> int:
         name, codes = _fold_text(script.name), (script.code.lower(), script.number)
         ranks = (
-            wanted in codes,
-            name == wanted,
-            name.startswith(wanted),
-            f" {wanted}" in name,
-            wanted in name,
+            text in codes,
+            name == text,
+            name.startswith(text),
+            f" {text}" in name,
+            text in name,
         )
-        return ranks.index(True) if True in ranks else len(ranks) + (not codes[0].startswith(wanted))
+        return ranks.index(True) if True in ranks else len(ranks) + (not codes[0].startswith(text))
 
     near = sorted((nearness(script), script.name, script.code) for script in scripts().values())
     return [scripts()[code] for rank, _, code in near if rank <= 5][:limit]

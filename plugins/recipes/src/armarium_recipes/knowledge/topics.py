@@ -19,10 +19,10 @@ def topics() -> dict[str, Topic]:
     """Return the shipped topics by id: the jobs in the order of the work, then the others."""
     shipped: list[dict[str, Any]] = json.loads((files(__package__) / "topics.json").read_bytes())
     return {
-        one["id"]: Topic(
-            **{"example": None, "manual": None, **one}, kind="job" if one["id"] in JOBS else "topic"
+        topic["id"]: Topic(
+            **{"example": None, "manual": None, **topic}, kind="job" if topic["id"] in JOBS else "topic"
         )
-        for one in shipped
+        for topic in shipped
     }
 
 
@@ -56,13 +56,13 @@ def job_entries(engine: Engine) -> list[dict[str, Any]]:
     entries = []
     for job_id, job in JOBS.items():
         about = topics()[job_id]
-        stated = {
+        fields = {
             "id": job_id,
             "name": about.title,
             "description": about.short,
             "topic": job_id,
             "since": "0.1.0",
         }
-        entry = {**stated, "compare": None, "settings": [], **declared.pop(job_id, {})}
+        entry = {**fields, "compare": None, "settings": [], **declared.pop(job_id, {})}
         entries.append({**entry, **job._asdict()})
     return entries + list(declared.values())

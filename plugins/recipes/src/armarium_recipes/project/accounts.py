@@ -11,6 +11,8 @@ from sqlalchemy import Connection
 from armarium.api import find_job, list_beneath
 from armarium_workflows.api import page_counts
 
+NONE_DONE = {"pages": 0, "done": 0, "failed": 0, "left": 0, "withheld": 0}
+
 
 def account_of(conn: Connection, child_id: str) -> dict[str, Any]:
     """Return the progress of a card's job: pages, done, failed, left, withheld, seconds_left, waits_for.
@@ -27,20 +29,18 @@ def account_of(conn: Connection, child_id: str) -> dict[str, Any]:
     elif job is not None:
         pages, done, failed = job.total, job.done, 0
     else:
-        nothing = {"pages": 0, "done": 0, "failed": 0, "left": 0, "withheld": 0}
-        return {**nothing, "seconds_left": None, "waits_for": None}
+        return {**NONE_DONE, "seconds_left": None, "waits_for": None}
     left = max(0, pages - done - failed)
-    account: dict[str, Any] = {
+    going = job if job is not None and job.is_going else None
+    return {
         "pages": pages,
         "done": done,
         "failed": failed,
         "left": left,
         "withheld": withheld,
+        "seconds_left": _seconds_left(going.started_at, done + failed, left) if going else None,
+        "waits_for": _waits_for(conn, child_id) if going else None,
     }
-    going = job if job is not None and job.is_going else None
-    account["seconds_left"] = _seconds_left(going.started_at, done + failed, left) if going else None
-    account["waits_for"] = _waits_for(conn, child_id) if going else None
-    return account
 
 
 def offer_for(account: Mapping[str, Any]) -> str | None:
@@ -48,18 +48,19 @@ def offer_for(account: Mapping[str, Any]) -> str | None:
     are none.
     """
     failed, withheld = account["failed"], account.get("withheld", 0)
-    said = []
+    sentences = []
     if failed:
-        said.append(f"{_pages_were(failed)} not done; read them again once the cause is fixed.")
+        sentences.append(f"{pages_were(failed)} not done; read them again once the cause is fixed.")
     if withheld:
-        said.append(
-            f"{_pages_were(withheld)} skipped, because rights withhold "
+        sentences.append(
+            f"{pages_were(withheld)} skipped, because rights withhold "
             f"{'it' if withheld == 1 else 'them'} from the model."
         )
-    return " ".join(said) or None
+    return " ".join(sentences) or None
 
 
-def _pages_were(count: int) -> str:
+def pages_were(count: int) -> str:
+    """Return a number of pages as the beginning of a sentence."""
     return f"{count} {'page was' if count == 1 else 'pages were'}"
 
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sqlalchemy import Connection, select
 
 from armarium.api import ActionContext, find_job, is_among, list_jobs, new_id
+from armarium_documents.api import documents, pages_under
 from armarium_recipes.knowledge.purposes import PURPOSES
 from armarium_recipes.models import arrivals, starts
 from armarium_recipes.project import run_rows
 from armarium_recipes.project.saving import SavedSetup, read_saved
-
-if TYPE_CHECKING:
-    from armarium.api import Engine, Library
 
 BROUGHT_BY = "document.add_files"
 """The action through which every import writes its pages."""
@@ -25,11 +21,11 @@ PICTURES_OF = "iiif.attach_image"
 TITLE = "Run the recipe over what was imported"
 
 
-def runs_by_itself(kept: SavedSetup) -> bool:
+def runs_by_itself(setup: SavedSetup) -> bool:
     """Return whether the purposes of the project have imports worked on automatically."""
-    if kept.answers is None or kept.recipe is None:
+    if setup.answers is None or setup.recipe is None:
         return False
-    return any(PURPOSES[purpose].runs_by_itself for purpose in kept.answers.purposes if purpose in PURPOSES)
+    return any(PURPOSES[purpose].runs_by_itself for purpose in setup.answers.purposes if purpose in PURPOSES)
 
 
 def step_ends(ctx: ActionContext) -> None:
@@ -38,7 +34,8 @@ def step_ends(ctx: ActionContext) -> None:
     if ctx.library is None or not (is_import or ctx.action_name == PICTURES_OF):
         return
     pages = _pages(ctx)
-    if not pages or not _is_started(ctx.conn) or not runs_by_itself(read_saved(ctx.conn)):
+    is_started = select(starts.c.id).limit(1)
+    if not pages or ctx.conn.execute(is_started).first() is None or not runs_by_itself(read_saved(ctx.conn)):
         return
     import_id = ctx.set_id
     job_id = _waiting_run(ctx.conn, import_id)
@@ -56,21 +53,15 @@ def step_ends(ctx: ActionContext) -> None:
 
 def _pages(ctx: ActionContext) -> list[str]:
     """Return the nodes added by the step that are pages, or pictures that count as pages."""
-    from armarium_documents.api import documents, pages_under
-
-    added = [one for one in ctx.changes.get("document_ids", ()) if one]
-    there = select(documents.c.id).where(is_among(documents.c.id, added))
+    added = [document_id for document_id in ctx.changes.get("document_ids", ()) if document_id]
+    query = select(documents.c.id).where(is_among(documents.c.id, added))
     if ctx.action_name not in (BROUGHT_BY, PICTURES_OF):
         # Existing pages that got a layout file have changed too, but the import did not add them.
-        there = there.where(documents.c.created_at == ctx.now)
+        query = query.where(documents.c.created_at == ctx.now)
     # An undo of the import is a step of the same name, after which they are gone.
-    known = set(ctx.conn.execute(there).scalars())
-    added = [one for one in added if one in known]
+    known = set(ctx.conn.execute(query).scalars())
+    added = [document_id for document_id in added if document_id in known]
     return pages_under(ctx.conn, added, for_processing=True) if added else []
-
-
-def _is_started(conn: Connection) -> bool:
-    return conn.execute(select(starts.c.id).limit(1)).first() is not None
 
 
 def _waiting_run(conn: Connection, import_id: str | None) -> str | None:
@@ -100,9 +91,3 @@ def pages_of_import(conn: Connection, job_id: str) -> list[str]:
         select(arrivals.c.page_id).where(arrivals.c.run_job_id == job_id).order_by(arrivals.c.number)
     )
     return list(dict.fromkeys(rows.scalars()))
-
-
-def settle_ended_runs(engine: Engine, library: Library) -> None:
-    """When a project is opened: record the end of runs whose job has ended meanwhile."""
-    with library.db.write() as conn:
-        run_rows.reconcile(conn)

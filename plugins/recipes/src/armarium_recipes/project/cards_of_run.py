@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from armarium.api import RecipeJob, ServiceError
+from armarium.api import Engine, Library, RecipeJob, ServiceError
 from armarium_reading.api import own_prompt
 from armarium_recipes.project.saving import SavedSetup
 from armarium_recipes.rules.checking import gap_of
@@ -16,9 +16,6 @@ from armarium_recipes.schemas.cards import Card
 from armarium_recipes.schemas.project import OfferedLater, SkippedStep
 from armarium_recipes.schemas.recipe import CardChoice, Step
 from armarium_training.api import MIN_LINES, MIN_PAGES
-
-if TYPE_CHECKING:
-    from armarium.api import Engine, Library
 
 CHECK = "check"
 KINDS = {
@@ -83,13 +80,13 @@ class Cards:
     """Steps with the id of a card that is no longer known here."""
 
 
-def cards_of(engine: Engine, library: Library, kept: SavedSetup, known: Mapping[str, Card]) -> Cards:
+def cards_of(engine: Engine, library: Library, setup: SavedSetup, known: Mapping[str, Card]) -> Cards:
     """Return the cards for the saved recipe; *known* are the cards of this machine by id."""
     cards = Cards()
-    if kept.recipe is None:
+    if setup.recipe is None:
         return cards
-    allowed = kept.answers is not None and kept.answers.cloud_allowed
-    for step in kept.recipe.steps:
+    allowed = setup.answers is not None and setup.answers.cloud_allowed
+    for step in setup.recipe.steps:
         later = words_of_offer(step)
         if later is not None:
             cards.later.append(OfferedLater(step=step.id, when=later))
@@ -107,27 +104,27 @@ def cards_of(engine: Engine, library: Library, kept: SavedSetup, known: Mapping[
             )
             cards.skipped.append(SkippedStep(step=step.id, why=gap, fix=fix))
             continue
-        for number, (choice, folders) in enumerate(_choices(kept, step)):
+        for number, (choice, folders) in enumerate(_choices(setup, step)):
             _add(engine, library, cards, step, job, choice, folders, number, known, allowed)
     return cards
 
 
-def _choices(kept: SavedSetup, step: Step) -> list[tuple[CardChoice | None, list[str] | None]]:
+def _choices(setup: SavedSetup, step: Step) -> list[tuple[CardChoice | None, list[str] | None]]:
     """Return the project's choice for *step*, then each other card that an override gives it below folders."""
-    own = [override for override in kept.overrides if override.step == step.id]
+    own = [override for override in setup.overrides if override.step == step.id]
     project = next((override.card for override in own if override.scope == "project"), step.card)
-    found: list[tuple[CardChoice | None, list[str] | None]] = [(project, None)]
+    choices: list[tuple[CardChoice | None, list[str] | None]] = [(project, None)]
     by_card: dict[str, tuple[CardChoice, list[str]]] = {}
     for override in own:
         if override.scope == "folder" and override.folder_id is not None and override.card != project:
             by_card.setdefault(override.card.id, (override.card, []))[1].append(override.folder_id)
-    return found + list(by_card.values())
+    return choices + list(by_card.values())
 
 
 def _add(
     engine: Engine,
     library: Library,
-    found: Cards,
+    cards: Cards,
     step: Step,
     job: RecipeJob | None,
     choice: CardChoice | None,
@@ -138,7 +135,7 @@ def _add(
 ) -> None:
     card = known.get(choice.id) if choice is not None else None
     if choice is not None and card is None:
-        found.unknown.append((step.id, choice.id))
+        cards.unknown.append((step.id, choice.id))
         return
     far = step.uses_cloud if card is None else card.runs_where == "provider"
     if far and not allowed:
@@ -146,7 +143,7 @@ def _add(
             f"{card.name if card is not None else step.runs_on} runs at a provider, and pages may "
             "not leave this machine."
         )
-        found.skipped.append(SkippedStep(step=step.id, why=why, fix="allow-cloud"))
+        cards.skipped.append(SkippedStep(step=step.id, why=why, fix="allow-cloud"))
         return
     work = job.name if job is not None else "Check"
     run = RunCard(
@@ -162,21 +159,21 @@ def _add(
         when=step.when.model_dump(exclude_none=True),
     )
     if card is not None and not card.installed and _is_elsewhere(card):
-        found.missing.append(Missing(step.id, card))
+        cards.missing.append(Missing(step.id, card))
         if card.download is not None:
             run = replace(run, download=card.download.model_dump())
     elif card is not None and card.availability == "not_here":
-        found.skipped.append(SkippedStep(step=step.id, why=card.availability_words, fix="choose-model"))
+        cards.skipped.append(SkippedStep(step=step.id, why=card.availability_words, fix="choose-model"))
         return
     try:
         run = _with_settings(engine, library, run, step, job, card)
     except ServiceError as refusal:
         another = job is not None and (job.model_setting is not None or job.uses_llm)
-        found.skipped.append(
+        cards.skipped.append(
             SkippedStep(step=step.id, why=refusal.detail, fix="choose-model" if another else None)
         )
         return
-    found.runs.append(run)
+    cards.runs.append(run)
 
 
 def _is_elsewhere(card: Card) -> bool:
@@ -207,32 +204,32 @@ def _with_settings(
     if job is None:
         return _check_card(library, run, step, card)
     fields = job.settings.model_fields
-    given = {**step.settings}
-    shown: dict[str, Any] = {}
+    values = {**step.settings}
+    changes: dict[str, Any] = {}
     if card is not None and card.provider is not None and "provider" in fields:
-        given |= {"provider": card.provider, "model": card.model}
-        shown = {"provider_override": card.provider, "model_override": card.model}
+        values |= {"provider": card.provider, "model": card.model}
+        changes = {"provider_override": card.provider, "model_override": card.model}
     elif card is not None and card.reader is not None and job.provider_setting in fields:
-        given |= {str(job.provider_setting): card.reader}
+        values |= {str(job.provider_setting): card.reader}
         if job.model_setting in fields:
-            given |= {str(job.model_setting): card.model}
-        shown = {"provider_override": card.reader, "model_override": card.model}
+            values |= {str(job.model_setting): card.model}
+        changes = {"provider_override": card.reader, "model_override": card.model}
     if step.prompt is not None and "prompt" in fields:
-        given["prompt"] = own_prompt(library, step.prompt)
+        values["prompt"] = own_prompt(library, step.prompt)
     if "pages_may_leave" in fields:
-        given["pages_may_leave"] = run.uses_cloud
+        values["pages_may_leave"] = run.uses_cloud
     if "own_readers" in fields:
-        given.setdefault("own_readers", True)
-    settings = job.parse(given)
+        values.setdefault("own_readers", True)
+    settings = job.parse(values)
     if run.download is None and (card is None or card.runs_where == "this_mac"):
         # A remote place is not checked: that would look up its name, and a plan makes no requests.
         job.find_placement(engine, library, settings)
     if run.card in ("workflow", "split-pages", "read-lines"):
-        shown["workflow_id"] = f"system-{job.id}"
-    folder = given.get("folder")
+        changes["workflow_id"] = f"system-{job.id}"
+    folder = values.get("folder")
     if run.card in ("export", "publish") and isinstance(folder, str):
-        shown |= {"folder": folder, "formats": [str(given.get("format", "pagexml"))]}
-    return replace(run, settings=settings.model_dump(mode="json", exclude_unset=True), **shown)
+        changes |= {"folder": folder, "formats": [str(values.get("format", "pagexml"))]}
+    return replace(run, settings=settings.model_dump(mode="json", exclude_unset=True), **changes)
 
 
 def _check_card(library: Library, run: RunCard, step: Step, card: Card | None) -> RunCard:
@@ -260,10 +257,10 @@ HOLD_OUT = (
 
 def words_of_offer(step: Step) -> str | None:
     """Return the condition, in words, of a step that is only offered later; None for one that Start runs."""
-    wanted = words_of(step.offered_when.model_dump(exclude_none=True))
+    condition = words_of(step.offered_when.model_dump(exclude_none=True))
     if step.layer == "train":
-        return f"{wanted or 'Once enough lines are corrected.'} {HOLD_OUT}"
-    return wanted or None
+        return f"{condition or 'Once enough lines are corrected.'} {HOLD_OUT}"
+    return condition or None
 
 
 def words_of(when: Mapping[str, Any]) -> str:
@@ -288,4 +285,4 @@ def cloud_uses(runs: Sequence[RunCard]) -> dict[str, str]:
 def _use_of(run: RunCard) -> str:
     card = (run.choice or {}).get("id")
     named = (run.runs_on, card, run.settings.get("provider"), run.settings.get("model"))
-    return " ".join(str(one) for one in named if one)
+    return " ".join(str(part) for part in named if part)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from armarium.api import new_id
+from armarium.api import ActionContext, new_id
 from armarium_documents.api import documents
 from armarium_recipes.errors import no_folder, no_folder_named, override_elsewhere, override_twice
 from armarium_recipes.models import ONLY, overrides, setups
@@ -13,9 +13,6 @@ from armarium_recipes.project.saving import SavedSetup, override_of, read_saved
 from armarium_recipes.rules.situation import understand_answers
 from armarium_recipes.schemas.project import SaveSetup
 from armarium_recipes.schemas.recipe import Override
-
-if TYPE_CHECKING:
-    from armarium.api import ActionContext
 
 
 def change(ctx: ActionContext, p: SaveSetup) -> SavedSetup:
@@ -55,23 +52,23 @@ def _content(recipe: Any) -> Any:
     return recipe.model_dump(mode="json", exclude={"version"}) if recipe is not None else None
 
 
-def _key_of(one: Override) -> tuple[Any, ...]:
-    return (one.scope, one.folder_id, one.step, one.card.id, one.card.source)
+def _key_of(override: Override) -> tuple[Any, ...]:
+    return (override.scope, override.folder_id, override.step, override.card.id, override.card.source)
 
 
 def _write_overrides(ctx: ActionContext, after: Sequence[Override]) -> None:
     """Add new overrides and remove those that are gone; the others are not touched unless their position changes."""
-    kept = {_key_of(override_of(row)): row for row in ctx.conn.execute(overrides.select())}
-    seen = set()
+    rows_by_key = {_key_of(override_of(row)): row for row in ctx.conn.execute(overrides.select())}
+    places = set()
     last, staying = -1, set()
     for override in after:
         place = (override.scope, override.folder_id, override.step)
-        if place in seen:
+        if place in places:
             raise override_twice(override.step, override.folder_id or "the project")
-        seen.add(place)
+        places.add(place)
         if (override.scope == "folder") != (override.folder_id is not None):
             raise no_folder_named()
-        row = kept.get(_key_of(override))
+        row = rows_by_key.get(_key_of(override))
         if row is None:
             last += 1
             _insert_override(ctx, override, last)
@@ -80,20 +77,20 @@ def _write_overrides(ctx: ActionContext, after: Sequence[Override]) -> None:
         if row.position <= last:
             ctx.conn.execute(overrides.update().where(overrides.c.id == row.id).values(position=last + 1))
         last = max(row.position, last + 1)
-    gone = [row.id for row in kept.values() if row.id not in staying]
+    gone = [row.id for row in rows_by_key.values() if row.id not in staying]
     if gone:
         ctx.conn.execute(overrides.delete().where(overrides.c.id.in_(gone)))
 
 
-def _insert_override(ctx: ActionContext, one: Override, position: int) -> None:
-    if one.folder_id is not None:
-        _require_folder(ctx, one.folder_id)
+def _insert_override(ctx: ActionContext, override: Override, position: int) -> None:
+    if override.folder_id is not None:
+        _require_folder(ctx, override.folder_id)
     row = {
         "id": new_id(),
-        "scope": one.scope,
-        "folder_id": one.folder_id,
-        "step": one.step,
-        "card": one.card.model_dump(mode="json"),
+        "scope": override.scope,
+        "folder_id": override.folder_id,
+        "step": override.step,
+        "card": override.card.model_dump(mode="json"),
         "position": position,
         "set_by": ctx.principal.name,
         "set_at": ctx.now,

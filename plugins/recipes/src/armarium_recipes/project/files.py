@@ -15,20 +15,29 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import ValidationError
 from sqlalchemy import Connection
 
-from armarium.api import ActionContext, Principal, ServiceError, flush_path, open_plain, replacing
-from armarium_recipes.models import ONLY, files, proposals, starts
+from armarium.api import (
+    ActionContext,
+    Engine,
+    Library,
+    Principal,
+    ServiceError,
+    flush_path,
+    open_plain,
+    replacing,
+)
+from armarium_recipes.models import files, overrides, proposals, setups, starts
 from armarium_recipes.project import yaml_text
+from armarium_recipes.project.plan import find_added_steps
 from armarium_recipes.project.saving import read_saved
 from armarium_recipes.project.yaml_text import Unreadable
+from armarium_recipes.rules.checking import problems_of
+from armarium_recipes.schemas.project import SaveSetup
 from armarium_recipes.schemas.recipe import Problem
-
-if TYPE_CHECKING:
-    from armarium.api import Engine, Library
 
 log = logging.getLogger("armarium.recipes")
 
@@ -76,7 +85,7 @@ def render_files(conn: Connection) -> dict[str, bytes | None]:
         "recipe.yaml": answer["recipe"],
         "overrides.yaml": {"overrides": answer["overrides"]} if setup.overrides else None,
         "started.yaml": _read_start(conn),
-        "proposed.yaml": _read_proposed(conn),
+        "proposed.yaml": find_added_steps(conn),
     }
     return {
         name: yaml_text.dump(part, HEADINGS[name]) if part is not None else None
@@ -88,17 +97,8 @@ def _read_start(conn: Connection) -> dict[str, Any] | None:
     row = conn.execute(starts.select().order_by(starts.c.started_at.desc(), starts.c.id.desc())).first()
     if row is None:
         return None
-    said = {
-        name: getattr(row, name)
-        for name in ("started_at", "started_by", "recipe_id", "recipe_version", "pages")
-    }
-    return {**said, "job_id": row.id, "redo": row.redo}
-
-
-def _read_proposed(conn: Connection) -> dict[str, Any] | None:
-    row = conn.execute(proposals.select().where(proposals.c.id == ONLY)).first()
-    names = ("layers", "languages", "steps", "proposed_at")
-    return {name: getattr(row, name) for name in names} if row is not None else None
+    fields = ("started_at", "started_by", "recipe_id", "recipe_version", "pages")
+    return {**{name: getattr(row, name) for name in fields}, "job_id": row.id, "redo": row.redo}
 
 
 def digest_of(data: bytes | None) -> str | None:
@@ -156,9 +156,9 @@ def note(conn: Connection, name: str, noted: NotedFile) -> None:
 def file_answers(conn: Connection) -> list[dict[str, Any]]:
     """Return the state of the files that a person may edit or that need a decision."""
     known = noted_files(conn)
-    shown = ("state", "why", "line", "kept_as")
+    fields = ("state", "why", "line", "kept_as")
     return [
-        {"name": name, **{key: getattr(known[name], key) for key in shown}}
+        {"name": name, **{key: getattr(known[name], key) for key in fields}}
         for name in HEADINGS
         if name in known
     ]
@@ -166,8 +166,6 @@ def file_answers(conn: Connection) -> list[dict[str, Any]]:
 
 def step_ends(ctx: ActionContext) -> None:
     """After a step, or an undo, that changed the content of the files: write them once the step is on disk."""
-    from armarium_recipes.models import overrides, setups
-
     if ctx.library is None:
         return
     if ctx.touched_tables((setups, overrides, starts, proposals)):
@@ -182,15 +180,21 @@ def write_files(library: Library) -> None:
     with _lock_of(library):
         with library.db.read_all() as conn:
             texts, known = render_files(conn), noted_files(conn)
-        for name, text in texts.items():
-            _write_one(library, name, text, known.get(name))
+        standing = {name: _write_one(library, name, text, known.get(name)) for name, text in texts.items()}
+        changed = {
+            name: noted for name, noted in standing.items() if noted is not None and noted != known.get(name)
+        }
+        if changed:
+            with library.db.write() as conn:
+                for name, noted in changed.items():
+                    note(conn, name, noted)
 
 
 def settle(engine: Engine, library: Library) -> None:
     """When a project is opened or a file is edited: write what a kill left unwritten, and take in edits."""
     write_files(library)
     with library.db.read_all() as conn:
-        edited = [name for name, one in noted_files(conn).items() if one.state in ("edited", "refused")]
+        edited = [name for name, noted in noted_files(conn).items() if noted.state in ("edited", "refused")]
     for name in EDITABLE:
         if name in edited:
             _take_in(engine, library, name)
@@ -201,33 +205,30 @@ def _lock_of(library: Library) -> Any:
         return library.held.setdefault(_LOCK, threading.Lock())
 
 
-def _write_one(library: Library, name: str, text: bytes | None, known: NotedFile | None) -> None:
+def _write_one(library: Library, name: str, text: bytes | None, known: NotedFile | None) -> NotedFile | None:
     try:
-        noted_file = _standing(library, name, text, known)
+        return _standing(library, name, text, known)
     except OSError as error:
         log.warning("the file recipe/%s could not be written: %s", name, error.strerror)
-        return
-    if noted_file != known:
-        with library.db.write() as conn:
-            note(conn, name, noted_file)
+        return known
 
 
 def _standing(library: Library, name: str, text: bytes | None, known: NotedFile | None) -> NotedFile:
     """Return the state of a file after it was written, or left because somebody edited it."""
     fallen_out = known.digest if known is not None else None
     try:
-        there = read_file(library, name)
+        data = read_file(library, name)
     except Unreadable as fault:
         return NotedFile(fallen_out, "refused", fault.why, fault.line)
-    ours = there is None or (known is not None and digest_of(there) == known.digest)
-    if there == text or ours:
-        if there != text:
+    ours = data is None or (known is not None and digest_of(data) == known.digest)
+    if data == text or ours:
+        if data != text:
             write_file(library, name, text)
         if known is not None and known.kept_as is not None:
             write_file(library, known.kept_as, None)
         return NotedFile(digest_of(text), "in-step")
     if name not in EDITABLE:
-        write_file(library, name_beside(name, "edited"), there)
+        write_file(library, name_beside(name, "edited"), data)
         write_file(library, name, text)
         return NotedFile(digest_of(text), "in-step")
     if digest_of(text) == fallen_out:
@@ -246,15 +247,15 @@ def _standing(library: Library, name: str, text: bytes | None, known: NotedFile 
 
 
 def _take_in(engine: Engine, library: Library, name: str) -> None:
-    known, there = NotedFile(None, "edited"), None
+    known, data = NotedFile(None, "edited"), None
     try:
         with library.db.read_all() as conn:
             known = noted_files(conn).get(name, known)
-        there = read_file(library, name)
-        if there is None:
+        data = read_file(library, name)
+        if data is None:
             return
-        params = part_of(engine, library, name, there)
-        digest = digest_of(there)
+        params = part_of(engine, library, name, data)
+        digest = digest_of(data)
 
         def keep(ctx: ActionContext) -> None:
             note(ctx.conn, name, NotedFile(digest, "in-step"))
@@ -263,17 +264,21 @@ def _take_in(engine: Engine, library: Library, name: str) -> None:
         write_files(library)
     except (Unreadable, ServiceError) as fault:
         why = fault.why if isinstance(fault, Unreadable) else fault.detail
-        line = fault.line if isinstance(fault, Unreadable) else _line_of_refusal(there, fault)
+        line = fault.line if isinstance(fault, Unreadable) else _line_of_refusal(data, fault)
         log.warning("the file recipe/%s was not taken in", name)
         with library.db.write() as conn:
             note(conn, name, NotedFile(known.digest, "refused", why, line))
 
 
+def find_malformed(engine: Engine, library: Library | None, recipe: object) -> list[Problem]:
+    """Return what makes *recipe* malformed: saving refuses that; all other problems are reported before it is
+    started.
+    """
+    return [problem for problem in problems_of(engine, library, recipe) if problem.kind == "malformed"]
+
+
 def part_of(engine: Engine, library: Library, name: str, data: bytes) -> dict[str, Any]:
     """Return the parameters of `project.save_setup` for a file's bytes; Unreadable with the line of the error."""
-    from armarium_recipes.project.checks import find_malformed
-    from armarium_recipes.schemas.project import SaveSetup
-
     document = yaml_text.parse(data)
     part = EDITABLE[name]
     value = document.value
@@ -289,7 +294,7 @@ def part_of(engine: Engine, library: Library, name: str, data: bytes) -> dict[st
         SaveSetup.model_validate(params)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
-        where = (*nested, *(one for one in first["loc"][1:] if isinstance(one, str | int)))
+        where = (*nested, *(key for key in first["loc"][1:] if isinstance(key, str | int)))
         words = ".".join(map(str, where)) or "the whole"
         raise Unreadable(f"{words}: {first['msg']}.", document.line_of(where) or 1) from None
     if part == "recipe":
@@ -316,6 +321,7 @@ def _line_of_problem(document: yaml_text.Document, problem: Problem) -> int | No
     if problem.step is None or not isinstance(steps, list):
         return None
     at = next(
-        (n for n, one in enumerate(steps) if isinstance(one, Mapping) and one.get("id") == problem.step), None
+        (n for n, step in enumerate(steps) if isinstance(step, Mapping) and step.get("id") == problem.step),
+        None,
     )
     return document.line_of(("steps", at)) if at is not None else None

@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from armarium.api import asking
+from armarium.api import Engine, Library, asking
 from armarium_recipes.project import files
 from armarium_recipes.project.yaml_text import Unreadable
-
-if TYPE_CHECKING:
-    from armarium.api import Engine, Library
 
 STILL = 0.2
 """For how many seconds a file must be unchanged before it is read: an editor may be writing it."""
@@ -29,19 +26,19 @@ def notice(engine: Engine, library: Library) -> None:
     before a read or a write begins, never within one. If nothing changed it costs looking at three file
     names.
     """
-    seen = _look(library)
-    if library.held.get(_SEEN) == seen:
+    stats = _look(library)
+    if library.held.get(_SEEN) == stats:
         return
     with _lock_of(library):
-        seen = _look(library)
-        if library.held.get(_SEEN) == seen:
+        stats = _look(library)
+        if library.held.get(_SEEN) == stats:
             return
         if _is_edited(library):
-            seen = _still(library)
+            stats = _still(library)
             # As the engine, whoever asks: nobody knows who edited the file.
             with asking(None):
                 files.settle(engine, library)
-        library.held[_SEEN] = seen
+        library.held[_SEEN] = stats
 
 
 def before_action(engine: Engine, library: Library | None, _: object) -> None:
@@ -56,10 +53,10 @@ def _look(library: Library) -> Seen:
 
 def _of_file(library: Library, name: str) -> tuple[int, int, int] | None:
     try:
-        found = os.lstat(library.recipe / name)
+        stat = os.lstat(library.recipe / name)
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return stat.st_mtime_ns, stat.st_size, stat.st_ino
 
 
 def _is_edited(library: Library) -> bool:
@@ -79,12 +76,12 @@ def _is_edited(library: Library) -> bool:
 def _still(library: Library) -> Seen:
     """Return the state of the files once nobody has written them for a moment."""
     for _ in range(MOST_LOOKS):
-        seen = _look(library)
-        age = time.time() - max((one[0] for one in seen if one is not None), default=0) / 1e9
+        stats = _look(library)
+        age = time.time() - max((stat[0] for stat in stats if stat is not None), default=0) / 1e9
         if not 0 <= age < STILL:
             break
         time.sleep(STILL - age)
-    return seen
+    return stats
 
 
 def _lock_of(library: Library) -> Any:

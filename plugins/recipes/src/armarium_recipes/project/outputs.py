@@ -19,12 +19,14 @@ from sqlalchemy import Connection, select
 from armarium.api import RecipeJob, count_in_effect, is_among, list_steps
 from armarium_knowledge.api import mentions
 from armarium_recipes.models import done_pages
+from armarium_recipes.project.accounts import pages_were
 from armarium_source_model.api import (
     line_counts,
     page_texts,
     pages_lined_by_hand,
     pages_transcribed,
     passes,
+    segment_fingerprints,
     segments,
 )
 
@@ -43,9 +45,9 @@ def pages_with_output(conn: Connection, job_id: str, pages: Sequence[str]) -> se
     """Return which of *pages* have the output of *job_id* on their present text; None if this cannot be determined."""
     if job_id in UNTOLD:
         return None
-    found = read_noted(conn, job_id, pages)
-    shown = SHOWN.get(job_id)
-    return found | shown(conn, pages) if shown is not None else found
+    noted = read_noted(conn, job_id, pages)
+    find_shown = SHOWN.get(job_id)
+    return noted | find_shown(conn, pages) if find_shown is not None else noted
 
 
 def fingerprints(conn: Connection, pages: Sequence[str]) -> dict[str, str]:
@@ -89,11 +91,11 @@ def note_done(
         new = dict.fromkeys(pages, "")
     # A page on which this run had nothing to write has its output from an earlier run, and loses it together
     # with that run.
-    kept = _kept_notes(conn, job.id, new, thread_id)
-    pages = [page for page in pages if page not in kept]
-    shown = SHOWN.get(job.id)
+    kept_pages = _kept_notes(conn, job.id, new, thread_id)
+    pages = [page for page in pages if page not in kept_pages]
+    find_shown = SHOWN.get(job.id)
     # Output visible in the project needs no note, and is missing again once somebody removes it.
-    noted = set(pages) - (shown(conn, pages) if shown is not None else set())
+    noted = set(pages) - (find_shown(conn, pages) if find_shown is not None else set())
     conn.execute(done_pages.delete().where(done_pages.c.job == job.id, is_among(done_pages.c.page_id, pages)))
     rows = [
         {"job": job.id, "page_id": page, "thread_id": thread_id, "fingerprint": new[page]}
@@ -132,7 +134,7 @@ def _taken_back(conn: Connection, threads: Iterable[str]) -> set[str]:
 def _with_segments(kind: str) -> Callable[[Connection, Sequence[str]], set[str]]:
     def find(conn: Connection, pages: Sequence[str]) -> set[str]:
         s = segments.c
-        asked = (
+        query = (
             select(s.document_id)
             .join(passes, passes.c.id == s.pass_id)
             .where(
@@ -143,7 +145,7 @@ def _with_segments(kind: str) -> Callable[[Connection, Sequence[str]], set[str]]
             )
             .distinct()
         )
-        return set(conn.execute(asked).scalars())
+        return set(conn.execute(query).scalars())
 
     return find
 
@@ -153,7 +155,7 @@ _WITH_LINES = _with_segments("line")
 
 def pages_read(conn: Connection, pages: Sequence[str]) -> set[str]:
     """Return the pages with a text in which every line has its own."""
-    partly = {page for page, one in line_counts(conn, pages).items() if one.read < one.lines}
+    partly = {page for page, counts in line_counts(conn, pages).items() if counts.read < counts.lines}
     return set(fingerprints(conn, pages)) - partly
 
 
@@ -161,21 +163,21 @@ def words_about(conn: Connection, job_id: str, pages: Sequence[str]) -> list[str
     """Return what to say of *pages* beside how many have the output of a job, each a sentence."""
     if job_id == "split-pages":
         whole = len(pages_transcribed(conn, pages))
-        return [f"{_number(whole)} transcribed as pictured and {_stay(whole)} whole."] if whole else []
+        return (
+            [f"{pages_were(whole)} transcribed as pictured and {'stays' if whole == 1 else 'stay'} whole."]
+            if whole
+            else []
+        )
     if job_id == "find-lines":
         drawn = pages_lined_by_hand(conn, pages)
         lines = sum(drawn.values())
-        said = f"On {_pages(len(drawn))} a person drew all lines ({lines}); no others are looked for there."
-        return [said] if drawn else []
+        about = f"On {_pages(len(drawn))} a person drew all lines ({lines}); no others are looked for there."
+        return [about] if drawn else []
     if job_id == "read-a-line":
-        partly = [
-            line_count
-            for line_count in line_counts(conn, pages).values()
-            if line_count.read < line_count.lines
-        ]
-        read, lines = sum(one.read for one in partly), sum(one.lines for one in partly)
-        said = f"On {_pages(len(partly))} {read} of {lines} lines are read; the others are read now."
-        return [said] if partly else []
+        partly = [counts for counts in line_counts(conn, pages).values() if counts.read < counts.lines]
+        read, lines = sum(counts.read for counts in partly), sum(counts.lines for counts in partly)
+        about = f"On {_pages(len(partly))} {read} of {lines} lines are read; the others are read now."
+        return [about] if partly else []
     return []
 
 
@@ -189,18 +191,8 @@ def _pages(number: int) -> str:
     return "1 page" if number == 1 else f"{number} pages"
 
 
-def _number(number: int) -> str:
-    return f"{_pages(number)} {'was' if number == 1 else 'were'}"
-
-
-def _stay(number: int) -> str:
-    return "stays" if number == 1 else "stay"
-
-
 def _with_names(conn: Connection, pages: Sequence[str]) -> set[str]:
     """Return the pages with mentions on which every line still has the text in which the mention was found."""
-    from armarium_source_model.api import segment_fingerprints
-
     m = mentions.c
     rows = conn.execute(
         select(m.document_id, m.segment_id, m.text_fingerprint).where(is_among(m.document_id, pages))

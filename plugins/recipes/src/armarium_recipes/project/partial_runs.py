@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from armarium.api import withheld_nodes
-from armarium_recipes.project.accounts import account_of, offer_for
+from armarium_recipes.project.accounts import NONE_DONE, account_of, offer_for
 
 
 def seen_run(conn: Connection, row: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -32,12 +32,12 @@ def seen_run(conn: Connection, row: Mapping[str, Any]) -> dict[str, Any] | None:
 def _seen_card(conn: Connection, card: Mapping[str, Any], pages: int) -> dict[str, Any]:
     # The sentence of a failure may name a page.
     why = None if card.get("state") == "failed" else _without_numbers(card.get("why"))
-    seen = {**card, "why": why, "planned": min(card.get("planned", 0), pages)}
+    reduced = {**card, "why": why, "planned": min(card.get("planned", 0), pages)}
     child = card.get("child_id")
     if child is None or card.get("account") is None:
-        return {**seen, "account": None if card.get("account") is None else _none_done()}
+        return {**reduced, "account": None if card.get("account") is None else NONE_DONE}
     account = seen_account(account_of(conn, child), pages)
-    return {**seen, "account": account, "offer": offer_for(account)}
+    return {**reduced, "account": account, "offer": offer_for(account)}
 
 
 def seen_account(account: Mapping[str, Any], pages: int) -> dict[str, Any]:
@@ -55,10 +55,6 @@ def seen_account(account: Mapping[str, Any], pages: int) -> dict[str, Any]:
     }
 
 
-def _none_done() -> dict[str, Any]:
-    return {"pages": 0, "done": 0, "failed": 0, "left": 0, "withheld": 0}
-
-
 def _without_numbers(words: str | None) -> str | None:
     """Return *words* unless they contain a number, because what is counted may be withheld."""
     return None if words is None or any(sign.isdigit() for sign in words) else words
@@ -66,4 +62,4 @@ def _without_numbers(words: str | None) -> str | None:
 
 def seen_runs(conn: Connection, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the runs among *rows* of which the caller may see a page, as it sees them; also runs without pages."""
-    return [seen for row in rows if (seen := seen_run(conn, row)) is not None]
+    return [run for row in rows if (run := seen_run(conn, row)) is not None]

@@ -6,25 +6,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import Connection, select
 
-from armarium.api import withheld_nodes
+from armarium.api import Engine, Library, is_among, json_text, raw_of, withheld_nodes
 from armarium_documents.api import documents, pages_under
 from armarium_reading.api import going_download
+from armarium_recipes.cards.ranking import rank
 from armarium_recipes.cards.sources import cards_for, chosen_ids
 from armarium_recipes.knowledge.estimates import with_measured_speeds
 from armarium_recipes.models import ONLY, proposals, starts
 from armarium_recipes.project import outputs
 from armarium_recipes.project.cards_of_run import Cards, RunCard, cards_of, cloud_uses
-from armarium_recipes.project.checks import problems
 from armarium_recipes.project.run_rows import find_run
 from armarium_recipes.project.saving import SavedSetup, read_saved
+from armarium_recipes.rules.checking import problems_of
 from armarium_recipes.schemas.cards import Card
-
-if TYPE_CHECKING:
-    from armarium.api import Engine, Library
 
 DOWNLOAD = "/api/local-models/download/{runtime}/{model}"
 
@@ -74,16 +72,16 @@ class Plan:
             "first_yes": self.first_yes,
         }
 
-    def _run(self, run: RunCard, left: Sequence[str], note: str | None) -> dict[str, Any]:
+    def _run(self, run: RunCard, pages_left: Sequence[str], note: str | None) -> dict[str, Any]:
         of = self.of[run.id]
         hidden = ("settings", "choice", "folder_ids", "uses_cloud", "when", "download")
-        shown = {key: value for key, value in run.to_row().items() if key not in hidden}
-        return {**shown, "done": of - len(left), "of": of, "note": note}
+        row = {key: value for key, value in run.to_row().items() if key not in hidden}
+        return {**row, "done": of - len(pages_left), "of": of, "note": note}
 
     def estimate(self) -> dict[str, Any]:
         """Return the cost and time of each card, as far as a price or a speed is known."""
         rows = []
-        for run, left, _ in self.runs:
+        for run, pages_left, _ in self.runs:
             card = self.known.get((run.choice or {}).get("id", ""))
             each = (card.cost_per_page if card is not None else None) if run.uses_cloud else 0.0
             speed = card.pages_per_hour if card is not None else None
@@ -91,9 +89,9 @@ class Plan:
                 {
                     "title": run.title,
                     "where": run.runs_on,
-                    "pages": len(left),
-                    "cost_usd": round(each * len(left), 4) if each is not None else None,
-                    "time_seconds": round(len(left) * 3600 / speed, 1) if speed else None,
+                    "pages": len(pages_left),
+                    "cost_usd": round(each * len(pages_left), 4) if each is not None else None,
+                    "time_seconds": round(len(pages_left) * 3600 / speed, 1) if speed else None,
                     "time_measured": card is not None and card.speed_measured,
                 }
             )
@@ -132,19 +130,19 @@ def make_plan(
             continue
         step = run.steps[0]
         if step in redo:
-            left, note = mine, f"It is repeated on all {len(mine)} pages."
+            pages_left, note = mine, f"It is repeated on all {len(mine)} pages."
         elif step in redo_unchecked:
             undecided = outputs.undecided_pages(conn, mine)
-            left = [page for page in mine if page in undecided]
-            note = f"It is repeated on the lines that no person made or checked, on {len(left)} of {len(mine)} pages."
+            pages_left = [page for page in mine if page in undecided]
+            note = f"It is repeated on the lines that no person made or checked, on {len(pages_left)} of {len(mine)} pages."
         else:
-            left, note = _select_pages_left(conn, run, mine)
+            pages_left, note = _select_pages_left(conn, run, mine)
         plan.of[run.id] = len(mine)
-        plan.runs.append((run, left, note))
+        plan.runs.append((run, pages_left, note))
     plan.refusals += list(_refusals(engine, library, plan))
     _name_downloads(engine, plan)
     plan.first_yes = yes_for(conn, plan.uses)
-    if not plan.refusals and not any(left for _, left, _ in plan.runs):
+    if not plan.refusals and not any(pages_left for _, pages_left, _ in plan.runs):
         plan.refusals.append(_nothing_left(plan))
     return plan
 
@@ -165,8 +163,6 @@ def all_pages(conn: Connection) -> list[str]:
 
 def whole_pages(pages: Sequence[str], conn: Connection) -> list[str]:
     """Return *pages* without those that were split into other pages."""
-    from armarium.api import is_among
-
     above = select(documents.c.parent_id).where(
         is_among(documents.c.parent_id, pages),
         documents.c.doc_type == "page",
@@ -176,11 +172,11 @@ def whole_pages(pages: Sequence[str], conn: Connection) -> list[str]:
     return [page for page in pages if page not in cut]
 
 
-def pages_of_card(conn: Connection, run: RunCard, kept: SavedSetup, pages: Sequence[str]) -> list[str]:
+def pages_of_card(conn: Connection, run: RunCard, setup: SavedSetup, pages: Sequence[str]) -> list[str]:
     """Return which of *pages* the card's model is used for: the nearest folder with an override decides."""
     folders = {
         override.folder_id: override.card.id
-        for override in kept.overrides
+        for override in setup.overrides
         if override.scope == "folder" and override.step in run.steps and override.folder_id is not None
     }
     if not folders:
@@ -195,8 +191,6 @@ def pages_of_card(conn: Connection, run: RunCard, kept: SavedSetup, pages: Seque
 
 def _nearest(conn: Connection, pages: Sequence[str], folders: Sequence[str]) -> dict[str, str]:
     """Return each page below one of *folders*, with the nearest of them."""
-    from armarium.api import json_text, raw_of
-
     rows = raw_of(conn).execute(
         "WITH RECURSIVE up(page, node, steps) AS (SELECT value, value, 0 FROM json_each(?) UNION ALL "
         f"SELECT up.page, d.parent_id, up.steps + 1 FROM up JOIN {documents.name} d ON d.id = up.node "
@@ -212,11 +206,11 @@ def _select_pages_left(conn: Connection, run: RunCard, pages: Sequence[str]) -> 
     done = outputs.pages_with_output(conn, run.job, pages)
     if done is None:
         return list(pages), "It is unknown on which pages this was done; it runs on every page."
-    left = [page for page in pages if page not in done]
-    said = outputs.words_about(conn, run.job, pages)
-    if len(left) < len(pages):
-        said.insert(0, f"Already done on {len(pages) - len(left)} of {len(pages)} pages.")
-    return left, " ".join(said) or None
+    pages_left = [page for page in pages if page not in done]
+    sentences = outputs.words_about(conn, run.job, pages)
+    if len(pages_left) < len(pages):
+        sentences.insert(0, f"Already done on {len(pages) - len(pages_left)} of {len(pages)} pages.")
+    return pages_left, " ".join(sentences) or None
 
 
 def _refusal(kind: str, sentence: str, fix: str | None) -> dict[str, Any]:
@@ -225,15 +219,16 @@ def _refusal(kind: str, sentence: str, fix: str | None) -> dict[str, Any]:
 
 def _refusals(engine: Engine, library: Library, plan: Plan) -> Iterator[dict[str, Any]]:
     assert plan.kept.recipe is not None
-    passed_over = {one.step for one in plan.cards.skipped} | {one.step for one in plan.cards.later}
-    stated = set()
+    passed_over = {skipped.step for skipped in plan.cards.skipped}
+    passed_over |= {later.step for later in plan.cards.later}
+    refused_steps = set()
     recipe = plan.kept.recipe.model_dump(mode="json")
-    for problem in problems(engine, library, recipe, plan.kept.answers):
+    for problem in problems_of(engine, library, recipe, plan.kept.answers):
         if problem.step is None or problem.step not in passed_over:
-            stated.add(problem.step)
+            refused_steps.add(problem.step)
             yield _refusal(problem.kind, problem.sentence, problem.fix)
     for step, card in plan.cards.unknown:
-        if step not in stated:
+        if step not in refused_steps:
             sentence = (
                 f"The step {step} uses {card}, which is not on this machine. Choose another model for it."
             )
@@ -291,10 +286,9 @@ def _name_downloads(engine: Engine, plan: Plan) -> None:
 
 def installed_instead(plan: Plan, step: str) -> list[str]:
     """Return ids of installed cards that the rules would choose for a step, best first."""
-    from armarium_recipes.cards.ranking import rank
-
     setup = plan.kept
-    job = next((one.job for one in setup.recipe.steps if one.id == step), None) if setup.recipe else None
+    steps = setup.recipe.steps if setup.recipe is not None else ()
+    job = next((candidate.job for candidate in steps if candidate.id == step), None)
     if job is None:
         return []
     answers = setup.answers
@@ -315,11 +309,11 @@ def last_start(conn: Connection) -> dict[str, Any] | None:
     row = conn.execute(starts.select().order_by(starts.c.started_at.desc(), starts.c.id.desc())).first()
     if row is None:
         return None
-    shown = {name: getattr(row, name) for name in ("started_at", "recipe_id", "recipe_version", "pages")}
+    start = {name: getattr(row, name) for name in ("started_at", "recipe_id", "recipe_version", "pages")}
     run = find_run(conn, row.id)
     if run is not None and (hidden := withheld_nodes(conn)):
-        shown["pages"] -= sum(page in hidden for page in run["page_ids"])
-    return {"job_id": row.id, **shown}
+        start["pages"] -= sum(page in hidden for page in run["page_ids"])
+    return {"job_id": row.id, **start}
 
 
 def find_added_steps(conn: Connection) -> dict[str, Any] | None:

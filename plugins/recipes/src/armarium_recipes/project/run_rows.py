@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from armarium.api import FINISHED, is_among, list_jobs, now
+from armarium.api import FINISHED, Engine, Library, is_among, list_jobs, now
 from armarium_recipes.errors import unknown_recipe_run
 from armarium_recipes.models import runs
 from armarium_recipes.project.cards_of_run import RunCard
@@ -65,8 +65,8 @@ def card_of(stored: Mapping[str, Any]) -> RunCard:
 def going_start(conn: Connection) -> str | None:
     """Return the id of a run that a person started and that has not ended; None if there is none."""
     going = [job.id for job in list_jobs(conn, kinds=KIND)]
-    asked = select(runs.c.job_id).where(runs.c.started_by == "person", is_among(runs.c.job_id, going))
-    return conn.execute(asked.limit(1)).scalar()
+    query = select(runs.c.job_id).where(runs.c.started_by == "person", is_among(runs.c.job_id, going))
+    return conn.execute(query.limit(1)).scalar()
 
 
 def other_going(conn: Connection, job_id: str) -> bool:
@@ -74,15 +74,16 @@ def other_going(conn: Connection, job_id: str) -> bool:
     return any(job.checkpoint and job.id != job_id for job in list_jobs(conn, "checkpoint", kinds=KIND))
 
 
-def reconcile(conn: Connection) -> None:
-    """Update runs whose job ended without recording it here: cancelled, or failed in a way that the body
-    could not record.
+def reconcile(engine: Engine, library: Library) -> None:
+    """When a project is opened: update runs whose job ended without recording it here: cancelled, or failed
+    in a way that the body could not record.
     """
-    open_runs = conn.execute(select(runs.c.job_id).where(runs.c.state.is_(None))).scalars().all()
-    for job in list_jobs(conn, ids=open_runs, states=FINISHED):
-        conclude(conn, job.id, job.state, job.reason)
+    with library.db.write() as conn:
+        open_runs = conn.execute(select(runs.c.job_id).where(runs.c.state.is_(None))).scalars().all()
+        for job in list_jobs(conn, ids=open_runs, states=FINISHED):
+            conclude(conn, job.id, job.state, job.reason)
 
 
 def with_card(cards: Sequence[Mapping[str, Any]], at: int, **values: Any) -> list[dict[str, Any]]:
     """Return *cards* with one of them changed."""
-    return [{**one, **(values if number == at else {})} for number, one in enumerate(cards)]
+    return [{**card, **(values if number == at else {})} for number, card in enumerate(cards)]

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import Connection, func, select
 
 from armarium.api import (
     AfterChildren,
+    Engine,
     Invalid,
     JobContext,
+    Library,
     NewJob,
     RecipeJob,
     RetryLater,
@@ -24,7 +26,7 @@ from armarium_documents.api import documents, pages_under, representations
 from armarium_reading.api import going_download
 from armarium_recipes.cards.sources import cards_here
 from armarium_recipes.project import outputs, run_rows
-from armarium_recipes.project.accounts import account_of, offer_for
+from armarium_recipes.project.accounts import NONE_DONE, account_of, offer_for
 from armarium_recipes.project.arrivals import import_goes_on, pages_of_import
 from armarium_recipes.project.cards_of_run import RunCard, words_of
 from armarium_recipes.project.noticing import notice
@@ -32,9 +34,6 @@ from armarium_recipes.project.plan import make_plan, pages_of_card, whole_pages
 from armarium_recipes.project.saving import SavedSetup, read_saved
 from armarium_recipes.schemas.recipe import Override
 from armarium_workflows.api import pages_done
-
-if TYPE_CHECKING:
-    from armarium.api import Engine, Library
 
 WORKFLOWS = ("workflow", "split-pages", "read-lines")
 """Kinds of card that are runs of a shipped workflow."""
@@ -85,8 +84,7 @@ class _Runner:
         result = {"cards": len(cards)}
         if self.row["state"] is None:
             self.job.save(
-                self.job.checkpoint,
-                along=lambda conn: run_rows.conclude(conn, self.job.job_id, "done", None),
+                self.job.checkpoint, along=lambda conn: run_rows.conclude(conn, self.job.job_id, "done", None)
             )
         return result
 
@@ -136,8 +134,8 @@ class _Runner:
             self._plan_for_import()
             return
         cards = [
-            one if number < at else {**one, "state": None, "why": None, "child_id": None}
-            for number, one in enumerate(self.row["cards"])
+            card if number < at else {**card, "state": None, "why": None, "child_id": None}
+            for number, card in enumerate(self.row["cards"])
         ]
         number = self.job.checkpoint.get("again", 0) + 1
         self._save({"at": at, "again": number}, cards=cards, state=None, reason=None, finished_at=None)
@@ -154,14 +152,13 @@ class _Runner:
                 raise CardFailed(LEAVE_WITHDRAWN)
             pages, why = self._pages(conn, card)
             texts = outputs.fingerprints(conn, pages)
-            said = outputs.words_about(conn, card.job, follow_pages(conn, self.row["page_ids"]))
+            sentences = outputs.words_about(conn, card.job, follow_pages(conn, self.row["page_ids"]))
         if not pages:
-            account = {"pages": 0, "done": 0, "failed": 0, "left": 0, "withheld": 0}
             state = "not run" if why is not None else "done"
-            words = why or " ".join(["Every page has been through it already.", *said])
-            self._go_on(at, state=state, why=words, account=account)
+            words = why or " ".join(["Every page has been through it already.", *sentences])
+            self._go_on(at, state=state, why=words, account=NONE_DONE)
             return
-        kept = {**self.job.checkpoint, "texts": texts}
+        checkpoint = {**self.job.checkpoint, "texts": texts}
         recipe = self.job.engine.recipe_jobs.get(card.job)
         if card.card in WORKFLOWS or (recipe is not None and recipe.each == "page"):
             params = {
@@ -175,12 +172,12 @@ class _Runner:
             self.job.act(
                 "workflow.execute_in_job",
                 params,
-                checkpoint=lambda answer: {**kept, "child": answer["thread_id"]},
+                checkpoint=lambda answer: {**checkpoint, "child": answer["thread_id"]},
             )
         else:
             child = new_id()
             new = self._new_job(card, recipe, pages)
-            self.job.spawn_many([replace(new, job_id=child)], checkpoint={**kept, "child": child})
+            self.job.spawn_many([replace(new, job_id=child)], checkpoint={**checkpoint, "child": child})
         raise AfterChildren
 
     def _inputs(self, card: RunCard) -> dict[str, Any]:
@@ -215,8 +212,8 @@ class _Runner:
         if card.download is None:
             return card
         known = {card.id: card for card in cards_here(self.job.engine, self.job.library)}
-        there = known.get((card.choice or {}).get("id", ""))
-        if there is not None and there.installed:
+        known_card = known.get((card.choice or {}).get("id", ""))
+        if known_card is not None and known_card.installed:
             return card
         runtime, model = card.download["runtime"], card.download["id"]
         with self.job.engine.state.read() as conn:
@@ -230,7 +227,8 @@ class _Runner:
     def _pages(self, conn: Connection, card: RunCard) -> tuple[list[str], str | None]:
         """Return the pages the card has to process now, and why there are none if a condition does not hold."""
         settings = self.row["settings"]
-        setup = SavedSetup(overrides=[Override.model_validate(one) for one in settings.get("overrides", [])])
+        overrides = [Override.from_stored(stored) for stored in settings.get("overrides", [])]
+        setup = SavedSetup(overrides=overrides)
         pages = pages_of_card(conn, card, setup, follow_pages(conn, self.row["page_ids"]))
         pages, why = _under_condition(conn, card, pages)
         if why is not None:
@@ -252,9 +250,9 @@ class _Runner:
                 raise AfterChildren
             account = account_of(conn, child)
         at = checkpoint["at"]
-        if ended is None or ended.state != "done":
+        why = "Its job no longer exists." if ended is None else ended.why_not_done
+        if why is not None:
             self._change_card(at, child_id=child, account=account)
-            why = "Its job no longer exists." if ended is None else ended.reason or f"It was {ended.state}."
             raise CardFailed(why)
         offer = offer_for(account)
         self._note_pages(card, child, checkpoint["texts"])
@@ -288,8 +286,8 @@ class _Runner:
         cards = run_rows.with_card(self.row["cards"], at, state="failed", why=why)
         after = f"{card.title} failed before it."
         cards = [
-            {**one, "state": "not run", "why": after} if number > at else one
-            for number, one in enumerate(cards)
+            {**stored, "state": "not run", "why": after} if number > at else stored
+            for number, stored in enumerate(cards)
         ]
         reason = f"{card.title} failed: {why}"
         self._save(self.job.checkpoint, cards=cards, state="failed", reason=reason)
@@ -310,12 +308,12 @@ def _may_leave(conn: Connection) -> bool:
 
 def stored_cards(plan: Any) -> list[dict[str, Any]]:
     """Return the cards of a plan as the row of a run stores them."""
-    found = []
-    for run, left, _ in plan.runs:
+    rows = []
+    for run, pages_left, _ in plan.runs:
         known = plan.known.get((run.choice or {}).get("id", ""))
         speed = known.pages_per_hour if known is not None else None
-        found.append({**run.to_row(), "pages_per_hour": speed, "planned": len(left)})
-    return found
+        rows.append({**run.to_row(), "pages_per_hour": speed, "planned": len(pages_left)})
+    return rows
 
 
 def follow_pages(conn: Connection, pages: Sequence[str]) -> list[str]:
@@ -324,26 +322,26 @@ def follow_pages(conn: Connection, pages: Sequence[str]) -> list[str]:
 
 
 def _list_present(conn: Connection, pages: Sequence[str]) -> list[str]:
-    asked = select(documents.c.id).where(
+    query = select(documents.c.id).where(
         is_among(documents.c.id, pages),
         documents.c.deleted_at.is_(None),
         documents.c.exclude_from_processing.is_(False),
     )
-    known = set(conn.execute(asked).scalars())
+    known = set(conn.execute(query).scalars())
     return [page for page in pages if page in known]
 
 
 def _under_condition(conn: Connection, card: RunCard, pages: list[str]) -> tuple[list[str], str | None]:
     """Return which of *pages* meet the step's condition, and the reason if the card is not run at all."""
     when = card.when
-    wanted = when.get("corrected_lines_at_least")
+    least = when.get("corrected_lines_at_least")
     r = representations.c
-    if wanted is not None:
+    if least is not None:
         by_hand = select(func.count(func.distinct(r.segment_id))).where(
             r.provenance_kind == "human", r.retracted.is_(False), r.segment_id.is_not(None)
         )
         count = conn.execute(by_hand).scalar_one()
-        if count < wanted:
+        if count < least:
             return [], f"{words_of(when)} So far there are {count}."
     if when.get("spreads_detected") and card.job != "split-pages":
         d = documents.c
@@ -370,16 +368,11 @@ def _under_condition(conn: Connection, card: RunCard, pages: list[str]) -> tuple
 def note_run_cancelled(engine: Engine, library: Library | None, job_id: str) -> None:
     """After a run was cancelled: record that in its row, and which cards were not run."""
     assert library is not None
+    not_run = {"state": "not run", "why": "The run was cancelled before it."}
     with library.db.write() as conn:
-        note_cancelled(conn, job_id)
-
-
-def note_cancelled(conn: Connection, job_id: str) -> None:
-    """Record which part of a cancelled run was not run."""
-    row = run_rows.find_run(conn, job_id)
-    if row is None:
-        return
-    why = "The run was cancelled before it."
-    cards = [card if card.get("state") else {**card, "state": "not run", "why": why} for card in row["cards"]]
-    run_rows.change_run(conn, job_id, cards=cards)
-    run_rows.conclude(conn, job_id, "cancelled", "It was cancelled.")
+        row = run_rows.find_run(conn, job_id)
+        if row is None:
+            return
+        cards = [card if card.get("state") else {**card, **not_run} for card in row["cards"]]
+        run_rows.change_run(conn, job_id, cards=cards)
+        run_rows.conclude(conn, job_id, "cancelled", "It was cancelled.")

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sqlalchemy import Connection
 
-from armarium.api import find_withheld
+from armarium.api import ActionContext, find_withheld
 from armarium_recipes.errors import no_folder_named, unknown_step
 from armarium_recipes.models import ONLY, overrides, setups
 from armarium_recipes.schemas.recipe import Answers, CardChoice, Override, Recipe
 
 if TYPE_CHECKING:
-    from armarium.api import ActionContext
     from armarium_recipes.schemas.cards import Card
 
 
@@ -38,50 +37,44 @@ class SavedSetup:
 def read_saved(conn: Connection) -> SavedSetup:
     """Return what the project has saved; empty for one that is not set up."""
     row = conn.execute(setups.select().where(setups.c.id == ONLY)).first()
-    kept = [override_of(row) for row in conn.execute(overrides.select().order_by(overrides.c.position))]
+    rows = conn.execute(overrides.select().order_by(overrides.c.position))
+    saved = [override_of(row) for row in rows]
     if row is None:
-        return SavedSetup(overrides=kept)
+        return SavedSetup(overrides=saved)
     recipe = {**row.recipe, "version": row.version} if row.recipe is not None else None
     return SavedSetup(
-        Answers.model_validate(row.answers) if row.answers is not None else None,
-        Recipe.model_validate(recipe) if recipe is not None else None,
-        kept,
+        Answers.from_stored(row.answers) if row.answers is not None else None,
+        Recipe.from_stored(recipe) if recipe is not None else None,
+        saved,
     )
 
 
 def override_of(row: Any) -> Override:
     """Return a row of the table as it is answered."""
-    return Override(
-        scope=row.scope,
-        folder_id=row.folder_id,
-        step=row.step,
-        card=CardChoice.model_validate(row.card),
-        set_by=row.set_by,
-        set_at=row.set_at,
-    )
+    return Override.from_stored({name: getattr(row, name) for name in Override.model_fields})
 
 
-def seen_answer(ctx: ActionContext, kept: SavedSetup) -> dict[str, Any]:
-    """Return *kept* as a write answers it: like a read, without overrides for folders withheld from the caller."""
-    folders = [override.folder_id for override in kept.overrides if override.folder_id is not None]
+def seen_answer(ctx: ActionContext, setup: SavedSetup) -> dict[str, Any]:
+    """Return *setup* as a write answers it: like a read, without overrides for folders withheld from the caller."""
+    folders = [override.folder_id for override in setup.overrides if override.folder_id is not None]
     hidden = find_withheld(ctx.project, ctx.principal, folders, "show")
-    answer = kept.answer()
-    shown = [override for override in answer["overrides"] if override["folder_id"] not in hidden]
-    return {**answer, "overrides": shown}
+    answer = setup.answer()
+    visible = [override for override in answer["overrides"] if override["folder_id"] not in hidden]
+    return {**answer, "overrides": visible}
 
 
-def nearest(found: Sequence[Override], step: str, nodes: Sequence[str]) -> CardChoice | None:
+def nearest(saved: Sequence[Override], step: str, nodes: Sequence[str]) -> CardChoice | None:
     """Return the override of *step* for the first of *nodes* (nearest first) that has one, otherwise the project's."""
     here = {
         override.folder_id: override.card
-        for override in found
+        for override in saved
         if override.step == step and override.scope == "folder"
     }
     for node in nodes:
         if node in here:
             return here[node]
     return next(
-        (override.card for override in found if override.step == step and override.scope == "project"), None
+        (override.card for override in saved if override.step == step and override.scope == "project"), None
     )
 
 
@@ -106,13 +99,13 @@ def use_card(
         raise no_folder_named()
     choice = CardChoice(id=card.id, source=card.source)
     override = Override(scope=scope, folder_id=folder_id, step=step, card=choice)
-    others = [one for one in setup.overrides if _place(one) != _place(override)]
-    given: dict[str, Any] = {"overrides": [one.model_dump(mode="json") for one in [*others, override]]}
+    others = [other for other in setup.overrides if _place(other) != _place(override)]
+    fields: dict[str, Any] = {"overrides": [each.model_dump(mode="json") for each in [*others, override]]}
     if scope == "project":
         assert setup.recipe is not None
-        changed = [with_card(one, card) if one.id == step else one for one in setup.recipe.steps]
-        given["recipe"] = setup.recipe.model_copy(update={"steps": changed}).model_dump(mode="json")
-    ctx.run("project.save_setup", given)
+        changed = [with_card(each, card) if each.id == step else each for each in setup.recipe.steps]
+        fields["recipe"] = setup.recipe.model_copy(update={"steps": changed}).model_dump(mode="json")
+    ctx.run("project.save_setup", fields)
     return read_saved(ctx.conn)
 
 
@@ -131,5 +124,5 @@ def with_card(step: Any, card: Card) -> Any:
     return step.model_copy(update=changed)
 
 
-def _place(one: Override) -> tuple[str, str | None, str]:
-    return (one.scope, one.folder_id, one.step)
+def _place(override: Override) -> tuple[str, str | None, str]:
+    return (override.scope, override.folder_id, override.step)

@@ -29,11 +29,11 @@ def seen_row(conn: Connection, job_id: str) -> dict[str, Any]:
     return row
 
 
-def run_answer(conn: Connection, kept: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a run as it is answered, *kept* being its row as the caller sees it: the state of its job while
+def run_answer(conn: Connection, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a run as it is answered, *row* being its row as the caller sees it: the state of its job while
     that exists, otherwise what was recorded at its end.
     """
-    row, partial = kept, kept.get("partial", False)
+    partial = row.get("partial", False)
     job = find_job(conn, row["job_id"], "checkpoint")
     state, reason = row["state"], row["reason"]
     checkpoint: dict[str, Any] = {}
@@ -45,14 +45,14 @@ def run_answer(conn: Connection, kept: Mapping[str, Any]) -> dict[str, Any]:
         reason = job.reason if job.reason is not None and not partial else row["reason"]
     going = state in GOING
     cards = [
-        _card(conn, row, one, checkpoint if going and number == checkpoint.get("at") else {}, going)
-        for number, one in enumerate(row["cards"])
+        _card(conn, row, stored, checkpoint if going and number == checkpoint.get("at") else {}, going)
+        for number, stored in enumerate(row["cards"])
     ]
     running = next((card for card in cards if card["state"] == "running"), None)
     waiting_for = running["account"]["waits_for"] if running is not None and running["account"] else None
-    shown = ("job_id", "started_at", "started_by", "recipe_version", "page_ids", "skipped", "refusals")
+    fields = ("job_id", "started_at", "started_by", "recipe_version", "page_ids", "skipped", "refusals")
     return {
-        **{name: row[name] for name in shown},
+        **{name: row[name] for name in fields},
         "state": state or "failed",
         "reason": reason,
         "cards": cards,
@@ -73,9 +73,9 @@ def _card(
         account = account_of(conn, child) if child is not None else None
         if account is not None and row.get("partial"):
             account = seen_account(account, len(row["page_ids"]))
-    shown = ("id", "steps", "title", "job", "card")
+    fields = ("id", "steps", "title", "job", "card")
     return {
-        **{name: stored[name] for name in shown},
+        **{name: stored[name] for name in fields},
         "state": state,
         "child_id": child,
         "why": stored.get("why"),
@@ -88,17 +88,17 @@ def _card(
 def _seconds_left(stored: list[dict[str, Any]], cards: list[dict[str, Any]]) -> float | None:
     """Return the seconds left for the running card and those after it; None if one of them is unknown."""
     total = 0.0
-    for kept, one in zip(stored, cards, strict=True):
-        if one["state"] == "running":
-            left = (one["account"] or {}).get("seconds_left")
-        elif one["state"] == "waiting":
-            speed = kept.get("pages_per_hour")
-            left = kept.get("planned", 0) * 3600 / speed if speed else None
+    for row, card in zip(stored, cards, strict=True):
+        if card["state"] == "running":
+            seconds = (card["account"] or {}).get("seconds_left")
+        elif card["state"] == "waiting":
+            speed = row.get("pages_per_hour")
+            seconds = row.get("planned", 0) * 3600 / speed if speed else None
         else:
             continue
-        if left is None:
+        if seconds is None:
             return None
-        total += left
+        total += seconds
     return round(total, 1)
 
 
@@ -106,8 +106,8 @@ def describe_run(conn: Connection, job_id: str) -> dict[str, Any]:
     """Return what the job's own answer says about a run: its cards as `stages` and, once it has ended, its
     `summary`.
     """
-    found = find_run(conn, job_id)
-    row = seen_run(conn, found) if found is not None else None
+    stored = find_run(conn, job_id)
+    row = seen_run(conn, stored) if stored is not None else None
     if row is None:
         return {}
     run = run_answer(conn, row)
@@ -117,8 +117,8 @@ def describe_run(conn: Connection, job_id: str) -> dict[str, Any]:
 
 def list_run_rows(conn: Connection) -> list[dict[str, Any]]:
     """Return all runs of which the caller may see a page, newest first."""
-    found = conn.execute(runs.select().order_by(runs.c.started_at.desc(), runs.c.job_id.desc()))
-    return seen_runs(conn, [row._asdict() for row in found])
+    rows = conn.execute(runs.select().order_by(runs.c.started_at.desc(), runs.c.job_id.desc()))
+    return seen_runs(conn, [row._asdict() for row in rows])
 
 
 def summary_of(conn: Connection, job_id: str) -> dict[str, Any]:
@@ -143,11 +143,7 @@ def summary_of(conn: Connection, job_id: str) -> dict[str, Any]:
         "documents_proposed": None if row.get("partial") else _count_proposed(conn, run["cards"]),
         "stages": [
             {
-                "id": card["id"],
-                "job": card["job"],
-                "title": card["title"],
-                "state": card["state"],
-                "thread_id": card["thread_id"],
+                **{key: card[key] for key in ("id", "job", "title", "state", "thread_id")},
                 "failed_pages": failed_pages(conn, card["thread_id"]) if card["thread_id"] else [],
                 "offer": card["offer"],
             }
@@ -183,10 +179,10 @@ def _dates(conn: Connection, pages: list[str]) -> int:
 
 def _count_proposed(conn: Connection, cards: list[dict[str, Any]]) -> int | None:
     """Return how many documents were proposed; None if no card that looks for them was begun."""
-    found = None
+    count = None
     for card in cards:
         if card["job"] != FINDING or card["child_id"] is None:
             continue
         job = find_job(conn, card["child_id"], "result")
-        found = (found or 0) + int(job.result.get("documents", 0) if job is not None else 0)
-    return found
+        count = (count or 0) + int(job.result.get("documents", 0) if job is not None else 0)
+    return count

@@ -46,17 +46,17 @@ def bakeoff_row(conn: Connection, bakeoff_id: str) -> dict[str, Any]:
 )
 def list_champions(conn: Connection) -> dict[str, Any]:
     """Hands that were not withdrawn, in the order of their labels."""
-    asked = (
+    joined = (
         select(champions, hands.c.label)
         .join(hands, hands.c.id == champions.c.hand_id)
         .where(hands.c.withdrawn_at.is_(None))
         .order_by(hands.c.label, hands.c.id)
     )
-    items = [champion_answer(dict(row._mapping)) for row in conn.execute(asked)]
+    items = [champion_answer(dict(row._mapping)) for row in conn.execute(joined)]
     return {"items": items, "count": len(items)}
 
 
 def champion_answer(row: dict[str, Any]) -> dict[str, Any]:
     """Return a row with its hand's label as a Champion."""
-    shown = ("hand_id", "label", "card", "name", "reader", "model", "bakeoff_id", "created_by", "created_at")
-    return {key: row[key] for key in shown}
+    fields = ("hand_id", "label", "card", "name", "reader", "model", "bakeoff_id", "created_by", "created_at")
+    return {key: row[key] for key in fields}

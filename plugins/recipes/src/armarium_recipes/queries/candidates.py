@@ -19,7 +19,7 @@ from armarium_recipes.cards.sources import cards_here
 from armarium_recipes.knowledge.derived_answers import this_machine
 from armarium_recipes.knowledge.estimates import with_measured_speeds
 from armarium_recipes.project.noticing import notice
-from armarium_recipes.project.saving import SavedSetup, read_saved
+from armarium_recipes.project.saving import SavedSetup, nearest, read_saved
 from armarium_recipes.rules.assembling import assemble
 from armarium_recipes.rules.checking import problems_of
 from armarium_recipes.rules.situation import require_job, require_language, require_materials, require_script
@@ -91,7 +91,7 @@ def list_candidates(
     tags = [require_language(split_word) for split_word in _split_words(languages) or suits.languages]
     materials = _split_words(material) or [*suits.material] or ["handwriting"]
     require_materials(materials, get_args(Material))
-    wanted = require_job(engine, job or (own.job if own is not None else "read-a-line"))
+    job_id = require_job(engine, job or (own.job if own is not None else "read-a-line"))
     cards = {card.id: card for card in cards_here(engine, library)}
     held = (
         HELD if engine.settings.local_only else HELD_HERE if project_setting(conn, "local_only_ai") else None
@@ -101,14 +101,14 @@ def list_candidates(
     for card in (*repository.cards, *hub.cards):
         cards.setdefault(card.id, card)
     answers = project.answers
-    stated = None if answers is None else answers.memory_gb
+    memory_gb = None if answers is None else answers.memory_gb
     ranked = rank(
         cards.values(),
-        job=wanted,
+        job=job_id,
         scripts=codes,
         languages=tags,
         materials=materials,
-        memory_gb=stated if stated is not None else this_machine(engine).memory_gb,
+        memory_gb=memory_gb if memory_gb is not None else this_machine(engine).memory_gb,
         cloud_allowed=answers is not None and answers.cloud_allowed,
     )
     chosen = None if own is None else _find_chosen(project, own)
@@ -121,28 +121,20 @@ def list_candidates(
 def _step(project: SavedSetup, step: str) -> Step:
     """Return the step of the saved recipe; Invalid lists the steps."""
     steps = project.recipe.steps if project.recipe is not None else []
-    found = next((one for one in steps if one.id == step), None)
-    if found is None:
-        there = (
+    match = next((candidate for candidate in steps if candidate.id == step), None)
+    if match is None:
+        hint = (
             f"It has {', '.join(step.id for step in steps)}."
             if steps
             else "It has no recipe yet; set it up first."
         )
-        raise Invalid(f"The project's recipe has no step {step[:80]!r}. {there}", code="unknown_step")
-    return found
+        raise Invalid(f"The project's recipe has no step {step[:80]!r}. {hint}", code="unknown_step")
+    return match
 
 
 def _find_chosen(project: SavedSetup, step: Step) -> str | None:
     """Return the id of the card that the step uses in the whole project."""
-    over = next(
-        (
-            override.card
-            for override in project.overrides
-            if override.scope == "project" and override.step == step.id
-        ),
-        None,
-    )
-    card = over or step.card
+    card = nearest(project.overrides, step.id, ()) or step.card
     return None if card is None else card.id
 
 
@@ -169,4 +161,4 @@ def _count(cards: list[Card], *sources: str) -> int:
 
 
 def _split_words(words: str | None) -> list[str]:
-    return list(dict.fromkeys(one.strip() for one in (words or "").split(",") if one.strip()))
+    return list(dict.fromkeys(word.strip() for word in (words or "").split(",") if word.strip()))

@@ -37,7 +37,7 @@ def list_routes(
     *teacher* and *local_reader* are named by card, reader, provider or model. Each figure is marked measured,
     estimate or unknown, with its source; for a model that is not here or set up, all figures are unknown.
     """
-    found = routes_for(
+    routes = routes_for(
         conn,
         cards_here(engine, library),
         teacher=teacher,
@@ -45,4 +45,4 @@ def list_routes(
         pages=pages,
         sample_pages=sample_pages,
     )
-    return {"pages": pages, "routes": found}
+    return {"pages": pages, "routes": routes}

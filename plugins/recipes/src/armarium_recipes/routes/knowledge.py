@@ -128,8 +128,8 @@ def _facts(code: str) -> dict[str, Any]:
     script = known_scripts.find_script(code)
     if script is None:
         raise unknown_script(code)
-    shown = ("direction", "direction_from", "may_be_vertical", "font", "font_from")
-    return {"script": script.code, **{name: getattr(script, name) for name in shown}}
+    fields = ("direction", "direction_from", "may_be_vertical", "font", "font_from")
+    return {"script": script.code, **{name: getattr(script, name) for name in fields}}
 
 
 def _answer_list(entries: Iterable[dict[str, Any]]) -> Response:

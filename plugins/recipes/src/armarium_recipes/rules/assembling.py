@@ -106,13 +106,13 @@ class _Assembly:
         """Return the work that was asked for, that it needs, and that is joined to it, without work for which
         there is nothing to do; in order.
         """
-        wanted = dict(self._collect_wanted())
+        reasons_by_job = dict(self._collect_jobs())
         left_out: dict[str, str] = {}
-        for job in wanted:
+        for job in reasons_by_job:
             for none in LEFT_OUT:
-                if job in none.jobs and self.situation.holds(none.where, wanted):
+                if job in none.jobs and self.situation.holds(none.where, reasons_by_job):
                     left_out[job] = none.because
-        works = {job: _Work(job, reasons) for job, reasons in wanted.items() if job not in left_out}
+        works = {job: _Work(job, reasons) for job, reasons in reasons_by_job.items() if job not in left_out}
         for rule in JOINED:
             if rule.job not in left_out and self._is_joined(rule, works):
                 work = works.setdefault(rule.job, _Work(rule.job, []))
@@ -123,10 +123,10 @@ class _Assembly:
             ordered[0].reasons += dict.fromkeys(left_out.values())
         return ordered
 
-    def _collect_wanted(self) -> dict[str, list[str]]:
+    def _collect_jobs(self) -> dict[str, list[str]]:
         """Return each job with the reasons for it: who asked for it, then what needs it."""
         answers = self.situation.answers
-        asked = [
+        requests = [
             *(
                 (job, f"The purpose “{PURPOSES[name].title}” needs it.")
                 for name in answers.purposes
@@ -139,20 +139,20 @@ class _Assembly:
             ),
             *((job, "It was asked for by name.") for job in answers.jobs),
         ]
-        wanted: dict[str, list[str]] = {}
-        for job, because in asked:
-            reasons = wanted.setdefault(job, [])
+        reasons_by_job: dict[str, list[str]] = {}
+        for job, because in requests:
+            reasons = reasons_by_job.setdefault(job, [])
             if because not in reasons:
                 reasons.append(because)
-        queue = list(wanted)
+        queue = list(reasons_by_job)
         while queue:
             rule = RULE_OF.get(queue.pop())
             for need in rule.needs if rule is not None else ():
-                if need not in wanted:
+                if need not in reasons_by_job:
                     assert rule is not None
-                    wanted[need] = [f"The step {rule.step} works on its output."]
+                    reasons_by_job[need] = [f"The step {rule.step} works on its output."]
                     queue.append(need)
-        return wanted
+        return reasons_by_job
 
     def _is_joined(self, rule: JoinedWork, works: Mapping[str, _Work]) -> bool:
         trainable = rule.where.trainable_reader and any(
@@ -203,9 +203,10 @@ class _Assembly:
     ) -> Step:
         ranked = self._rank_cards(work.job, codes)
         card, because = self._choose(step_id, ranked, codes)
-        taken = [one for one in ranked if one.refused is None and (card is None or one.id != card.id)]
-        settings, said = self._settings(work.job, card)
-        reasons = [rule.because, *work.reasons, *because, *said]
+        chosen_id = card.id if card is not None else None
+        others = [other for other in ranked if other.refused is None and other.id != chosen_id]
+        settings, why_set = self._settings(work.job, card)
+        reasons = [rule.because, *work.reasons, *because, *why_set]
         step = Step(
             id=step_id,
             job=work.job,
@@ -215,7 +216,7 @@ class _Assembly:
             offered_when=work.offered_when,
             settings=settings,
             reasons=reasons,
-            alternatives=[CardChoice(id=card.id, source=card.source) for card in taken[:ALTERNATIVES]],
+            alternatives=[CardChoice(id=card.id, source=card.source) for card in others[:ALTERNATIVES]],
         )
         if card is not None:
             away = card.runs_where == "provider"
@@ -256,9 +257,9 @@ class _Assembly:
         second, languages = ranked[1], self.situation.languages
         ours, theirs = order_of(first, languages), order_of(second, languages)
         rule = next(rule for rule in CARD_REASONS if ours[rule.at] != theirs[rule.at])
-        said = {"name": first.name, "next": second.name}
-        said |= {"cer": _share(cer_of(first, languages)), "next_cer": _share(cer_of(second, languages))}
-        return [rule.because.format(**said)]
+        fields = {"name": first.name, "next": second.name}
+        fields |= {"cer": _share(cer_of(first, languages)), "next_cer": _share(cer_of(second, languages))}
+        return [rule.because.format(**fields)]
 
     def _unread(self, card: Card) -> list[str]:
         """Return the languages of the project that the card does not name."""
@@ -362,10 +363,10 @@ class _Assembly:
 
     def _defaults(self) -> Defaults:
         """Return one direction for all if all scripts share it, and the fonts of the scripts."""
-        given = {code.title(): direction for code, direction in self.situation.answers.directions.items()}
+        by_script = {code.title(): direction for code, direction in self.situation.answers.directions.items()}
         directions: dict[Direction, None] = {}
         for script in self.situation.scripts:
-            direction = given.get(script.code, script.direction)
+            direction = by_script.get(script.code, script.direction)
             if direction is not None:
                 directions[direction] = None
         shared = next(iter(directions)) if len(directions) == 1 else None

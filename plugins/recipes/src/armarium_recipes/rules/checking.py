@@ -76,7 +76,7 @@ def problems_with(
     known = {card.id: card for card in cards}
     for step in recipe.steps:
         own = list(_Check(engine, library, recipe, step, known, answers).problems())
-        problems += sorted(own, key=lambda one: PROBLEM_ORDER.index(one.kind))
+        problems += sorted(own, key=lambda problem: PROBLEM_ORDER.index(problem.kind))
     return problems
 
 
@@ -112,8 +112,8 @@ class _Check:
     ) -> None:
         self.engine, self.library, self.recipe, self.step, self.cards = engine, library, recipe, step, cards
         self.cloud_allowed = answers is not None and answers.cloud_allowed
-        stated = answers.memory_gb if answers is not None else None
-        self.memory_gb = stated if stated is not None else this_machine(engine).memory_gb
+        memory_gb = answers.memory_gb if answers is not None else None
+        self.memory_gb = memory_gb if memory_gb is not None else this_machine(engine).memory_gb
 
     def problems(self) -> Iterator[Problem]:
         """Return all problems, in the order in which they are found."""
@@ -257,15 +257,15 @@ class _Check:
         suits, applies = self.recipe.suits, self.step.applies_to
         if not isinstance(applies, LinesIn):
             return suits.scripts, suits.languages
-        scripts = [one for one in applies.lines_in if find_script(one) is not None]
-        tags = [one for one in applies.lines_in if one not in scripts]
+        scripts = [code for code in applies.lines_in if find_script(code) is not None]
+        tags = [tag for tag in applies.lines_in if tag not in scripts]
         return scripts or suits.scripts, tags or suits.languages
 
     def _problem(self, kind: ProblemKind, sentence: str, *, fix: Fix | None = None, **detail: Any) -> Problem:
         remedy = REMEDIES[kind]
         fixes = list(remedy.fixes)
         if fix is not None:
-            fixes = [fix, *(one for one in fixes if one != fix)]
+            fixes = [fix, *(other for other in fixes if other != fix)]
         return Problem(
             step=self.step.id,
             kind=kind,
@@ -294,7 +294,7 @@ _KINDS: Mapping[RefusalKind, ProblemKind] = {
 def nearest(refused: Sequence[Card]) -> tuple[ProblemKind, str]:
     """Return the kind of problem and the reason of that refused card which is closest to being accepted."""
     reasons = [card.refused for card in refused if card.refused is not None]
-    best = max(reasons, key=lambda one: PROBLEM_ORDER.index(_KINDS[one.kind]))
+    best = max(reasons, key=lambda refusal: PROBLEM_ORDER.index(_KINDS[refusal.kind]))
     return _KINDS[best.kind], best.reason
 
 
@@ -303,9 +303,9 @@ def _malformed_step(step: str | None, sentence: str) -> Problem:
 
 
 def _sentences(error: ValidationError) -> Iterator[str]:
-    for one in error.errors(include_url=False, include_input=False, include_context=False)[:50]:
-        place = ".".join(map(str, one["loc"]))
-        yield f"{place[:200]}: {one['msg']}." if place else f"This is not a recipe: {one['msg']}."
+    for fault in error.errors(include_url=False, include_input=False, include_context=False)[:50]:
+        place = ".".join(map(str, fault["loc"]))
+        yield f"{place[:200]}: {fault['msg']}." if place else f"This is not a recipe: {fault['msg']}."
 
 
 def _find_unknown(recipe: Recipe) -> Iterator[Problem]:
@@ -325,11 +325,11 @@ def _find_unknown(recipe: Recipe) -> Iterator[Problem]:
             yield _malformed_step(
                 step.id, f"steps.{number}.layer: there is no layer {step.layer[:80]!r}; there are {layers}."
             )
-        for one in step.applies_to.lines_in if isinstance(step.applies_to, LinesIn) else ():
-            if find_script(one) is None and find_language(one) is None:
+        for name in step.applies_to.lines_in if isinstance(step.applies_to, LinesIn) else ():
+            if find_script(name) is None and find_language(name) is None:
                 yield _malformed_step(
                     step.id,
-                    f"steps.{number}.applies_to.lines_in: {one[:80]!r} is neither a script nor a language.",
+                    f"steps.{number}.applies_to.lines_in: {name[:80]!r} is neither a script nor a language.",
                 )
 
 
@@ -338,11 +338,11 @@ _TAGS = "languages are named by BCP 47 tags, such as la."
 
 
 def _find_repeated(steps: Sequence[Step]) -> Iterator[Problem]:
-    seen = set[str]()
+    ids = set[str]()
     for step in steps:
-        if step.id in seen:
+        if step.id in ids:
             yield _malformed_step(step.id, f"Two steps have the id {step.id}; each needs its own.")
-        seen.add(step.id)
+        ids.add(step.id)
 
 
 def _places(recipe: object) -> Iterator[tuple[Path, Any]]:
@@ -377,7 +377,7 @@ def _why_not(key: str, path: tuple[str, ...]) -> str | None:
         return None if path == ("suits",) else "scripts may be named in suits only."
     plain = unicodedata.normalize("NFKC", key)
     whole = re.sub(r"[^a-z0-9]", "", plain.lower())
-    words = [one.lower() for one in _WORD.findall(plain)]
+    words = [word.lower() for word in _WORD.findall(plain)]
     for word in (whole, *words):
         named = FORBIDDEN_WORDS.get(word) or FORBIDDEN_WORDS.get(word.removesuffix("s"))
         if named:

@@ -119,7 +119,7 @@ def require_materials(materials: Sequence[str], known: Sequence[str]) -> None:
             raise _unknown("material", material, f"There are: {', '.join(known)}.")
 
 
-def _unknown(what: str, said: str, hint: str) -> Invalid:
+def _unknown(what: str, text: str, hint: str) -> Invalid:
     return Invalid(
-        f"There is no {what} {said[:80]!r}. {hint}", code=f"unknown_{what.partition(' ')[0]}", named=said[:80]
+        f"There is no {what} {text[:80]!r}. {hint}", code=f"unknown_{what.partition(' ')[0]}", named=text[:80]
     )

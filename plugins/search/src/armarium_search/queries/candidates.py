@@ -89,7 +89,7 @@ class WeighedCandidates:
 
 
 def find(
-    asked: SearchQuestion,
+    question: SearchQuestion,
     likeness: dict[str, float] | None,
     beside: Sequence[tuple[str, Hit]],
     *,
@@ -101,60 +101,60 @@ def find(
     """
     weighed = WeighedCandidates([])
     by_id = weighed.by_id
-    wanted = asked.parsed.required_terms
-    if wanted and by_words:
-        weighed.words, weighed.names = expression(wanted), expression(wanted, None)
-        _by_text(asked, weighed)
-        _by_name(asked, weighed)
-        _by_visible_part(asked, weighed)
-    elif not wanted and asked.parsed.scopes:
-        _by_scope(asked, weighed)
-    for document_id in standing(asked, likeness or ()):
+    terms = question.parsed.required_terms
+    if terms and by_words:
+        weighed.words, weighed.names = expression(terms), expression(terms, None)
+        _by_text(question, weighed)
+        _by_name(question, weighed)
+        _by_visible_part(question, weighed)
+    elif not terms and question.parsed.scopes:
+        _by_scope(question, weighed)
+    for document_id in standing(question, likeness or ()):
         by_id.setdefault(document_id, Candidate(document_id)).likeness = (likeness or {})[document_id]
     resting = {document_id: (via, hit) for via, hit in reversed(beside) for document_id in hit.document_ids}
-    for document_id in standing(asked, resting):
+    for document_id in standing(question, resting):
         if document_id not in by_id:
             by_id[document_id] = Candidate(document_id, beside=resting[document_id])
-    _score(asked, weighed, 2 if likeness is not None and wanted and by_words else 1)
+    _score(question, weighed, 2 if likeness is not None and terms and by_words else 1)
     return weighed
 
 
-def _candidate(found: WeighedCandidates, document_id: str) -> Candidate:
-    candidate = found.by_id.get(document_id)
+def _candidate(candidates: WeighedCandidates, document_id: str) -> Candidate:
+    candidate = candidates.by_id.get(document_id)
     if candidate is None:
-        candidate = found.by_id[document_id] = Candidate(document_id)
+        candidate = candidates.by_id[document_id] = Candidate(document_id)
     return candidate
 
 
-def _texts(asked: SearchQuestion, words: str, limit: int, last: int | None = None) -> list[Any]:
+def _texts(question: SearchQuestion, words: str, limit: int, last: int | None = None) -> list[Any]:
     """Return the first texts with *words*, in the order of their creation, with the other inputs of a score.
 
     last: the number of the last text to examine, if a filter may exclude many of them.
     """
     # In the order of the index itself: any other sort would fetch all of them before the first.
     no_further = "" if last is None else f"AND {text_index}.rowid <= {last}"
-    return asked.rows(
+    return question.rows(
         f"SELECT {_OF_TEXT} FROM {text_index} CROSS JOIN {page_texts} p ON p.number = {text_index}.rowid "
         f"CROSS JOIN {documents} d ON d.id = p.document_id {_WITH_NAME} WHERE {text_index} MATCH :words {no_further} "
-        f"AND {asked.where_sql} ORDER BY {text_index}.rowid LIMIT {limit}",
+        f"AND {question.where_sql} ORDER BY {text_index}.rowid LIMIT {limit}",
         words=words,
     )
 
 
-def _by_text(asked: SearchQuestion, found: WeighedCandidates) -> None:
-    found.last_text = _last_looked_at(asked, found.words)
-    rows = _texts(asked, found.words, EXACT + 1, found.last_text)
+def _by_text(question: SearchQuestion, candidates: WeighedCandidates) -> None:
+    candidates.last_text = _last_looked_at(question, candidates.words)
+    rows = _texts(question, candidates.words, EXACT + 1, candidates.last_text)
     if len(rows) > EXACT:
         del rows[EXACT:]
-        found.last_text = rows[-1][0]
-    found.texts = len(rows)
-    if found.last_text is not None:
-        rows += _of_each_spelling(asked)
-    terms = asked.parsed.required_terms
+        candidates.last_text = rows[-1][0]
+    candidates.texts = len(rows)
+    if candidates.last_text is not None:
+        rows += _of_each_spelling(question)
+    terms = question.parsed.required_terms
     is_widened = any(weight < 1 for term in terms for _, weight in term.alternatives)
     weigh = weigh_by(terms)
     weighed: list[tuple[Candidate, FoldedPassage]] = []
-    by_id = found.by_id
+    by_id = candidates.by_id
     for _, document_id, authority, name, words, halves in rows:
         if document_id in by_id:
             continue
@@ -169,11 +169,11 @@ def _by_text(asked: SearchQuestion, found: WeighedCandidates) -> None:
         _spread(terms, weighed)
 
 
-def _last_looked_at(asked: SearchQuestion, words: str) -> int | None:
+def _last_looked_at(question: SearchQuestion, words: str) -> int | None:
     """Return the last text examined, if a filter applies and more have the words."""
-    if len(asked.conditions) == 1:
+    if len(question.conditions) == 1:
         return None
-    rows = asked.rows(
+    rows = question.rows(
         f"SELECT rowid FROM {text_index} WHERE {text_index} MATCH :words ORDER BY rowid LIMIT 2 OFFSET {LOOKED_AT - 1}",
         words=words,
     )
@@ -191,11 +191,11 @@ def _spread(terms: Sequence[Term], weighed: Sequence[tuple[Candidate, FoldedPass
             candidate.relevance /= len(pages) ** 3
 
 
-def _of_each_spelling(asked: SearchQuestion) -> list[Any]:
+def _of_each_spelling(question: SearchQuestion) -> list[Any]:
     """Return the first texts with the words as written, and some with each word similar to one of them, so that
     neither is lost behind pages with common words.
     """
-    terms = asked.parsed.required_terms
+    terms = question.parsed.required_terms
     as_written = [
         replace(
             term, alternatives=tuple(alternative for alternative in term.alternatives if alternative[1] == 1)
@@ -205,35 +205,39 @@ def _of_each_spelling(asked: SearchQuestion) -> list[Any]:
     if as_written == list(terms):
         return []
     written = expression(as_written)
-    rows = _texts(asked, written, EXACT, _last_looked_at(asked, written))
+    rows = _texts(question, written, EXACT, _last_looked_at(question, written))
     for term in terms:
         for spelling, weight in term.alternatives:
             if weight < 1:
                 only = replace(term, alternatives=((spelling, weight),))
-                rows += _texts(asked, expression([only if one is term else one for one in terms]), OF_EACH)
+                rows += _texts(
+                    question,
+                    expression([only if required is term else required for required in terms]),
+                    OF_EACH,
+                )
     return rows
 
 
-def _by_name(asked: SearchQuestion, found: WeighedCandidates) -> None:
-    rows = asked.rows(
-        f"SELECT n.number, n.document_id, n.name, n.more {NAMES} AND {asked.where_sql} "
+def _by_name(question: SearchQuestion, candidates: WeighedCandidates) -> None:
+    rows = question.rows(
+        f"SELECT n.number, n.document_id, n.name, n.more {NAMES} AND {question.where_sql} "
         f"ORDER BY {name_index}.rowid LIMIT {EXACT + 1}",
-        names=found.names,
+        names=candidates.names,
     )
     if len(rows) > EXACT:
         del rows[EXACT:]
-        found.last_name = rows[-1][0]
+        candidates.last_name = rows[-1][0]
     for _, document_id, name, more in rows:
-        _weigh_name(asked, found, document_id, name, more)
+        _weigh_name(question, candidates, document_id, name, more)
 
 
 def _weigh_name(
-    asked: SearchQuestion, found: WeighedCandidates, document_id: str, name: str, more: str
+    question: SearchQuestion, candidates: WeighedCandidates, document_id: str, name: str, more: str
 ) -> None:
-    candidate = _candidate(found, document_id)
-    candidate.by_name = matches(asked.parsed.required_terms, FoldedPassage(name))
+    candidate = _candidate(candidates, document_id)
+    candidate.by_name = matches(question.parsed.required_terms, FoldedPassage(name))
     candidate.relevance = max(
-        candidate.relevance, relevance(asked.parsed.terms, FoldedPassage(describe_name(name, more)))
+        candidate.relevance, relevance(question.parsed.terms, FoldedPassage(describe_name(name, more)))
     )
 
 
@@ -242,48 +246,48 @@ def describe_name(name: str, more: str) -> str:
     return f"{name}  {more}" if more else name
 
 
-def _by_visible_part(asked: SearchQuestion, found: WeighedCandidates) -> None:
+def _by_visible_part(question: SearchQuestion, candidates: WeighedCandidates) -> None:
     """Match pages of which the caller sees only a part: that part is assembled and matched on the spot."""
-    for document_id in standing(asked, asked.partial or ()):
-        text = visible_text(asked, document_id)
-        row = asked.rows(f"SELECT name FROM {names} WHERE document_id = :id", id=document_id)
+    for document_id in standing(question, question.partial or ()):
+        text = visible_text(question, document_id)
+        row = question.rows(f"SELECT name FROM {names} WHERE document_id = :id", id=document_id)
         name = row[0][0] if row else ""
         folded = [FoldedPassage(*text[1]), FoldedPassage(name)]
         if any(
             not matches([term], folded_passage)
-            for term in asked.parsed.excluded_terms
+            for term in question.parsed.excluded_terms
             for folded_passage in folded
         ):
             continue
-        if matches(asked.parsed.required_terms, folded[0]):
-            candidate = _candidate(found, document_id)
+        if matches(question.parsed.required_terms, folded[0]):
+            candidate = _candidate(candidates, document_id)
             candidate.by_text = True
-            candidate.relevance = relevance(asked.parsed.terms, folded[0])
-        if matches(asked.parsed.required_terms, folded[1]):
-            _weigh_name(asked, found, document_id, name, "")
+            candidate.relevance = relevance(question.parsed.terms, folded[0])
+        if matches(question.parsed.required_terms, folded[1]):
+            _weigh_name(question, candidates, document_id, name, "")
 
 
-def visible_text(asked: SearchQuestion, document_id: str) -> tuple[Any, tuple[str, str]]:
+def visible_text(question: SearchQuestion, document_id: str) -> tuple[Any, tuple[str, str]]:
     """Return the part of the page's text that the caller sees, and its folded words."""
     try:
-        text = page_text(asked.conn, document_id, rule=reading_rule(asked.conn))
+        text = page_text(question.conn, document_id, rule=reading_rule(question.conn))
     except NotFound:
         return None, ("", "")
     return text, fold_text(text.text)
 
 
-def _by_scope(asked: SearchQuestion, found: WeighedCandidates) -> None:
-    for (document_id,) in asked.rows(f"SELECT d.id FROM {documents} d WHERE {asked.where_sql}"):
-        _candidate(found, document_id)
+def _by_scope(question: SearchQuestion, candidates: WeighedCandidates) -> None:
+    for (document_id,) in question.rows(f"SELECT d.id FROM {documents} d WHERE {question.where_sql}"):
+        _candidate(candidates, document_id)
 
 
-def standing(asked: SearchQuestion, ids: Iterable[str]) -> list[str]:
+def standing(question: SearchQuestion, ids: Iterable[str]) -> list[str]:
     """Return those of *ids* that may be a result."""
-    wanted = list(ids)
-    if not wanted:
+    wanted_ids = list(ids)
+    if not wanted_ids:
         return []
-    rows = asked.rows(
-        f"SELECT d.id FROM {documents} d WHERE d.id IN {asked.select_ids(wanted)} AND {asked.where_sql} ORDER BY d.id"
+    rows = question.rows(
+        f"SELECT d.id FROM {documents} d WHERE d.id IN {question.select_ids(wanted_ids)} AND {question.where_sql} ORDER BY d.id"
     )
     return [row[0] for row in rows]
 
@@ -291,14 +295,14 @@ def standing(asked: SearchQuestion, ids: Iterable[str]) -> list[str]:
 # ------------------------------------------------------------------------------------------------------------ scores
 
 
-def _score(asked: SearchQuestion, found: WeighedCandidates, lists: int) -> None:
-    everything = list(found.by_id.values())
+def _score(question: SearchQuestion, candidates: WeighedCandidates, lists: int) -> None:
+    everything = list(candidates.by_id.values())
     unread = [candidate.document_id for candidate in everything if candidate.about is None]
     facts: dict[str, tuple[str, str | None]] = {}
     if unread:
-        rows = asked.rows(
+        rows = question.rows(
             f"SELECT d.id, d.source_authority, n.name FROM {documents} d LEFT JOIN {names} n ON n.document_id = d.id "
-            f"WHERE d.id IN {asked.select_ids(unread)}"
+            f"WHERE d.id IN {question.select_ids(unread)}"
         )
         facts = {row[0]: (row[1], row[2]) for row in rows}
     ranked = [
@@ -314,7 +318,7 @@ def _score(asked: SearchQuestion, found: WeighedCandidates, lists: int) -> None:
     for listed in (ranked, alike):
         for place, (_, _, candidate) in enumerate(sorted(listed), start=1):
             candidate.score += fuse_rank(place, lists)
-    words = list(asked.parsed.words)
+    words = list(question.parsed.words)
     for candidate in everything:
         authority, name = candidate.about or facts.get(candidate.document_id, ("unknown", ""))
         if candidate.beside is not None or (candidate.relevance == 0 and candidate.likeness is None):
@@ -323,7 +327,7 @@ def _score(asked: SearchQuestion, found: WeighedCandidates, lists: int) -> None:
             candidate.score += of_name(words, name.split())
         candidate.score *= AUTHORITY.get(authority, 1.0)
     scored = sorted((-candidate.score, candidate.document_id, candidate) for candidate in everything)
-    found.ranked = [one for _, _, one in scored]
+    candidates.ranked = [scored_candidate for _, _, scored_candidate in scored]
 
 
 def fuse_rank(place: int, lists: int = 1) -> float:

@@ -8,7 +8,7 @@ from armarium_search.errors import bad_date
 
 def require_span(written: str) -> Span:
     """Return the days that a date of a question may mean; Invalid if it is not a date."""
-    found = span_asked(written)
-    if found is None:
+    span = span_asked(written)
+    if span is None:
         raise bad_date(written)
-    return found
+    return span

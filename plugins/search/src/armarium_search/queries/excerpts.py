@@ -46,25 +46,27 @@ class PageText:
         return cls([segment_id for segment_id, _, _ in spans], lines)
 
 
-def texts_of_pages(asked: SearchQuestion, ids: Sequence[str]) -> dict[str, PageText]:
+def texts_of_pages(question: SearchQuestion, ids: Sequence[str]) -> dict[str, PageText]:
     """Return the texts of those of the documents *ids* that have one: those kept, and of `asked.partial` as its connection
     shows them.
     """
-    found: dict[str, PageText] = {}
-    partial = asked.partial or frozenset()
-    rows = asked.rows(
+    texts: dict[str, PageText] = {}
+    partial = question.partial or frozenset()
+    rows = question.rows(
         f"SELECT document_id, text, spans FROM {page_texts} WHERE document_id IN (SELECT value FROM json_each(:ids))",
-        ids=orjson.dumps([one for one in ids if one not in partial]).decode(),
+        ids=orjson.dumps([page_id for page_id in ids if page_id not in partial]).decode(),
     )
     for document_id, text, spans in rows:
-        found[document_id] = PageText.of(text, orjson.loads(spans))
+        texts[document_id] = PageText.of(text, orjson.loads(spans))
     for document_id in ids:
         if document_id in partial:
-            seen = visible_text(asked, document_id)[0]
-            if seen is not None and seen.text:
-                spans = [(span.segment_id, span.char_start, span.char_end) for span in seen.assembled.spans]
-                found[document_id] = PageText.of(seen.text, spans)
-    return found
+            visible = visible_text(question, document_id)[0]
+            if visible is not None and visible.text:
+                spans = [
+                    (span.segment_id, span.char_start, span.char_end) for span in visible.assembled.spans
+                ]
+                texts[document_id] = PageText.of(visible.text, spans)
+    return texts
 
 
 class _Words:
@@ -81,10 +83,10 @@ class _Words:
 
     def of_line(self, number: int) -> list[str]:
         """Return the words of a line."""
-        found = self._words.get(number)
-        if found is None:
-            found = self._words[number] = self.folded[number].split()
-        return found
+        places = self._words.get(number)
+        if places is None:
+            places = self._words[number] = self.folded[number].split()
+        return places
 
     def lines_with(self, sought: str) -> Iterable[int]:
         """Return the lines whose letters include those of *sought*."""
@@ -119,7 +121,7 @@ class _Words:
 
     def _join(self) -> list[Token]:
         lines = self._page.lines
-        found: list[Token] = []
+        tokens: list[Token] = []
         last: Token | None = None
         for number, end in enumerate([line[-1:] for line in lines[:-1]]):
             if end not in _MAY_GO_ON or not goes_on(lines[number], lines[number + 1]):
@@ -128,22 +130,22 @@ class _Words:
             if not words or not after:
                 continue
             if last is not None and len(words) == 1 and last.parts[-1] == (number, 0):
-                found.pop()
+                tokens.pop()
                 last = Token(last.word + after[0], (*last.parts, (number + 1, 0)))
             else:
                 last = Token(words[-1] + after[0], ((number, len(words) - 1), (number + 1, 0)))
-            found.append(last)
-        return found
+            tokens.append(last)
+        return tokens
 
 
 def found_words(page: PageText, terms: Iterable[Term]) -> dict[int, set[int]]:
     """Return which words of which lines the wanted *terms* match."""
     words = _Words(page)
-    found: dict[int, set[int]] = {}
+    words_by_line: dict[int, set[int]] = {}
 
     def mark(parts: Iterable[tuple[int, int]]) -> None:
         for line, place in parts:
-            found.setdefault(line, set()).add(place)
+            words_by_line.setdefault(line, set()).add(place)
 
     for term in terms:
         if term.excluded:
@@ -152,17 +154,17 @@ def found_words(page: PageText, terms: Iterable[Term]) -> dict[int, set[int]]:
             if len(sought) > 1:
                 mark(words.phrase(sought, as_prefix=term.is_prefix))
                 continue
-            (one,) = sought
+            (only_term,) = sought
             for token in words.joined:
-                if _fits(token.word, one, term.is_prefix):
+                if _fits(token.word, only_term, term.is_prefix):
                     mark(token.parts)
-            for number in words.lines_with(one):
+            for number in words.lines_with(only_term):
                 mark(
                     (number, place)
                     for place, word in enumerate(words.of_line(number))
-                    if _fits(word, one, term.is_prefix)
+                    if _fits(word, only_term, term.is_prefix)
                 )
-    return found
+    return words_by_line
 
 
 def _places(words: list[str], sought: str) -> Iterator[int]:
@@ -189,13 +191,13 @@ def excerpts(
     page: PageText, terms: Sequence[Term], *, mark: bool
 ) -> tuple[list[dict[str, Any]], list[str], str]:
     """Return the lines in which *terms* occur, with the words as written there, and a preview around the first."""
-    found = found_words(page, terms)
-    best = sorted(sorted(found, key=lambda line: (-len(found[line]), line))[:MOST_LINES])
+    words_found = found_words(page, terms)
+    best = sorted(sorted(words_found, key=lambda line: (-len(words_found[line]), line))[:MOST_LINES])
     lines: list[dict[str, Any]] = []
     written: dict[str, None] = {}
     for number in best:
         line = page.lines[number]
-        ranges = ranges_of(line, found[number])
+        ranges = ranges_of(line, words_found[number])
         written |= dict.fromkeys(line[start:end] for start, end in ranges)
         lines.append(
             {
@@ -206,14 +208,14 @@ def excerpts(
             }
         )
     around = min(best, default=0)
-    shown = "\n".join(page.lines[max(0, around - 1) : around + 4])
-    return lines, list(written) if mark else [], shown[:PREVIEW]
+    lines_shown = "\n".join(page.lines[max(0, around - 1) : around + 4])
+    return lines, list(written) if mark else [], lines_shown[:PREVIEW]
 
 
-def add_boxes(asked: SearchQuestion, results: Iterable[dict[str, Any]]) -> None:
+def add_boxes(question: SearchQuestion, results: Iterable[dict[str, Any]]) -> None:
     """Add to each excerpt where its line is, in fractions of the page's picture."""
     every = [line for result in results for line in result["transcript_excerpts"]]
-    rows = asked.rows(
+    rows = question.rows(
         f"SELECT id, bbox_x, bbox_y, bbox_w, bbox_h FROM {segments} WHERE id IN (SELECT value FROM json_each(:ids))",
         ids=orjson.dumps([line["segment_id"] for line in every]).decode(),
     )

@@ -29,28 +29,30 @@ LOOKED_AT = 40
 """How many words that begin like the last one of the query are examined for suggestions the caller may see."""
 
 
-def widen_query(asked: SearchQuestion) -> tuple[ParsedQuery, dict[str, list[str]]]:
+def widen_query(question: SearchQuestion) -> tuple[ParsedQuery, dict[str, list[str]]]:
     """Return the query with similar words added to each of its own, and which these are: only words on a page
     the caller sees.
     """
-    vocabulary = vocabulary_of(asked.library, asked.conn)
+    vocabulary = vocabulary_of(question.library, question.conn)
     stands: dict[str, list[str]] = {}
     terms: list[Term] = []
-    for term in asked.parsed.terms:
+    for term in question.parsed.terms:
         alternatives = dict(term.alternatives)
         if not term.excluded and not term.is_prefix:
             for number, word in enumerate(term.words):
                 if len(word) < SHORTEST:
                     continue
-                near = _misreadings(asked, vocabulary, word)
+                near = _misreadings(question, vocabulary, word)
                 stands.setdefault(word, [other for other, _ in near])
                 for other, weight in near:
                     alternatives.setdefault((*term.words[:number], other, *term.words[number + 1 :]), weight)
         terms.append(replace(term, alternatives=tuple(alternatives.items())))
-    return asked.parsed.with_terms(tuple(terms)), {word: others for word, others in stands.items() if others}
+    return question.parsed.with_terms(tuple(terms)), {
+        word: others for word, others in stands.items() if others
+    }
 
 
-def _misreadings(asked: SearchQuestion, vocabulary: Vocabulary, word: str) -> list[tuple[str, float]]:
+def _misreadings(question: SearchQuestion, vocabulary: Vocabulary, word: str) -> list[tuple[str, float]]:
     """Return words that may stand for *word* on a page, with the weight of each, the most likely first.
 
     A noisy channel: a word was written for *word* with the likelihood of its distance, but also for each other
@@ -58,25 +60,27 @@ def _misreadings(asked: SearchQuestion, vocabulary: Vocabulary, word: str) -> li
     more likely that one. So a misreading of a common word is not taken for one of a rare word.
     """
     far = dict(vocabulary.find_near(word))
-    pages = pages_seen(asked, (word, *far), FEW)
+    pages = pages_seen(question, (word, *far), FEW)
     around = {other: vocabulary.find_near(other, 1) for other in far if pages[other]}
-    pages |= pages_seen(asked, {one for near in around.values() for one, _ in near} - pages.keys(), FEW)
-    found = []
+    pages |= pages_seen(
+        question, {near_word for near in around.values() for near_word, _ in near} - pages.keys(), FEW
+    )
+    misreadings = []
     for other, near in around.items():
         mine = (pages[word] + 1) ** 0.5 * 10 ** -far[other]
-        others = sum(pages[one] ** 0.5 * 10**-away for one, away in near if one != word)
+        others = sum(pages[near_word] ** 0.5 * 10**-away for near_word, away in near if near_word != word)
         itself = ITSELF * (pages[other] - 1) ** 0.5
         likely = mine / (mine + others + itself + UNEXPLAINED)
         if likely >= LEAST:
-            found.append((other, SIMILAR * likely / pages[other] ** 0.5))
-    return sorted(found, key=lambda one: -one[1])
+            misreadings.append((other, SIMILAR * likely / pages[other] ** 0.5))
+    return sorted(misreadings, key=lambda near_word: -near_word[1])
 
 
-def pages_seen(asked: SearchQuestion, words: Iterable[str], most: int = 1) -> dict[str, int]:
+def pages_seen(question: SearchQuestion, words: Iterable[str], most: int = 1) -> dict[str, int]:
     """Return on how many pages that the caller sees entirely, outside the Trash, each of the folded *words* is;
     at most *most*.
     """
-    rows = asked.rows(
+    rows = question.rows(
         f"SELECT w.value, (SELECT count(*) FROM ({_pages_with('w.value')} LIMIT {most})) FROM json_each(:words) w",
         words=orjson.dumps(list(words)).decode(),
     )
@@ -91,20 +95,20 @@ def _pages_with(word: str) -> str:
     )
 
 
-def suggestions(asked: SearchQuestion, nothing_found: bool) -> list[str]:
+def suggestions(question: SearchQuestion, nothing_found: bool) -> list[str]:
     """Return the query with its last word completed or, if nothing was found, with words that do occur."""
-    wanted = asked.parsed.required_terms
-    if not wanted or asked.parsed.excluded_terms or asked.parsed.scopes:
+    terms = question.parsed.required_terms
+    if not terms or question.parsed.excluded_terms or question.parsed.scopes:
         return []
-    before = [term.written for term in wanted[:-1]]
-    last = wanted[-1]
+    before = [term.written for term in terms[:-1]]
+    last = terms[-1]
     if len(last.words) != 1:
         return []
-    return [" ".join([*before, word]) for word in _find_suggestions(asked, last.words[0], nothing_found)]
+    return [" ".join([*before, word]) for word in _find_suggestions(question, last.words[0], nothing_found)]
 
 
-def _find_suggestions(asked: SearchQuestion, word: str, nothing_found: bool) -> list[str]:
-    rows = asked.rows(
+def _find_suggestions(question: SearchQuestion, word: str, nothing_found: bool) -> list[str]:
+    rows = question.rows(
         f"SELECT word FROM (SELECT word FROM {page_words} WHERE word > :word AND word < :end ORDER BY length(word), word "
         f"LIMIT {LOOKED_AT}) WHERE EXISTS ({_pages_with('word')}) LIMIT {SUGGESTED}",
         word=word,
@@ -112,6 +116,9 @@ def _find_suggestions(asked: SearchQuestion, word: str, nothing_found: bool) -> 
     )
     if rows or not nothing_found:
         return [row[0] for row in rows]
-    near = [one for one, _ in vocabulary_of(asked.library, asked.conn).find_near(word)[:LOOKED_AT]]
-    seen = pages_seen(asked, near)
-    return [one for one in near if seen[one]][:SUGGESTED]
+    near = [
+        near_word
+        for near_word, _ in vocabulary_of(question.library, question.conn).find_near(word)[:LOOKED_AT]
+    ]
+    page_counts = pages_seen(question, near)
+    return [near_word for near_word in near if page_counts[near_word]][:SUGGESTED]

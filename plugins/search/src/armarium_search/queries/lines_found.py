@@ -1,18 +1,20 @@
-"""The lines of given pages in which a query's words stand, and the words that begin in a way: for search within a document."""
+"""The lines of the pages of a document in which a query's words stand, and the words that begin in a way: for search within a document."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import chain, dropwhile, islice
 from typing import NamedTuple
 
 import orjson
 from sqlalchemy import Connection
 
 from armarium.api import Engine, Library
+from armarium_documents.api import pages_among, walk_pages
 from armarium_search.contributions import scopes_of
+from armarium_search.errors import no_such_page
 from armarium_search.language import ParsedQuery, Term, parse
 from armarium_search.matching import FoldedPassage, expression, matches
 from armarium_search.models import text_index
@@ -24,6 +26,12 @@ from armarium_source_model.api import page_texts, words_of
 
 MOST_PAGES_OF_TERMS = 1_000
 """On how many pages terms are counted."""
+FIRST_PAGES = 500
+"""How many pages are looked through first; four times as many after that, and so on."""
+RARE = 20
+"""Words on fewer than one of so many pages are rare."""
+FEW = 2_000
+"""From up to so many pages with the words it is quicker to walk up than to walk through the whole document."""
 AT_A_TIME = 200
 """Of how many pages it is checked at a time whether they may be a result."""
 MOST_TERMS = 100
@@ -44,84 +52,129 @@ def lines_found(
     engine: Engine,
     library: Library,
     query: str,
-    pages: Sequence[str],
+    document_id: str,
     *,
     after: str | None = None,
     most: int,
 ) -> tuple[list[LineFound], str | None]:
-    """Return the lines with words of *query* on those of *pages* that it finds, in that order: on at most *most* pages,
-    from the one after *after* on. Also the page after which there are more, if there are.
+    """Return the lines with words of *query* on the pages of a document, or on it, in reading order: on at most *most* pages,
+    from the one after *after* on. Also the page after which there are more, if there are. Invalid for an *after* that is not
+    one of the pages.
     """
+    if after is not None and not pages_among(conn, document_id, [after]):
+        raise no_such_page("after")
     parsed = parse(query, scopes_of(engine))
-    asked = ask(conn, engine, library, SearchParams(query=query, search_type="fulltext"), parsed)
-    left = pages[pages.index(after) + 1 :] if after in pages else pages
-    found = list(islice(_pages_with(asked, left), most + 1))
-    texts = texts_of_pages(asked, found[:most])
+    question = ask(conn, engine, library, SearchParams(query=query, search_type="fulltext"), parsed)
+    pages = list(islice(_pages_with(question, document_id, after), most + 1))
+    texts = texts_of_pages(question, pages[:most])
     lines = [
         LineFound(
             page, text.segment_ids[number], text.lines[number], tuple(ranges_of(text.lines[number], words))
         )
-        for page in found[:most]
+        for page in pages[:most]
         if (text := texts.get(page)) is not None
         for number, words in sorted(found_words(text, parsed.terms).items())
     ]
-    return lines, found[most - 1] if len(found) > most else None
+    return lines, pages[most - 1] if len(pages) > most else None
 
 
 def terms_found(
-    conn: Connection, engine: Engine, library: Library, beginning: str, pages: Sequence[str], least: int
+    conn: Connection, engine: Engine, library: Library, beginning: str, document_id: str, least: int
 ) -> list[tuple[str, int]]:
-    """Return the folded terms on *pages* that begin as *beginning* does and occur *least* times, each with how often, by the
+    """Return the folded terms on the pages of a document, or on it, that begin as *beginning* does and occur *least* times, each with how often, by the
     alphabet. Of several words the last is the one that is continued.
     """
     words = tuple(words_of(beginning))
     if not words:
         return []
     parsed = ParsedQuery((Term(beginning, ((words, 1.0),), is_prefix=True),), is_empty=False)
-    asked = ask(conn, engine, library, SearchParams(query=beginning, search_type="fulltext"), parsed)
+    question = ask(conn, engine, library, SearchParams(query=beginning, search_type="fulltext"), parsed)
+    pages = list(islice(_pages_of(conn, document_id), MOST_PAGES_OF_TERMS + 1))
     if len(pages) <= MOST_PAGES_OF_TERMS:
         # Reading them all is quicker than having the index gather every word that begins so, on all pages of the project.
-        some = standing(asked, pages)
+        some = standing(question, pages)
     else:
-        some = list(islice(_pages_with(asked, pages), MOST_PAGES_OF_TERMS))
-    partial = asked.partial or frozenset()
-    rows = asked.rows(
+        some = list(islice(_pages_with(question, document_id), MOST_PAGES_OF_TERMS))
+    partial = question.partial or frozenset()
+    rows = question.rows(
         f"SELECT words FROM {page_texts} WHERE document_id IN (SELECT value FROM json_each(:ids))",
         ids=orjson.dumps([page for page in some if page not in partial]).decode(),
     )
-    texts = [row[0] for row in rows] + [visible_text(asked, page)[1][0] for page in some if page in partial]
+    texts = [row[0] for row in rows] + [
+        visible_text(question, page)[1][0] for page in some if page in partial
+    ]
     sought = re.compile(f" ({re.escape(' '.join(words))}\\S*)")
     counts = Counter(term for text in texts for term in sought.findall(f" {text}"))
     return sorted((term, often) for term, often in counts.most_common(MOST_TERMS) if often >= least)
 
 
-def _pages_with(asked: SearchQuestion, pages: Sequence[str]) -> Iterator[str]:
-    """Yield those of *pages* that the question finds by their text, in their order; of a page of which the caller sees a part,
-    that part is matched when its turn comes.
+def _pages_of(conn: Connection, document_id: str) -> Iterator[str]:
+    """Yield the pages of a document, as far as they are asked for; itself if it has none."""
+    pages = walk_pages(conn, document_id)
+    return chain([next(pages, document_id)], pages)
+
+
+def _pages_with(question: SearchQuestion, document_id: str, after: str | None = None) -> Iterator[str]:
+    """Yield those pages of a document that the question finds by their text, in reading order, from the one after *after* on;
+    of a page of which the caller sees a part, that part is matched when its turn comes.
     """
-    if not asked.parsed.required_terms or not pages:
+    if not question.parsed.required_terms:
         return
+    pages: Iterator[str] = _pages_of(question.conn, document_id)
+    if after is not None:
+        pages = islice(dropwhile(lambda page: page != after, pages), 1, None)
+    partial = question.partial or frozenset()
+    looked_at, often, size = 0, 0, FIRST_PAGES
+    everywhere: set[str] | None = None
+    while some := list(islice(pages, size)):
+        whole = _with_words(question, some) if everywhere is None else everywhere
+        matching = [page for page in some if page in whole or page in partial]
+        yield from _able(question, matching)
+        looked_at, often, size = looked_at + len(some), often + len(matching), size * 4
+        # Words that are common on the first pages are found on the next ones; rare ones are asked of the whole index at once.
+        if everywhere is None and often * RARE < looked_at and len(some) == size // 4:
+            everywhere = _with_words(question, None)
+            if len(everywhere | partial) <= FEW:
+                last = some[-1]
+                among = pages_among(question.conn, document_id, [*(everywhere | partial | {last})])
+                yield from _able(question, among[among.index(last) + 1 :])
+                return
+
+
+def _able(question: SearchQuestion, page_ids: Sequence[str]) -> Iterator[str]:
+    """Yield those pages found by the index, or of which the caller sees a part, that may be a result, in their order."""
+    partial = question.partial or frozenset()
+    for start in range(0, len(page_ids), AT_A_TIME):
+        batch = page_ids[start : start + AT_A_TIME]
+        able = set(standing(question, batch))
+        for page in batch:
+            if page in able and (
+                page not in partial
+                or matches(question.parsed.terms, FoldedPassage(*visible_text(question, page)[1]))
+            ):
+                yield page
+
+
+def _with_words(question: SearchQuestion, pages: Sequence[str] | None) -> set[str]:
+    """Return those of *pages* with the words of the question according to the index; None: of all pages."""
+    words = expression(question.parsed.required_terms)
+    if pages is None:
+        rows = question.rows(
+            f"SELECT document_id FROM {page_texts} WHERE number IN"
+            f" (SELECT rowid FROM {text_index} WHERE {text_index} MATCH :words)",
+            words=words,
+        )
+        return {row[0] for row in rows}
     numbers = dict(
-        asked.rows(
+        question.rows(
             f"SELECT number, document_id FROM {page_texts} WHERE document_id IN (SELECT value FROM json_each(:ids))",
             ids=orjson.dumps(list(pages)).decode(),
         )
     )
-    rows = asked.rows(
+    rows = question.rows(
         f"SELECT rowid FROM {text_index} WHERE {text_index} MATCH :words AND rowid BETWEEN :first AND :last",
-        words=expression(asked.parsed.required_terms),
+        words=words,
         first=min(numbers, default=0),
         last=max(numbers, default=0),
     )
-    whole = {numbers[row[0]] for row in rows if row[0] in numbers}
-    partial = (asked.partial or frozenset()).intersection(pages)
-    found = [page for page in pages if page in whole or page in partial]
-    for at in range(0, len(found), AT_A_TIME):
-        some = found[at : at + AT_A_TIME]
-        able = set(standing(asked, some))
-        for page in some:
-            if page in able and (
-                page not in partial
-                or matches(asked.parsed.terms, FoldedPassage(*visible_text(asked, page)[1]))
-            ):
-                yield page
+    return {numbers[row[0]] for row in rows if row[0] in numbers}

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from armarium_documents.api import documents
+from armarium_documents.api import documents, span_between
 from armarium_search.models import name_index, names, text_index
 from armarium_search.queries.candidates import (
     COUNTED,
@@ -23,21 +23,21 @@ from armarium_source_model.api import page_texts
 
 
 def page_by_relevance(
-    asked: SearchQuestion, found: WeighedCandidates, limit: int, offset: int
+    question: SearchQuestion, candidates: WeighedCandidates, limit: int, offset: int
 ) -> list[Candidate]:
     """Return at most *limit* candidates from *offset* on: the weighed ones, then other texts, then other names."""
-    answer = found.ranked[offset : offset + limit]
-    if found.is_exact or len(answer) == limit:
+    answer = candidates.ranked[offset : offset + limit]
+    if candidates.is_exact or len(answer) == limit:
         return answer
-    weighed = asked.select_ids(found.by_id)
-    at = max(offset, len(found.ranked))
-    place = len(found.ranked)
-    for where, last, match in _following(found):
+    weighed = question.select_ids(candidates.by_id)
+    at = max(offset, len(candidates.ranked))
+    place = len(candidates.ranked)
+    for where, last, match in _following(candidates):
         if last is None:
             continue
-        rest = f"{where} AND {asked.where_sql} AND d.id NOT IN {weighed}"
-        more = {"words": found.words, "names": found.names, "last": last, **match}
-        rows = asked.rows(f"SELECT d.id {rest} ORDER BY {match_order(where)} LIMIT :limit OFFSET :skip",
+        rest = f"{where} AND {question.where_sql} AND d.id NOT IN {weighed}"
+        more = {"words": candidates.words, "names": candidates.names, "last": last, **match}
+        rows = question.rows(f"SELECT d.id {rest} ORDER BY {match_order(where)} LIMIT :limit OFFSET :skip",
                           **more, limit=limit - len(answer), skip=max(0, at - place))  # fmt: skip
         answer += [
             Candidate(row[0], by_text=True, score=fuse_rank(at + number + 1))
@@ -45,19 +45,19 @@ def page_by_relevance(
         ]
         if len(answer) == limit:
             break
-        place += asked.rows(f"SELECT count(*) {rest}", **more)[0][0]
+        place += question.rows(f"SELECT count(*) {rest}", **more)[0][0]
         at = max(at + len(rows), place)
     return answer
 
 
-def _following(found: WeighedCandidates) -> list[tuple[str, int | None, dict[str, Any]]]:
+def _following(candidates: WeighedCandidates) -> list[tuple[str, int | None, dict[str, Any]]]:
     in_text = (
         f"NOT EXISTS (SELECT 1 FROM {page_texts} ep CROSS JOIN {text_index} WHERE {text_index}.rowid = ep.number "
         f"AND ep.document_id = d.id AND {text_index} MATCH :words)"
     )
     return [
-        (f"{TEXTS} AND {text_index}.rowid > :last", found.last_text, {}),
-        (f"{NAMES} AND {name_index}.rowid > :last AND {in_text}", found.last_name, {}),
+        (f"{TEXTS} AND {text_index}.rowid > :last", candidates.last_text, {}),
+        (f"{NAMES} AND {name_index}.rowid > :last AND {in_text}", candidates.last_name, {}),
     ]
 
 
@@ -66,32 +66,34 @@ def match_order(where: str) -> str:
     return f"{text_index if where.startswith(TEXTS) else name_index}.rowid"
 
 
-def count(asked: SearchQuestion, found: WeighedCandidates) -> int:
+def count(question: SearchQuestion, candidates: WeighedCandidates) -> int:
     """Return how many are found; a lower bound if not all were weighed."""
-    most = len(found.ranked)
-    values = {"words": found.words, "names": found.names}
-    if found.last_text is not None:
+    most = len(candidates.ranked)
+    values = {"words": candidates.words, "names": candidates.names}
+    if candidates.last_text is not None:
         after = (
             f"(SELECT rowid AS number FROM {text_index} WHERE {text_index} MATCH :words AND rowid > :last ORDER BY rowid "
             f"LIMIT {LOOKED_AT // 2})"
         )
-        more = asked.rows(
+        more = question.rows(
             f"SELECT count(*) FROM (SELECT 1 FROM {after} m CROSS JOIN {page_texts} p ON p.number = m.number "
-            f"CROSS JOIN {documents} d ON d.id = p.document_id WHERE {asked.where_sql} LIMIT {COUNTED - EXACT})",
-            **values, last=found.last_text,
+            f"CROSS JOIN {documents} d ON d.id = p.document_id WHERE {question.where_sql} LIMIT {COUNTED - EXACT})",
+            **values, last=candidates.last_text,
         )  # fmt: skip
-        most = max(most, found.texts + more[0][0])
-    if found.last_name is not None:
-        more = asked.rows(
-            f"SELECT count(*) FROM (SELECT 1 {NAMES} AND {name_index}.rowid > :last AND {asked.where_sql} "
+        most = max(most, candidates.texts + more[0][0])
+    if candidates.last_name is not None:
+        more = question.rows(
+            f"SELECT count(*) FROM (SELECT 1 {NAMES} AND {name_index}.rowid > :last AND {question.where_sql} "
             f"LIMIT {COUNTED - EXACT})",
-            **values, last=found.last_name,
+            **values, last=candidates.last_name,
         )  # fmt: skip
         most = max(most, EXACT + more[0][0])
     return most
 
 
-_KEYS = {"name": "lower(d.name)", "date": "n.first_day", "size": "json_extract(d.metadata, '$.file_size')"}
+# As in the dataset query, a date without a beginning (../1750) stands with the year in which it ends.
+_DATE = f"iif(n.first_day = {span_between(None, None).start}, n.last_day - (n.last_day % 10000 + 10000) % 10000, n.first_day)"
+_KEYS = {"name": "lower(d.name)", "date": _DATE, "size": "json_extract(d.metadata, '$.file_size')"}
 
 
 def order_of(by: str, direction: str) -> str:
@@ -106,18 +108,20 @@ def order_of(by: str, direction: str) -> str:
 
 
 def page_sorted(
-    asked: SearchQuestion, found: WeighedCandidates, by: str, direction: str, limit: int, offset: int
+    question: SearchQuestion, candidates: WeighedCandidates, by: str, direction: str, limit: int, offset: int
 ) -> list[Candidate]:
     """As `page_by_relevance`, in another order; results without a date or size come last in either direction."""
-    everything = f"SELECT value FROM json_each({asked.bind(orjson.dumps(list(found.by_id)).decode())})"
-    if not found.is_exact:
-        everything += f" UNION SELECT d.id {TEXTS} AND {asked.where_sql} UNION SELECT d.id {NAMES} AND {asked.where_sql}"
-    rows = asked.rows(
+    everything = (
+        f"SELECT value FROM json_each({question.bind(orjson.dumps(list(candidates.by_id)).decode())})"
+    )
+    if not candidates.is_exact:
+        everything += f" UNION SELECT d.id {TEXTS} AND {question.where_sql} UNION SELECT d.id {NAMES} AND {question.where_sql}"
+    rows = question.rows(
         f"SELECT d.id FROM {documents} d LEFT JOIN {names} n ON n.document_id = d.id WHERE d.id IN ({everything}) "
         f"ORDER BY {order_of(by, direction)} LIMIT :limit OFFSET :skip",
-        words=found.words,
-        names=found.names,
+        words=candidates.words,
+        names=candidates.names,
         limit=limit,
         skip=offset,
     )
-    return [found.by_id.get(row[0]) or Candidate(row[0], by_text=True) for row in rows]
+    return [candidates.by_id.get(row[0]) or Candidate(row[0], by_text=True) for row in rows]

@@ -9,7 +9,7 @@ from typing import Any, get_args
 import orjson
 from sqlalchemy import Connection
 
-from armarium.api import Engine, Library, raw_of, withheld_pages
+from armarium.api import Engine, Library, raw_of, time_span, withheld_pages
 from armarium_documents.api import (
     FLAGS,
     DocType,
@@ -68,8 +68,8 @@ class SearchQuestion:
 
     def rows(self, statement: str, **more: Any) -> list[Any]:
         """Return all rows of *statement*."""
-        found: list[Any] = self.raw.execute(statement, {**self.values, **more}).fetchall()
-        return found
+        fetched: list[Any] = self.raw.execute(statement, {**self.values, **more}).fetchall()
+        return fetched
 
 
 def ask(
@@ -78,21 +78,21 @@ def ask(
     """Build the question for *params*, with their filters and scopes as conditions. NotFound for an
     unknown parent_id, BadRequest for an unknown word of a filter.
     """
-    asked = SearchQuestion(conn, engine, library, params, parsed, partial=withheld_pages(conn))
-    _filter(asked, params.filters or Filters())
+    question = SearchQuestion(conn, engine, library, params, parsed, partial=withheld_pages(conn))
+    _filter(question, params.filters or Filters())
     for scoped in parsed.scopes:
-        ids = asked.select_ids(_documents_of(asked, scoped))
-        asked.conditions.append(f"d.id {'NOT ' if scoped.excluded else ''}IN {ids}")
-    _exclude(asked)
-    return asked
+        ids = question.select_ids(_documents_of(question, scoped))
+        question.conditions.append(f"d.id {'NOT ' if scoped.excluded else ''}IN {ids}")
+    _exclude(question)
+    return question
 
 
-def _exclude(asked: SearchQuestion) -> None:
+def _exclude(question: SearchQuestion) -> None:
     """Exclude documents whose text, name or description has an excluded term."""
-    for term in asked.parsed.excluded_terms:
-        wanted = (replace(term, excluded=False),)
-        text, name = asked.bind(expression(wanted)), asked.bind(expression(wanted, None))
-        asked.conditions += [
+    for term in question.parsed.excluded_terms:
+        terms = (replace(term, excluded=False),)
+        text, name = question.bind(expression(terms)), question.bind(expression(terms, None))
+        question.conditions += [
             f"NOT EXISTS (SELECT 1 FROM {page_texts} xp CROSS JOIN {text_index} WHERE {text_index}.rowid = xp.number "
             f"AND xp.document_id = d.id AND {text_index} MATCH {text})",
             f"NOT EXISTS (SELECT 1 FROM {names} xn CROSS JOIN {name_index} WHERE {name_index}.rowid = xn.number "
@@ -119,40 +119,41 @@ def check_filters(conn: Connection, filters: Filters) -> None:
                 raise bad_word(f"filters.{name}", word, known)
 
 
-def _filter(asked: SearchQuestion, filters: Filters) -> None:
-    add = asked.conditions.append
-    check_filters(asked.conn, filters)
+def _filter(question: SearchQuestion, filters: Filters) -> None:
+    add = question.conditions.append
+    check_filters(question.conn, filters)
     if filters.parent_id is not None:
-        top = asked.bind(filters.parent_id)
+        top = question.bind(filters.parent_id)
         add(
             f"d.id IN (WITH RECURSIVE down(id) AS (SELECT {top} UNION SELECT c.id FROM down JOIN {documents} c "
             "ON c.parent_id = down.id) SELECT id FROM down)"
         )
     for name, column, _ in _WORDS:
         if (words := getattr(filters, name)) is not None:
-            add(f"d.{column} IN {asked.select_ids(words)}")
+            add(f"d.{column} IN {question.select_ids(words)}")
     if filters.languages is not None:
-        tags = asked.select_ids(language.lower() for language in filters.languages)
+        tags = question.select_ids(language.lower() for language in filters.languages)
         of_pass = f"(SELECT pass_id FROM {page_texts} WHERE document_id = d.id)"
         add(
             f"EXISTS (SELECT 1 FROM {tags} t JOIN (SELECT lower({page_language_sql('d', of_pass)}) AS tag) s "
             "ON s.tag = t.value OR substr(s.tag, 1, length(t.value) + 1) = t.value || '-')"
         )
+    if filters.date_from is not None and filters.date_to is not None:
+        # Refused if they run backwards, as in the query.
+        require_span(f"{filters.date_from}/{filters.date_to}")
     if filters.date_from is not None:
-        day = asked.bind(require_span(filters.date_from).start)
+        day = question.bind(require_span(filters.date_from).start)
         add(f"EXISTS (SELECT 1 FROM {names} n WHERE n.document_id = d.id AND n.last_day >= {day})")
     if filters.date_to is not None:
-        day = asked.bind(require_span(filters.date_to).end)
+        day = question.bind(require_span(filters.date_to).end)
         add(f"EXISTS (SELECT 1 FROM {names} n WHERE n.document_id = d.id AND n.first_day <= {day})")
     if filters.created_from is not None:
-        # Times are stored to the millisecond; one stated to the second covers all of it.
-        add(f"d.created_at >= {asked.bind(filters.created_from.rstrip('Z'))}")
+        add(f"d.created_at >= {question.bind(time_span(filters.created_from)[0])}")
     if filters.created_to is not None:
-        moment = asked.bind(filters.created_to.rstrip("Z"))
-        add(f"substr(d.created_at, 1, length({moment})) <= {moment}")
+        add(f"d.created_at <= {question.bind(time_span(filters.created_to)[1])}")
     for flag in FLAGS:
-        if (meant := getattr(filters, flag)) is not None:
-            add(f"d.{flag} = {asked.bind(int(meant))}")
+        if (flag_value := getattr(filters, flag)) is not None:
+            add(f"d.{flag} = {question.bind(int(flag_value))}")
     if filters.has_reading is not None:
         add(
             f"{'' if filters.has_reading else 'NOT '}EXISTS (SELECT 1 FROM {representations} r "
@@ -161,7 +162,7 @@ def _filter(asked: SearchQuestion, filters: Filters) -> None:
         )
 
 
-def _documents_of(asked: SearchQuestion, scoped: ScopedQuestion) -> set[str]:
+def _documents_of(question: SearchQuestion, scoped: ScopedQuestion) -> set[str]:
     """Return the documents that a question to a scope finds."""
-    scopes = scopes_of(asked.engine).get(scoped.scope, ())
-    return {document for scope in scopes for document in scope.documents(asked.conn, scoped.text)}
+    scopes = scopes_of(question.engine).get(scoped.scope, ())
+    return {document for scope in scopes for document in scope.documents(question.conn, scoped.text)}

@@ -29,7 +29,7 @@ def list_saved(conn: Connection) -> dict[str, Any]:
 
 def live_search(conn: Connection, search_id: str) -> dict[str, Any]:
     """Return a saved search that is not in the Trash; NotFound."""
-    found = SAVED.all(conn, saved_searches.c.id == search_id, LIVE)
-    if not found:
+    saved = SAVED.all(conn, saved_searches.c.id == search_id, LIVE)
+    if not saved:
         raise unknown_search(search_id)
-    return found[0]
+    return saved[0]

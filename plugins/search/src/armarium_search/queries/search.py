@@ -12,7 +12,7 @@ import orjson
 from sqlalchemy import Connection
 
 from armarium.api import Engine, Library, Principal, query, reading_past
-from armarium_documents.api import artifacts, count_withheld, documents
+from armarium_documents.api import artifacts, count_withheld, documents, thumbnails
 from armarium_search.compiling import CompiledQuery, prepare_query
 from armarium_search.contributions import ENTITY_SCOPES, kinds_of, scopes_of
 from armarium_search.errors import bad_word
@@ -59,9 +59,9 @@ def search(
     scopes = scopes_of(engine)
     of_model = params if isinstance(params, CompiledQuery) else None
     parsed = parse(params.query, scopes)
-    asked = ask(conn, engine, library, params, parsed)
-    answer = _recent(asked) if parsed.is_empty else _run_search(asked)
-    behind = asked.rows(f"SELECT count(*) FROM {due_pages}")[0][0]
+    question = ask(conn, engine, library, params, parsed)
+    answer = _recent(question) if parsed.is_empty else _run_search(question)
+    behind = question.rows(f"SELECT count(*) FROM {due_pages}")[0][0]
     return {
         "query": params.query if of_model is None else of_model.written,
         **answer,
@@ -86,38 +86,38 @@ def check_words(search_type: str, sort_by: str, sort_direction: str) -> None:
             raise bad_word(name, word, known)
 
 
-def _run_search(asked: SearchQuestion) -> dict[str, Any]:
-    params = asked.params
+def _run_search(question: SearchQuestion) -> dict[str, Any]:
+    params = question.params
     stands: dict[str, list[str]] = {}
     if params.use_fuzzy_match:
-        asked.parsed, stands = widen_query(asked)
+        question.parsed, stands = widen_query(question)
     notice = None
-    if not asked.parsed.terms and not asked.parsed.scopes:
+    if not question.parsed.terms and not question.parsed.scopes:
         notice = "The query contains no letter or digit, so there is nothing to search for."
     likeness: Likeness | None = None
-    if params.search_type != "fulltext" and asked.parsed.required_terms:
-        likeness = likeness_of(asked)
+    if params.search_type != "fulltext" and question.parsed.required_terms:
+        likeness = likeness_of(question)
     answered_as = params.search_type
     if params.search_type == "hybrid" and (likeness is None or likeness.pages is None):
         answered_as = "fulltext"
-    beside, lists = _search_beside(asked)
+    beside, lists = _search_beside(question)
     weighed = find(
-        asked,
+        question,
         likeness.pages if likeness is not None else None,
         beside,
         by_words=params.search_type != "semantic" and "content" in params.include,
     )
-    total = count(asked, weighed)
+    total = count(question, weighed)
     if params.sort_by == "relevance":
-        page = _by_relevance(asked, weighed, total)
+        page = _by_relevance(question, weighed, total)
     else:
         page = page_sorted(
-            asked, weighed, params.sort_by, params.sort_direction, params.limit + 1, params.offset
+            question, weighed, params.sort_by, params.sort_direction, params.limit + 1, params.offset
         )
     has_more = len(page) > params.limit
     page = page[: params.limit]
     return {
-        "results": _results(asked, page, lists),
+        "results": _results(question, page, lists),
         "entity_hits": [dict(hit.answer) for hit in lists.get("entities", ())],
         "claim_hits": [dict(hit.answer) for hit in lists.get("claims", ())],
         "artifact_hits": [dict(hit.answer) for hit in lists.get("artifacts", ())],
@@ -125,27 +125,27 @@ def _run_search(asked: SearchQuestion) -> dict[str, Any]:
         "total_is_exact": weighed.is_exact,
         "has_more": has_more,
         "search_type": answered_as,
-        "suggestions": suggestions(asked, total == 0),
+        "suggestions": suggestions(question, total == 0),
         "fuzzy_words": stands,
         "semantic": likeness.state if likeness is not None else None,
         "notice": notice,
     }
 
 
-def _by_relevance(asked: SearchQuestion, found: WeighedCandidates, total: int) -> list[Candidate]:
-    params = asked.params
-    if params.sort_direction == "asc" and found.is_exact:
-        found.ranked.reverse()
-    return page_by_relevance(asked, found, params.limit + 1, params.offset)
+def _by_relevance(question: SearchQuestion, candidates: WeighedCandidates, total: int) -> list[Candidate]:
+    params = question.params
+    if params.sort_direction == "asc" and candidates.is_exact:
+        candidates.ranked.reverse()
+    return page_by_relevance(question, candidates, params.limit + 1, params.offset)
 
 
-def _recent(asked: SearchQuestion) -> dict[str, Any]:
-    params = asked.params
-    where = asked.where_sql
+def _recent(question: SearchQuestion) -> dict[str, Any]:
+    params = question.params
+    where = question.where_sql
     if params.filters is None or params.filters.doc_types is None:
         where += " AND d.doc_type NOT IN ('folder', 'group')"
-    total = asked.rows(f"SELECT count(*) FROM {documents} d WHERE {where}")[0][0]
-    rows = asked.rows(
+    total = question.rows(f"SELECT count(*) FROM {documents} d WHERE {where}")[0][0]
+    rows = question.rows(
         f"SELECT d.id FROM {documents} d LEFT JOIN {names} n ON n.document_id = d.id WHERE {where} "
         f"ORDER BY {order_of(params.sort_by, params.sort_direction)} LIMIT :limit OFFSET :skip",
         limit=params.limit,
@@ -153,7 +153,7 @@ def _recent(asked: SearchQuestion) -> dict[str, Any]:
     )
     page = [Candidate(row[0], by_text=True) for row in rows]
     return {
-        "results": _results(asked, page, {}),
+        "results": _results(question, page, {}),
         "entity_hits": [],
         "claim_hits": [],
         "artifact_hits": [],
@@ -171,41 +171,41 @@ def _recent(asked: SearchQuestion) -> dict[str, Any]:
 # ------------------------------------------------------------------------------------------- what stands beside pages
 
 
-def _search_beside(asked: SearchQuestion) -> tuple[list[tuple[str, Hit]], dict[str, list[Hit]]]:
+def _search_beside(question: SearchQuestion) -> tuple[list[tuple[str, Hit]], dict[str, list[Hit]]]:
     """Search the requested kinds of hits; return the label for how each led to a document, and the hits by kind."""
-    found: list[tuple[str, Hit]] = []
+    hits: list[tuple[str, Hit]] = []
     lists: dict[str, list[Hit]] = {}
-    words = asked.parsed.words
-    kinds = kinds_of(asked.engine)
-    for name in dict.fromkeys(asked.params.include):
-        if name == "artifacts" and asked.parsed.required_terms:
-            lists[name] = _artifacts(asked)
-            found += [("artifact", hit) for hit in lists[name]]
+    words = question.parsed.words
+    kinds = kinds_of(question.engine)
+    for name in dict.fromkeys(question.params.include):
+        if name == "artifacts" and question.parsed.required_terms:
+            lists[name] = _artifacts(question)
+            hits += [("artifact", hit) for hit in lists[name]]
         elif name in kinds and words:
-            lists[name] = list(kinds[name].find(asked.conn, words, MOST_BESIDE))
-            found += [(kinds[name].matched_via, hit) for hit in lists[name]]
-    return found, lists
+            lists[name] = list(kinds[name].find(question.conn, words, MOST_BESIDE))
+            hits += [(kinds[name].matched_via, hit) for hit in lists[name]]
+    return hits, lists
 
 
-def _artifacts(asked: SearchQuestion) -> list[Hit]:
-    rows = asked.rows(
+def _artifacts(question: SearchQuestion) -> list[Hit]:
+    rows = question.rows(
         f"SELECT a.id, a.artifact_type, a.content, d.id, d.name FROM {artifact_index} CROSS JOIN {artifact_texts} t "
         f"ON t.number = {artifact_index}.rowid CROSS JOIN {artifacts} a ON a.id = t.artifact_id CROSS JOIN {documents} d "
-        f"ON d.id = a.document_id WHERE {artifact_index} MATCH :words AND {asked.where_sql} "
+        f"ON d.id = a.document_id WHERE {artifact_index} MATCH :words AND {question.where_sql} "
         f"ORDER BY {artifact_index}.rowid LIMIT {MOST_BESIDE}",
-        words=expression(asked.parsed.terms, None),
+        words=expression(question.parsed.terms, None),
     )
     hits = []
     for identity, artifact_type, content, document_id, name in rows:
-        snippet = snippet_of(content, asked.parsed)
-        said = {
+        snippet = snippet_of(content, question.parsed)
+        hit = {
             "document_id": document_id,
             "document_name": name,
             "artifact_id": identity,
             "artifact_type": artifact_type,
             "snippet": snippet,
         }
-        hits.append(Hit(identity, (document_id,), snippet, said))
+        hits.append(Hit(identity, (document_id,), snippet, hit))
     return hits
 
 
@@ -219,17 +219,18 @@ def snippet_of(text: str, parsed: ParsedQuery) -> str:
 
 
 def _results(
-    asked: SearchQuestion, page: list[Candidate], lists: dict[str, list[Hit]]
+    question: SearchQuestion, page: list[Candidate], lists: dict[str, list[Hit]]
 ) -> list[dict[str, Any]]:
     ids = [candidate.document_id for candidate in page]
-    rows = asked.rows(
-        f"SELECT d.id, d.name, d.doc_type, d.file_type, p.name, d.sequence, d.page_label, d.page_content, n.name "
+    rows = question.rows(
+        f"SELECT d.id, d.name, d.doc_type, d.file_type, p.name, d.sequence, d.page_label, "
+        f"EXISTS (SELECT 1 FROM {thumbnails} t WHERE t.document_id = d.id), d.page_content, n.name "
         f"FROM {documents} d LEFT JOIN {documents} p ON p.id = d.parent_id LEFT JOIN {names} n ON n.document_id = d.id "
         "WHERE d.id IN (SELECT value FROM json_each(:ids))",
         ids=orjson.dumps(ids).decode(),
     )
     facts = {row[0]: row[1:] for row in rows}
-    with _as_of(asked, ids) as then:
+    with _as_of(question, ids) as then:
         texts = texts_of_pages(then, ids)
         results = _with_excerpts(then, page, lists, facts, texts)
         add_boxes(then, results)
@@ -243,13 +244,13 @@ def _as_of(asked: SearchQuestion, ids: list[str]) -> Iterator[SearchQuestion]:
     if as_of is None:
         yield asked
         return
-    whole = [one for one in ids if one not in partial]
+    whole = [page_id for page_id in ids if page_id not in partial]
     with reading_past(asked.library, as_of, whole), asked.library.db.read() as past:
         yield replace(asked, conn=past, partial=frozenset(ids))
 
 
 def _with_excerpts(
-    asked: SearchQuestion,
+    question: SearchQuestion,
     page: list[Candidate],
     lists: dict[str, list[Hit]],
     facts: dict[str, Any],
@@ -257,17 +258,19 @@ def _with_excerpts(
 ) -> list[dict[str, Any]]:
     results = []
     for candidate in page:
-        name, doc_type, file_type, parent_name, number, label, content, _ = facts[candidate.document_id]
+        name, doc_type, file_type, parent_name, number, label, drawn, content, _ = facts[
+            candidate.document_id
+        ]
         lines: list[dict[str, Any]] = []
         highlights: list[str] = []
-        content = content if asked.params.as_of is None else None
+        content = content if question.params.as_of is None else None
         preview = (content or "")[:PREVIEW]
         if candidate.document_id in texts:
             lines, highlights, preview = excerpts(
-                texts[candidate.document_id], asked.parsed.terms, mark=asked.params.highlight_results
+                texts[candidate.document_id], question.parsed.terms, mark=question.params.highlight_results
             )
         elif content:
-            preview = snippet_of(content, asked.parsed)
+            preview = snippet_of(content, question.parsed)
         metadata = {
             "name": name,
             "doc_type": doc_type,
@@ -275,9 +278,10 @@ def _with_excerpts(
             "parent_name": parent_name,
             "page_number": number,
             "page_label": label,
-            "matched_via": _word_for_way(asked, candidate),
+            "has_thumbnail": drawn == 1,
+            "matched_via": _word_for_way(question, candidate),
         }
-        if candidate.beside is not None and asked.params.as_of is None:
+        if candidate.beside is not None and question.params.as_of is None:
             preview = candidate.beside[1].text or preview
             metadata |= candidate.beside[1].metadata
         results.append(
@@ -295,17 +299,17 @@ def _with_excerpts(
     return results
 
 
-def _word_for_way(asked: SearchQuestion, one: Candidate) -> str:
-    if one.beside is not None:
-        return one.beside[0]
-    if one.by_text or one.likeness is not None:
+def _word_for_way(question: SearchQuestion, candidate: Candidate) -> str:
+    if candidate.beside is not None:
+        return candidate.beside[0]
+    if candidate.by_text or candidate.likeness is not None:
         return "content"
-    if one.by_name:
+    if candidate.by_name:
         return "name"
-    scopes = {scoped.scope for scoped in asked.parsed.scopes if not scoped.excluded}
-    if not asked.parsed.required_terms and scopes.intersection(ENTITY_SCOPES):
+    scopes = {scoped.scope for scoped in question.parsed.scopes if not scoped.excluded}
+    if not question.parsed.required_terms and scopes.intersection(ENTITY_SCOPES):
         return "entity"
-    return "name" if not asked.parsed.required_terms and "name" in scopes else "content"
+    return "name" if not question.parsed.required_terms and "name" in scopes else "content"
 
 
 def _resting(hits: Any, document_id: str) -> list[str]:

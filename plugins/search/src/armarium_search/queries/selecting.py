@@ -27,8 +27,10 @@ def select_by_query(
     if by != "query":
         return None
     params = SearchParams(query=value, search_type="fulltext")
-    asked = ask(conn, engine, library, params, parse(value, scopes_of(engine)))
-    return [one.document_id for one in page_by_relevance(asked, find(asked, None, ()), ALL, 0)]
+    question = ask(conn, engine, library, params, parse(value, scopes_of(engine)))
+    return [
+        candidate.document_id for candidate in page_by_relevance(question, find(question, None, ()), ALL, 0)
+    ]
 
 
 def pages_with(conn: Connection, words: Sequence[str], most: int) -> Mapping[str, Sequence[str]]:
@@ -38,7 +40,7 @@ def pages_with(conn: Connection, words: Sequence[str], most: int) -> Mapping[str
         f"CROSS JOIN {documents} d ON d.id = p.document_id WHERE {text_index} MATCH ? AND {SEARCHED} LIMIT ?"
     )
     raw = raw_of(conn)
-    found = {
+    pages_by_word = {
         word: [row[0] for row in raw.execute(sql, (f'"{word}"', most))] for word in words if '"' not in word
     }
-    return {word: pages for word, pages in found.items() if pages}
+    return {word: pages for word, pages in pages_by_word.items() if pages}

@@ -22,13 +22,13 @@ class Likeness:
     state: dict[str, Any]
 
 
-def likeness_of(asked: SearchQuestion) -> Likeness:
+def likeness_of(question: SearchQuestion) -> Likeness:
     """Return the pages most similar to the words of the query, at or above the requested similarity."""
-    state = state_of(asked.library, asked.conn)
-    words = " ".join(term.written for term in asked.parsed.required_terms)
+    state = state_of(question.library, question.conn)
+    words = " ".join(term.written for term in question.parsed.required_terms)
     if state["embedder"] is None:
         return Likeness(None, {**state, "notice": NO_VECTORS})
-    if asked.params.why_no_vector is not None:
-        state["notice"] = asked.params.why_no_vector
-    pages = nearest(asked.library, asked.engine, asked.conn, words, asked.params, MOST_PAGES)
+    if question.params.why_no_vector is not None:
+        state["notice"] = question.params.why_no_vector
+    pages = nearest(question.library, question.engine, question.conn, words, question.params, MOST_PAGES)
     return Likeness(pages, state)

@@ -73,11 +73,11 @@ class LearnedLetters:
         """As `Trained.embed`."""
         import numpy as np
 
-        found = np.zeros((len(passages), self.directions.shape[1]), dtype=np.float32)
+        vectors = np.zeros((len(passages), self.directions.shape[1]), dtype=np.float32)
         for row, (groups, weights) in enumerate(map(self._weigh_passage, passages)):
             if len(groups):
-                found[row] = weights @ self.directions[groups]
-        return normalise_rows(found)
+                vectors[row] = weights @ self.directions[groups]
+        return normalise_rows(vectors)
 
     def save(self, folder: Path) -> None:
         """As `Trained.save`."""
@@ -113,8 +113,8 @@ class ProjectEmbedder:
             spread, _ = np.linalg.qr(_times(rows, basis))
             basis, _ = np.linalg.qr(_times_back(rows, spread, FEATURES))
         _, lengths, turned = np.linalg.svd(_times(rows, basis), full_matrices=False)
-        kept = min(DIMENSIONS, int((lengths > 1e-6 * max(float(lengths[0]), 1e-12)).sum()))
-        return LearnedLetters(rarity, np.ascontiguousarray((basis @ turned.T)[:, : max(kept, 1)]))
+        dimensions = min(DIMENSIONS, int((lengths > 1e-6 * max(float(lengths[0]), 1e-12)).sum()))
+        return LearnedLetters(rarity, np.ascontiguousarray((basis @ turned.T)[:, : max(dimensions, 1)]))
 
     def load(self, folder: Path) -> LearnedLetters:
         """As `Embedder.load`."""
@@ -132,14 +132,14 @@ def groups_of(passage: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     letters = np.frombuffer(f" {words} ".encode("utf-32-le"), dtype=np.uint32).astype(np.uint64)
     if len(words) == 0:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    found = []
+    word_groups = []
     for size in (3, 4):
         if len(letters) >= size:
             number = np.full(len(letters) - size + 1, size, dtype=np.uint64)
             for at in range(size):
                 number = (number * np.uint64(1_000_003)) ^ letters[at : len(letters) - size + 1 + at]
-            found.append((number ^ (number >> np.uint64(17))) % np.uint64(FEATURES))
-    groups, often = np.unique(np.concatenate(found), return_counts=True)
+            word_groups.append((number ^ (number >> np.uint64(17))) % np.uint64(FEATURES))
+    groups, often = np.unique(np.concatenate(word_groups), return_counts=True)
     return groups.astype(np.int64), often.astype(np.int64)
 
 
@@ -172,10 +172,10 @@ def _times(rows: _Rows, basis: NDArray[Any]) -> NDArray[Any]:
 def _times_back(rows: _Rows, spread: NDArray[Any], features: int) -> NDArray[Any]:
     import numpy as np
 
-    found = np.zeros((features, spread.shape[1]), dtype=np.float32)
+    product = np.zeros((features, spread.shape[1]), dtype=np.float32)
     for (groups, weights), row in zip(rows, spread, strict=True):
-        found[groups] += np.outer(weights, row)
-    return found
+        product[groups] += np.outer(weights, row)
+    return product
 
 
 LENGTH = 800

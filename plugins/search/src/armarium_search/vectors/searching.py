@@ -31,16 +31,16 @@ class Standing(NamedTuple):
     missing: int
 
 
-def standing_of(library: Library, conn: Connection, kept: KeptVectors | None) -> Standing:
+def standing_of(library: Library, conn: Connection, vectors: KeptVectors | None) -> Standing:
     """Return the state of the vectors for the pages that *conn* sees; cached until something is written."""
-    key = (library.db.commits, "" if kept is None else kept.made)
+    key = (library.db.commits, "" if vectors is None else vectors.made)
     sees_all = withheld_pages(conn) is None
     held = library.held.get(_HELD)
     if sees_all and held is not None and held[0] == key:
-        found: Standing = held[1]
-        return found
-    made_of = {} if kept is None else dict(zip(kept.documents, kept.fingerprints, strict=True))
-    seen: list[str] = []
+        now_standing: Standing = held[1]
+        return now_standing
+    made_of = {} if vectors is None else dict(zip(vectors.documents, vectors.fingerprints, strict=True))
+    pages_seen: list[str] = []
     stale = missing = 0
     for document_id, fingerprint in raw_of(conn).execute(
         f"SELECT document_id, fingerprint FROM {page_texts}"
@@ -49,9 +49,9 @@ def standing_of(library: Library, conn: Connection, kept: KeptVectors | None) ->
         if before is None:
             missing += 1
         else:
-            seen.append(document_id)
+            pages_seen.append(document_id)
             stale += before != fingerprint
-    standing = Standing(frozenset(seen), stale, missing)
+    standing = Standing(frozenset(pages_seen), stale, missing)
     if sees_all:
         library.held[_HELD] = (key, standing)
     return standing
@@ -96,17 +96,17 @@ def nearest(
     )
 
 
-def _vector_of(engine: Engine, kept: KeptVectors, text: str, params: SearchParams) -> Any:
+def _vector_of(engine: Engine, vectors: KeptVectors, text: str, params: SearchParams) -> Any:
     """Return the vector of a query: computed from what was learned of the project, or by a model before."""
-    if kept.source is not None:
+    if vectors.source is not None:
         import numpy as np
 
         return (
             None if params.vector is None else normalise_rows(np.array([params.vector], dtype=np.float32))[0]
         )
     try:
-        embedder = engine.drivers.load(GROUP, kept.embedder)()
-        return embedder.load(kept.folder).embed([text])[0]
+        embedder = engine.drivers.load(GROUP, vectors.embedder)()
+        return embedder.load(vectors.folder).embed([text])[0]
     except (ServiceError, OSError, ValueError):
         return None
 
@@ -128,16 +128,20 @@ _HELD = "search.vectors.standing"
 
 
 def _best(
-    kept: KeptVectors, likeness: np.ndarray[Any, Any], seen: frozenset[str], min_score: float, most: int
+    vectors: KeptVectors,
+    likeness: np.ndarray[Any, Any],
+    visible_pages: frozenset[str],
+    min_score: float,
+    most: int,
 ) -> dict[str, float]:
     import numpy as np
 
     near = np.flatnonzero(likeness >= min_score)
-    found: dict[str, float] = {}
+    scores: dict[str, float] = {}
     for row in near[np.argsort(-likeness[near], kind="stable")]:
-        document_id = kept.documents[kept.page_of_row[row]]
-        if document_id in seen and document_id not in found:
-            found[document_id] = float(likeness[row])
-            if len(found) == most:
+        document_id = vectors.documents[vectors.page_of_row[row]]
+        if document_id in visible_pages and document_id not in scores:
+            scores[document_id] = float(likeness[row])
+            if len(scores) == most:
                 break
-    return found
+    return scores

@@ -64,7 +64,7 @@ class OpenAIEmbeddings:
 
     def read(self, answer: Mapping[str, Any]) -> Reply:
         """As `ServedEmbedder.read`; they are numbered and may arrive in any order."""
-        rows = sorted(answer["data"], key=lambda one: one["index"])
+        rows = sorted(answer["data"], key=lambda byte: byte["index"])
         usage = answer.get("usage") or {}
         return Reply(
             tokens_in=usage.get("prompt_tokens"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Any
 
-from armarium.api import ActionContext, Conflict, Example, action
+from armarium.api import ActionContext, Conflict, action
 from armarium_documents.api import require_live, supersede_geometry
 from armarium_source_model.api import (
     NewPass,
@@ -18,41 +18,27 @@ from armarium_source_model.api import (
 )
 from armarium_source_model.counting import HUMAN
 from armarium_source_model.queries.legacy import OldGeometry, old_geometry_of
-from armarium_source_model.samples import sample_document
-from armarium_source_model.schemas.segments import ConvertedPage, ConvertPage
-
-
-def _convert_example(ex: Example) -> dict[str, Any]:
-    document_id = sample_document(ex)
-
-    box = {"bbox": [0.1, 0.1, 0.8, 0.05], "text": "Dear Sir", "level": "line"}
-    geometry = {"provider": "reader", "boxes": [box]}
-    ex.run(
-        "artifact.create",
-        {"document_id": document_id, "artifact_type": "transcription", "ocr_geometry": geometry},
-    )
-    return {"document_id": document_id}
+from armarium_source_model.schemas.fields import Id
+from armarium_source_model.schemas.segments import ConvertedPage
 
 
 @action(
     "segment.convert_page",
-    params=ConvertPage,
     result=ConvertedPage,
     summary="Convert the boxes of a page's older artifacts into segments; the blobs are frozen from then on.",
     words="Converted the older boxes of {document_id|a page} into lines",
-    example=_convert_example,
 )
-def convert_page(ctx: ActionContext, p: ConvertPage) -> dict[str, Any]:
+def convert_page(ctx: ActionContext, document_id: Id) -> dict[str, Any]:
     """Raises NotFound, Conflict if the page has nothing to convert."""
-    require_live(ctx.conn, p.document_id)
-    old = old_geometry_of(ctx.conn, p.document_id)
+    require_live(ctx.conn, document_id)
+    old = old_geometry_of(ctx.conn, document_id)
     if not old:
         raise Conflict(
-            f"Document {p.document_id} has no older geometry, so there is nothing to convert.",
+            f"Document {document_id} has no older geometry, so there is nothing to convert.",
             code="nothing_to_convert",
         )
     converted = [_convert(ctx, old_geometry) for old_geometry in old]
-    return {"document_id": p.document_id, "passes": converted}
+    return {"document_id": document_id, "passes": converted}
 
 
 def _convert(ctx: ActionContext, old: OldGeometry) -> dict[str, Any]:
@@ -78,7 +64,7 @@ def _convert(ctx: ActionContext, old: OldGeometry) -> dict[str, Any]:
     shapes = list(old.shapes())
     ids: list[str] = []
     # In sequence, because it decides the order where positions tie.
-    for maker, boxes in groupby(shapes, key=lambda one: old.makers[one[0]].shape):
+    for maker, boxes in groupby(shapes, key=lambda pair: old.makers[pair[0]].shape):
         ids += add_segments(
             ctx,
             pass_id,
@@ -101,20 +87,20 @@ def _convert(ctx: ActionContext, old: OldGeometry) -> dict[str, Any]:
             ],
             provenance_kind=written_as(maker),
         )
-    said = [
+    texts = [
         (identity, shape.text, old.makers[index].words)
         for identity, (index, shape) in zip(ids, shapes, strict=True)
         if shape.text
     ]
     source = None if old.provider == "user" else old.provider
     readings: list[str] = []
-    for maker in dict.fromkeys(words for _, _, words in said):
+    for maker in dict.fromkeys(words for _, _, words in texts):
         tool, model, run_id = (None, None, None) if maker == HUMAN else (source, old.model, old.run_id)
         readings += add_readings(
             ctx,
             [
                 NewReading(identity, text, producer_tool=tool, producer_model=model, producer_run_id=run_id)
-                for identity, text, words in said
+                for identity, text, words in texts
                 if words == maker
             ],
             provenance_kind=written_as(maker),

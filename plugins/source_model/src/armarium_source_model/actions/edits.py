@@ -49,11 +49,11 @@ def check_version(ctx: ActionContext, row: SegmentRow, expected: int | None) -> 
 def present_rows(ctx: ActionContext, ids: Sequence[str]) -> list[SegmentRow]:
     """Return the rows of segments, also deleted ones, in the order named; ProvisionalId, NotFound."""
     refuse_provisional(*ids)
-    found = rows_named(ctx.conn, ids)
+    rows_by_id = rows_named(ctx.conn, ids)
     for segment_id in ids:
-        if segment_id not in found:
+        if segment_id not in rows_by_id:
             raise unknown_segment(segment_id)
-    return [found[segment_id] for segment_id in ids]
+    return [rows_by_id[segment_id] for segment_id in ids]
 
 
 def check_page(ctx: ActionContext, row: SegmentRow, checked: set[str]) -> None:
@@ -75,11 +75,11 @@ def check_page(ctx: ActionContext, row: SegmentRow, checked: set[str]) -> None:
 
 def check_unique(ids: Sequence[str]) -> Sequence[str]:
     """Return *ids*; refused if one is named twice."""
-    seen: set[str] = set()
-    for one in ids:
-        if one in seen:
-            raise Invalid(f"{one} is named twice; name each segment once.", code="named_twice")
-        seen.add(one)
+    earlier: set[str] = set()
+    for segment_id in ids:
+        if segment_id in earlier:
+            raise Invalid(f"{segment_id} is named twice; name each segment once.", code="named_twice")
+        earlier.add(segment_id)
     return ids
 
 

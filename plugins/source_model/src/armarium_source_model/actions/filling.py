@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from armarium.api import ActionContext, Conflict, Example, NotFound, action, new_id
+from armarium.api import ActionContext, Conflict, NotFound, action, new_id
 from armarium_documents.api import require_live
 from armarium_source_model.actions.edits import check_unique, editable_rows
 from armarium_source_model.errors import OtherPage
@@ -18,7 +18,6 @@ from armarium_source_model.queries.orders import standing_order
 from armarium_source_model.queries.passes import reading_rule
 from armarium_source_model.queries.segments import SegmentRow
 from armarium_source_model.queries.text import pass_sequence
-from armarium_source_model.samples import sample_page
 from armarium_source_model.schemas.orders import FLOW, FilledOrder, OrderFill
 
 STEP = 1.0
@@ -27,14 +26,14 @@ STEP = 1.0
 class Levels:
     """The entries of one order while more are appended to its levels."""
 
-    def __init__(self, order_id: str, there: Iterable[tuple[str, str, str | None, float]] = ()) -> None:
-        """*there*: entry id, segment id, parent entry id and position of the existing entries."""
+    def __init__(self, order_id: str, existing: Iterable[tuple[str, str, str | None, float]] = ()) -> None:
+        """*existing*: entry id, segment id, parent entry id and position of the existing entries."""
         self.order_id = order_id
         self.entries: dict[str, str] = {}
         """Segment id -> entry id."""
         self._last: dict[str | None, float] = {}
         self._new: list[tuple[object, ...]] = []
-        for entry_id, segment_id, parent, position in there:
+        for entry_id, segment_id, parent, position in existing:
             self.entries[segment_id] = entry_id
             self._last[parent] = max(self._last.get(parent, position), position)
 
@@ -71,13 +70,13 @@ def place_beside(ctx: ActionContext, segment_id: str, document_id: str, new: Seq
     This way no order loses words when a line in it is split or merged.
     """
     for order_id in [row[1] for row in ctx.conn.exec_driver_sql(_PLACES, (segment_id,)).all()]:
-        there = {
+        placed_ids = {
             row[0]
             for row in ctx.conn.exec_driver_sql(
                 "SELECT segment_id FROM reading_order_entry WHERE order_id = ?", (order_id,)
             )
         }
-        missing = [one for one in new if one not in there]
+        missing = [identity for identity in new if identity not in placed_ids]
         parent, position, gap = _room(ctx, segment_id, order_id, len(missing))
         if gap < SMALLEST_GAP:
             whole_steps(ctx, order_id)
@@ -85,8 +84,8 @@ def place_beside(ctx: ActionContext, segment_id: str, document_id: str, new: Seq
         insert_entries(
             ctx,
             [
-                (new_id(), order_id, one, document_id, parent, position + gap * number, 1, ctx.now)
-                for number, one in enumerate(missing, 1)
+                (new_id(), order_id, identity, document_id, parent, position + gap * number, 1, ctx.now)
+                for number, identity in enumerate(missing, 1)
             ],
         )
 
@@ -144,28 +143,11 @@ def seed(ctx: ActionContext, order_id: str, document_id: str, pass_id: str) -> N
     levels.write(ctx)
 
 
-def _fill_example(ex: Example) -> dict[str, Any]:
-    page = sample_page(ex)
-    about = {
-        "document_id": page.document_id,
-        "pass_id": page.pass_id,
-        "name": "As I read it",
-        "kind": "imposed",
-    }
-    order_id = ex.run("reading_order.create", about)["id"]
-    first, second, third = page.segment_ids[:3]
-    ex.run("reading_order.place", {"order_id": order_id, "segment_id": third})
-    places = [{"segment_id": first}, {"segment_id": second, "parent_segment_id": third}]
-    return {"order_id": order_id, "segments": places}
-
-
 @action(
     "reading_order.fill",
-    params=OrderFill,
     result=FilledOrder,
     summary="Put segments into a reading order one after another, each at the end of its level, in one step.",
     words="Filled a reading order of {order_id|a page}",
-    example=_fill_example,
 )
 def fill(ctx: ActionContext, p: OrderFill) -> dict[str, Any]:
     """A segment placed inside another names that one, which is in the order already or earlier in the list.
@@ -177,13 +159,13 @@ def fill(ctx: ActionContext, p: OrderFill) -> dict[str, Any]:
     rows = editable_rows(
         ctx, check_unique([segment.segment_id for segment in p.segments]), [None] * len(p.segments)
     )
-    there = ctx.conn.exec_driver_sql(
+    entries = ctx.conn.exec_driver_sql(
         "SELECT id, segment_id, parent_entry_id, position FROM reading_order_entry WHERE order_id = ?",
         (order.id,),
     )
-    levels = Levels(order.id, [(row[0], row[1], row[2], row[3]) for row in there])
-    made: list[str] = []
-    for row, one in zip(rows, p.segments, strict=True):
+    levels = Levels(order.id, [(row[0], row[1], row[2], row[3]) for row in entries])
+    entry_ids: list[str] = []
+    for row, placement in zip(rows, p.segments, strict=True):
         of_its_pass(order, row)
         if row.id in levels.entries:
             raise Conflict(
@@ -193,16 +175,16 @@ def fill(ctx: ActionContext, p: OrderFill) -> dict[str, Any]:
                 entry_id=levels.entries[row.id],
             )
         parent = None
-        if one.parent_segment_id is not None:
-            parent = levels.entries.get(one.parent_segment_id)
+        if placement.parent_segment_id is not None:
+            parent = levels.entries.get(placement.parent_segment_id)
             if parent is None:
                 raise NotFound(
-                    f"Segment {one.parent_segment_id}, inside which {row.id} is to stand, has no entry in this order; "
+                    f"Segment {placement.parent_segment_id}, inside which {row.id} is to stand, has no entry in this order; "
                     "name it earlier in the list.",
                     code="parent_not_in_order",
-                    id=one.parent_segment_id,
+                    id=placement.parent_segment_id,
                 )
-        made.append(levels.add(row.id, row.document_id, parent, ctx.now))
+        entry_ids.append(levels.add(row.id, row.document_id, parent, ctx.now))
     levels.write(ctx)
     ctx.target(order.id)
     ctx.note_changes(
@@ -210,4 +192,4 @@ def fill(ctx: ActionContext, p: OrderFill) -> dict[str, Any]:
         pass_ids=[order.pass_id],
         segment_ids=[row.id for row in rows],
     )
-    return {"order_id": order.id, "entry_ids": made, "count": len(made)}
+    return {"order_id": order.id, "entry_ids": entry_ids, "count": len(entry_ids)}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from armarium.api import ActionContext, Conflict, Example, Invalid, Route, action, json_text, new_id, raw_of
+from armarium.api import ActionContext, Conflict, Invalid, Route, action, json_text, new_id, raw_of
 from armarium_source_model.actions.edits import (
     check_unique,
     editable,
@@ -16,20 +16,18 @@ from armarium_source_model.actions.edits import (
     write_version,
 )
 from armarium_source_model.actions.filling import place_beside
-from armarium_source_model.actions.forward import forward_undo
 from armarium_source_model.actions.readings import write_correction, write_reading
 from armarium_source_model.actions.segments import anchor_value
 from armarium_source_model.api import segments
 from armarium_source_model.errors import forwarding_would_loop, refuse_provisional
 from armarium_source_model.geometry import MAX_POINTS, convex_hull, tile_of, union_rect, validate_baseline
 from armarium_source_model.hookspecs import armarium_source_model_merged, armarium_source_model_split
-from armarium_source_model.notes import add_notes, live_after
+from armarium_source_model.notes import add_notes, forward_undo, live_after
 from armarium_source_model.order import Shape, reading_sequence
 from armarium_source_model.queries.passes import reading_rule
 from armarium_source_model.queries.readings import counting_of_segment, counting_of_segments
 from armarium_source_model.queries.segments import SegmentRow, get_segment, parsed_answers, rows_named
 from armarium_source_model.queries.shapes import writing_of_pass
-from armarium_source_model.samples import sample_page, sample_reading
 from armarium_source_model.schemas.joins import Merge, Merged, Split, SplitBody
 
 BOXES = ("bbox_x", "bbox_y", "bbox_w", "bbox_h")
@@ -40,20 +38,12 @@ def box_of(row: SegmentRow) -> tuple[float, float, float, float]:
     return row.bbox_x, row.bbox_y, row.bbox_w, row.bbox_h
 
 
-def _merge_example(ex: Example) -> dict[str, Any]:
-    page = sample_page(ex)
-    sample_reading(ex, page)
-    return {"segment_ids": page.segment_ids, "keep_id": page.segment_ids[0], "expected_versions": [1, 1, 1]}
-
-
 @action(
     "segment.merge",
-    params=Merge,
     result=Merged,
     summary="Absorb segments of one pass into one of them; citations of the others lead to it.",
     route=Route("POST", "/api/segments/merge"),
     words="Joined lines or regions of {segment_ids|a page}",
-    example=_merge_example,
     after_undo=forward_undo,
 )
 def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
@@ -78,7 +68,7 @@ def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
             raise forwarding_would_loop(p.keep_id, min(leads))
     expected = dict(zip(p.segment_ids, p.expected_versions, strict=False))
     named = [p.keep_id, *absorbed_ids]
-    keep, *absorbed = editable_rows(ctx, named, [expected.get(one) for one in named])
+    keep, *absorbed = editable_rows(ctx, named, [expected.get(segment_id) for segment_id in named])
     one_pass([keep, *absorbed])
     ordered = _in_order(ctx, [keep, *absorbed])
     changes: dict[str, Any] = {**_joined_shape(keep, ordered), "joined_or_split_in": ctx.audit_id}
@@ -105,7 +95,7 @@ def _in_order(ctx: ActionContext, rows: Sequence[SegmentRow]) -> list[SegmentRow
     way = page.way(parents.pop() if len(parents) == 1 else None)
     by_id = {row.id: row for row in rows}
     sequence = reading_sequence(shapes, aspect=page.page.aspect, lean=page.lean, within=lambda _: way)
-    return [by_id[one] for one in sequence]
+    return [by_id[identity] for identity in sequence]
 
 
 def _joined_shape(keep: SegmentRow, ordered: Sequence[SegmentRow]) -> dict[str, Any]:
@@ -158,14 +148,14 @@ def _move_children(ctx: ActionContext, parents: Sequence[str], keep_id: str) -> 
 
 def _children(ctx: ActionContext, parents: Sequence[str]) -> list[SegmentRow]:
     """Return the live segments inside *parents*, in the order they were made."""
-    found = raw_of(ctx.conn).execute(
+    cursor = raw_of(ctx.conn).execute(
         "SELECT c.id FROM json_each(?) j CROSS JOIN segment c ON c.parent_segment_id = j.value "
         "WHERE c.deleted_at IS NULL ORDER BY c.id",
         (json_text(list(parents)),),
     )
-    ids = [row[0] for row in found.fetchall()]
+    ids = [row[0] for row in cursor.fetchall()]
     rows = rows_named(ctx.conn, ids)
-    return [rows[one] for one in ids]
+    return [rows[child_id] for child_id in ids]
 
 
 def _join_texts(ctx: ActionContext, keep: SegmentRow, ordered: Sequence[SegmentRow]) -> None:
@@ -175,8 +165,8 @@ def _join_texts(ctx: ActionContext, keep: SegmentRow, ordered: Sequence[SegmentR
     joined = "\n".join(texts[row.id].text for row in ordered if row.id in texts and texts[row.id].text)
     if joined and (keep.id not in texts or texts[keep.id].text != joined):
         counting = counting_of_segment(ctx.conn, keep.id, "transcription", rule)
-        made, _ = write_correction(ctx, keep, joined, counting)
-        if counting_of_segment(ctx.conn, keep.id, "transcription", rule).representation_id != made:
+        reading_id, _ = write_correction(ctx, keep, joined, counting)
+        if counting_of_segment(ctx.conn, keep.id, "transcription", rule).representation_id != reading_id:
             raise Conflict(
                 f"A person has read segment {keep.id}, and a machine's joined text would not count there: the words of "
                 "the others would be missing from the page. Let a person merge them.",
@@ -185,27 +175,12 @@ def _join_texts(ctx: ActionContext, keep: SegmentRow, ordered: Sequence[SegmentR
             )
 
 
-def _split_example(ex: Example) -> dict[str, Any]:
-    page = sample_page(ex)
-    sample_reading(ex, page, "Dear Sir, your letter")
-    return {
-        "segment_id": page.segment_ids[0],
-        "expected_version": 1,
-        "parts": [
-            {"anchor": {"rect": [0.1, 0.1, 0.3, 0.05]}, "text": "Dear Sir,"},
-            {"anchor": {"rect": [0.4, 0.1, 0.5, 0.05]}, "text": "your letter"},
-        ],
-    }
-
-
 @action(
     "segment.split",
-    params=SplitBody,
     result=Split,
     summary="Cut a segment into parts; the original id stays on the first.",
     route=Route("POST", "/api/segments/split"),
     words="Split a line or region of {segment_id|a page}",
-    example=_split_example,
     after_undo=forward_undo,
 )
 def split(ctx: ActionContext, p: SplitBody) -> dict[str, Any]:
@@ -231,8 +206,8 @@ def split(ctx: ActionContext, p: SplitBody) -> dict[str, Any]:
         "tile": tile_of(*first_rect),
         "baseline": None if baseline is None else [list(point) for point in baseline],
     }
-    if any(getattr(row, name) != value for name, value in changes.items()):
-        # A whole that keeps its shape is not touched, so that a later step on it does not stand in the way of undo.
+    if p.parts[0].text or any(getattr(row, name) != value for name, value in changes.items()):
+        # A whole that keeps its shape and text is not touched, so that a later step on it does not stand in the way of undo.
         changes["joined_or_split_in"] = ctx.audit_id
     write_version(ctx, row, changes)
     columns = (

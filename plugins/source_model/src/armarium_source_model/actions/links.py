@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, Route, action, new_id
+from armarium.api import ActionContext, Conflict, Invalid, NotFound, Route, action, new_id
 from armarium_documents.api import require_live
 from armarium_source_model.actions.edits import editable
 from armarium_source_model.errors import refuse_provisional
@@ -13,33 +13,20 @@ from armarium_source_model.hookspecs import armarium_source_model_link_ends
 from armarium_source_model.models import links
 from armarium_source_model.queries.links import get_link, standing_link
 from armarium_source_model.queries.segments import rows_named
-from armarium_source_model.samples import sample_page
-from armarium_source_model.schemas.links import DeletedLink, LinkCreate, LinkId, LinkOut
+from armarium_source_model.schemas.fields import Id
+from armarium_source_model.schemas.links import DeletedLink, LinkCreate, LinkOut
 from armarium_source_model.vocabulary import LINK_TYPES, link_type
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S+")
 
 
-def _create_example(ex: Example) -> dict[str, Any]:
-    page = sample_page(ex)
-    return {
-        "from_id": page.segment_ids[0],
-        "to_id": page.segment_ids[1],
-        "link_type": "glosses",
-        "certainty": 0.7,
-        "note": "In a later hand",
-    }
-
-
 @action(
     "link.create",
-    params=LinkCreate,
     result=LinkOut,
     summary="Link two things: segments, documents, notes, entities, claims, or a URI.",
     route=Route("POST", "/api/links"),
     words="Linked {|two things}",
     guards_targets=True,
-    example=_create_example,
 )
 def create(ctx: ActionContext, p: LinkCreate) -> dict[str, Any]:
     """Raises Invalid for an unknown type or equal ends, NotFound, Conflict for an existing link or a deleted
@@ -100,7 +87,7 @@ def _answer(ctx: ActionContext, link_id: str) -> dict[str, Any]:
     lines = [identity for kind, identity in ends if kind == "segment"]
     # A link states something about both ends, and its row belongs to the page of one: a lock on either
     # refuses it.
-    pages = [found.document_id for found in rows_named(ctx.conn, lines).values()]
+    pages = [segment.document_id for segment in rows_named(ctx.conn, lines).values()]
     ctx.target(link_id, row.from_id, row.to_id, *pages)
     ctx.note_changes(segment_ids=lines)
     if row.document_id is not None:
@@ -109,48 +96,34 @@ def _answer(ctx: ActionContext, link_id: str) -> dict[str, Any]:
     return {"ok": True, "result": {"link_id": link_id, "link_type": kind.key, "directed": kind.is_directed}}
 
 
-def _link_example(ex: Example) -> dict[str, Any]:
-    return {"link_id": ex.run("link.create", _create_example(ex))["result"]["link_id"]}
-
-
 @action(
     "link.delete",
-    params=LinkId,
     result=DeletedLink,
     summary="Withdraw a link.",
     route=Route("DELETE", "/api/links/{link_id}"),
     words="Withdrew a link of {|two things}",
     guards_targets=True,
-    example=_link_example,
 )
-def delete(ctx: ActionContext, p: LinkId) -> dict[str, Any]:
+def delete(ctx: ActionContext, link_id: Id) -> dict[str, Any]:
     """Raises NotFound, Conflict if it is already withdrawn, Forbidden on a locked page."""
-    row = get_link(ctx.conn, p.link_id)
+    row = get_link(ctx.conn, link_id)
     if row.deleted_at is not None:
         raise Conflict(f"Link {row.id} is already withdrawn.", code="already_deleted")
     ctx.conn.execute(links.update().where(links.c.id == row.id).values(deleted_at=ctx.now))
     return {**_answer(ctx, row.id), "status": "deleted", "id": row.id}
 
 
-def _restore_example(ex: Example) -> dict[str, Any]:
-    params = _link_example(ex)
-    ex.run("link.delete", params)
-    return params
-
-
 @action(
     "link.restore",
-    params=LinkId,
     result=LinkOut,
     summary="Restore a withdrawn link.",
     route=Route("POST", "/api/links/{link_id}/restore"),
     words="Restored a link of {|two things}",
     guards_targets=True,
-    example=_restore_example,
 )
-def restore(ctx: ActionContext, p: LinkId) -> dict[str, Any]:
+def restore(ctx: ActionContext, link_id: Id) -> dict[str, Any]:
     """Raises NotFound, Conflict if it was not withdrawn or an equal one exists."""
-    row = get_link(ctx.conn, p.link_id)
+    row = get_link(ctx.conn, link_id)
     if row.deleted_at is None:
         raise Conflict(f"Link {row.id} was not withdrawn.", code="not_deleted")
     standing = standing_link(

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Row, select
 
-from armarium.api import ActionContext, Conflict, Example, Route, RowRule, action, new_id
+from armarium.api import ActionContext, Conflict, Route, RowRule, action, new_id
 from armarium_documents.api import add_representations, representations
 from armarium_source_model.actions.edits import editable
 from armarium_source_model.actions.spans import Hanging, carry_annotations
@@ -22,30 +22,18 @@ from armarium_source_model.models import carries, matches
 from armarium_source_model.queries.matches import get_match, is_one_to_one, match_between
 from armarium_source_model.queries.passes import reading_rule
 from armarium_source_model.queries.readings import counting_of_segments
-from armarium_source_model.samples import sample_anchor, sample_page
-from armarium_source_model.schemas.joins import Carried, Carry, MatchId, MatchOut, MatchPropose
+from armarium_source_model.schemas.fields import Id
+from armarium_source_model.schemas.joins import Carried, Carry, MatchOut, MatchPropose
 
 Image = Mapping[str, Any] | None
 
 
-def _propose_example(ex: Example) -> dict[str, Any]:
-    page = sample_page(ex)
-    other = ex.run("segment.pass_create", {"document_id": page.document_id, "name": "Second look"})["id"]
-    newer = ex.run(
-        "segment.create",
-        {"document_id": page.document_id, "pass_id": other, "kind": "line", "anchor": sample_anchor(0)},
-    )["id"]
-    return {"from_segment_id": page.segment_ids[0], "to_segment_id": newer, "certainty": 0.9}
-
-
 @action(
     "segment.match_propose",
-    params=MatchPropose,
     result=MatchOut,
     summary="Propose that two segments of rival passes are the same thing on the page.",
     route=Route("POST", "/api/segments/matches"),
     words="Proposed a match of {from_segment_id|a page}",
-    example=_propose_example,
 )
 def propose(ctx: ActionContext, p: MatchPropose) -> dict[str, Any]:
     """Raises NotFound, SegmentDeleted, Conflict for another page, the same pass or an existing match."""
@@ -94,10 +82,6 @@ _DECIDED: RowRule[Any] = RowRule("segment_match", "person", when=_was_rejected, 
 """A machine may reject a match; it takes no rejection back, since a person may have made it."""
 
 
-def _match_example(ex: Example) -> dict[str, Any]:
-    return {"match_id": ex.run("segment.match_propose", _propose_example(ex))["id"]}
-
-
 def _decide(ctx: ActionContext, match_id: str, state: str) -> dict[str, Any]:
     refuse_provisional(match_id)
     row = get_match(ctx.conn, match_id)
@@ -121,70 +105,54 @@ def _decide(ctx: ActionContext, match_id: str, state: str) -> dict[str, Any]:
 
 @action(
     "segment.match_accept",
-    params=MatchId,
     result=MatchOut,
     summary="Accept a proposed match; only a person may.",
     route=Route("POST", "/api/segments/matches/{match_id}/accept"),
     words="Accepted a match of {match_id|a page}",
     person_only=match_needs_a_person,
-    example=_match_example,
 )
-def accept(ctx: ActionContext, p: MatchId) -> dict[str, Any]:
+def accept(ctx: ActionContext, match_id: Id) -> dict[str, Any]:
     """Raises MatchNeedsAPerson (422) for a machine, NotFound, Conflict if it is already decided."""
-    return _decide(ctx, p.match_id, "accepted")
+    return _decide(ctx, match_id, "accepted")
 
 
 @action(
     "segment.match_reject",
-    params=MatchId,
     result=MatchOut,
     summary="Reject a proposed match.",
     route=Route("POST", "/api/segments/matches/{match_id}/reject"),
     words="Rejected a match of {match_id|a page}",
     rules=(_DECIDED,),
-    example=_match_example,
 )
-def reject(ctx: ActionContext, p: MatchId) -> dict[str, Any]:
+def reject(ctx: ActionContext, match_id: Id) -> dict[str, Any]:
     """Raises NotFound, Conflict if it is already decided."""
-    return _decide(ctx, p.match_id, "rejected")
+    return _decide(ctx, match_id, "rejected")
 
 
 @action(
     "segment.match_withdraw",
-    params=MatchId,
     result=MatchOut,
     summary="Withdraw a proposed match.",
     route=Route("POST", "/api/segments/matches/{match_id}/withdraw"),
     words="Withdrew a proposed match of {match_id|a page}",
-    example=_match_example,
 )
-def withdraw(ctx: ActionContext, p: MatchId) -> dict[str, Any]:
+def withdraw(ctx: ActionContext, match_id: Id) -> dict[str, Any]:
     """Raises NotFound, Conflict if it is already decided."""
-    refuse_provisional(p.match_id)
-    row = get_match(ctx.conn, p.match_id)
+    refuse_provisional(match_id)
+    row = get_match(ctx.conn, match_id)
     if row.state != "proposed":
-        raise Conflict(f"Match {p.match_id} is {row.state} and no longer a proposal.", code="already_decided")
+        raise Conflict(f"Match {match_id} is {row.state} and no longer a proposal.", code="already_decided")
     ctx.conn.execute(matches.update().where(matches.c.id == row.id).values(withdrawn_at=ctx.now))
     return _answer(ctx, row)
 
 
-def _carry_example(ex: Example) -> dict[str, Any]:
-    params = _propose_example(ex)
-    ex.run("representation.create", {"segment_id": params["from_segment_id"], "text": "Dear Sir"})
-    match_id = ex.run("segment.match_propose", params)["id"]
-    ex.run("segment.match_accept", {"match_id": match_id})
-    return {"match_id": match_id}
-
-
 @action(
     "segment.carry",
-    params=Carry,
     result=Carried,
     summary="Copy readings, annotations and evidence across an accepted match; the originals stay.",
     route=Route("POST", "/api/segments/carry"),
     words="Carried readings across a match of {match_id|a page}",
     undo_name="segment.uncarry",
-    example=_carry_example,
 )
 def carry(ctx: ActionContext, p: Carry) -> dict[str, Any]:
     """Raises NotFound, Conflict for a match that is not accepted. Reports what cannot be carried, with the
@@ -204,28 +172,28 @@ def carry(ctx: ActionContext, p: Carry) -> dict[str, Any]:
         for segment_carrier in ctx.engine.points.collect(armarium_source_model_carriers)
     }
     carried: list[dict[str, Any]] = []
-    left: list[dict[str, Any]] = []
+    not_carried: list[dict[str, Any]] = []
     for kind in dict.fromkeys(p.kinds):
         if kind == "reading":
-            copies, kept = _carry_readings(ctx, match)
+            copies, reasons = _carry_readings(ctx, match)
         elif kind == "annotation":
-            copies, kept = carry_annotations(ctx, _hanging(ctx, match))
+            copies, reasons = carry_annotations(ctx, _hanging(ctx, match))
         elif kind in carriers:
-            copies, kept = carriers[kind].carry(ctx, match.from_segment_id, match.to_segment_id)
+            copies, reasons = carriers[kind].carry(ctx, match.from_segment_id, match.to_segment_id)
         else:
-            copies, kept = [], [(None, f"No plugin of this engine provides the kind {kind}.")]
+            copies, reasons = [], [(None, f"No plugin of this engine provides the kind {kind}.")]
         carried += [{"kind": kind, "original_id": old, "copy_id": new} for old, new in copies]
-        left += [{"kind": kind, "original_id": old, "why": why} for old, why in kept]
+        not_carried += [{"kind": kind, "original_id": old, "why": why} for old, why in reasons]
     ctx.bulk_insert(
         carries,
         ("id", "match_id", "carried_kind", "original_id", "copy_id", "audit_id"),
         [
-            (new_id(), match.id, one["kind"], one["original_id"], one["copy_id"], ctx.audit_id)
-            for one in carried
+            (new_id(), match.id, copy["kind"], copy["original_id"], copy["copy_id"], ctx.audit_id)
+            for copy in carried
         ],
     )
     _answer(ctx, match)
-    return {"carried": carried, "not_carried": left}
+    return {"carried": carried, "not_carried": not_carried}
 
 
 def _carried_before(ctx: ActionContext, match: Row[Any]) -> frozenset[str]:
@@ -236,14 +204,14 @@ def _carried_before(ctx: ActionContext, match: Row[Any]) -> frozenset[str]:
 
 def _hanging(ctx: ActionContext, match: Row[Any]) -> Hanging:
     """Return the match with the counting transcription of each of its ends."""
-    one, other = match.from_segment_id, match.to_segment_id
-    texts = counting_of_segments(ctx.conn, (one, other), rule=reading_rule(ctx.conn))
+    from_id, to_id = match.from_segment_id, match.to_segment_id
+    texts = counting_of_segments(ctx.conn, (from_id, to_id), rule=reading_rule(ctx.conn))
     return Hanging(
         match.document_id,
-        one,
-        other,
-        texts[one].text if one in texts else "",
-        texts[other].text if other in texts else "",
+        from_id,
+        to_id,
+        texts[from_id].text if from_id in texts else "",
+        texts[to_id].text if to_id in texts else "",
         _carried_before(ctx, match),
     )
 
@@ -265,10 +233,10 @@ def _carry_readings(
     done = _carried_before(ctx, match)
     copies: dict[str, str] = {}
     new: list[dict[str, Any]] = []
-    left: list[tuple[str | None, str]] = []
+    reasons: list[tuple[str | None, str]] = []
     for row in live:
         if row.id in done:
-            left.append((row.id, "It has already been carried across this match."))
+            reasons.append((row.id, "It has already been carried across this match."))
             continue
         copies[row.id] = new_id()
         maker = row.provenance_kind
@@ -295,4 +263,4 @@ def _carry_readings(
         copied = ReadingChange(match.document_id, match.to_segment_id, old_id, copy["id"], text, text)
         ctx.engine.points.ask(armarium_source_model_copy_reading, ctx, copied)
     ctx.note_changes(representation_ids=copies.values())
-    return list(copies.items()), left
+    return list(copies.items()), reasons

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, Route, action, new_id
+from armarium.api import ActionContext, Conflict, Invalid, NotFound, Route, action, new_id
 from armarium_documents.api import require_live
 from armarium_source_model.actions.edits import editable
 from armarium_source_model.actions.filling import (
@@ -19,16 +19,10 @@ from armarium_source_model.actions.filling import (
 from armarium_source_model.errors import positions_out_of_room, refuse_provisional
 from armarium_source_model.models import order_entries, passes, reading_orders
 from armarium_source_model.order import lines_holder
-from armarium_source_model.queries.orders import (
-    ENTRIES,
-    ORDERS,
-    entry_of_segment,
-    get_entry,
-    get_order,
-)
+from armarium_source_model.queries.orders import ENTRIES, ORDERS, entry_of_segment, get_entry, get_order
 from armarium_source_model.queries.passes import reading_rule, working_pass
 from armarium_source_model.queries.shapes import page_blocks, read_page
-from armarium_source_model.samples import SamplePage, sample_page
+from armarium_source_model.schemas.fields import Id
 from armarium_source_model.schemas.orders import (
     ColumnsState,
     ColumnsStated,
@@ -36,7 +30,6 @@ from armarium_source_model.schemas.orders import (
     EntryOut,
     EntryRemove,
     OrderCreate,
-    OrderId,
     OrderOut,
     Place,
     Removed,
@@ -44,41 +37,12 @@ from armarium_source_model.schemas.orders import (
 from armarium_source_model.writes import writable_pass
 
 
-def _sample_order(ex: Example, *, seed: bool = True) -> tuple[SamplePage, str]:
-    page = sample_page(ex)
-    order = ex.run(
-        "reading_order.create",
-        {
-            "document_id": page.document_id,
-            "pass_id": page.pass_id,
-            "name": "As I read it",
-            "kind": "imposed",
-            "seed_from_pass": seed,
-        },
-    )
-    return page, str(order["id"])
-
-
-def _create_example(ex: Example) -> dict[str, Any]:
-    page = sample_page(ex)
-    return {
-        "document_id": page.document_id,
-        "pass_id": page.pass_id,
-        "name": "As written",
-        "kind": "as-written",
-        "certainty": 0.8,
-        "seed_from_pass": True,
-    }
-
-
 @action(
     "reading_order.create",
-    params=OrderCreate,
     result=OrderOut,
     summary="Create a named reading order over a pass, empty or filled with the order of its boxes.",
     route=Route("POST", "/api/reading-orders"),
     words="Created a reading order of {document_id|a page}",
-    example=_create_example,
 )
 def create(ctx: ActionContext, p: OrderCreate) -> dict[str, Any]:
     """Raises NotFound, Conflict for a pass of another page or a withdrawn one, Invalid for a provisional id."""
@@ -102,22 +66,12 @@ def _answer(ctx: ActionContext, order_id: str) -> dict[str, Any]:
     return answer
 
 
-def _place_example(ex: Example) -> dict[str, Any]:
-    page, order_id = _sample_order(ex, seed=False)
-    first = ex.run(
-        "reading_order.place", {"order_id": order_id, "segment_id": page.segment_ids[2], "at_end": True}
-    )
-    return {"order_id": order_id, "segment_id": page.segment_ids[0], "after_entry_id": first["id"]}
-
-
 @action(
     "reading_order.place",
-    params=Place,
     result=EntryOut,
     summary="Put a segment into a reading order, or move it there.",
     route=Route("POST", "/api/reading-orders/{order_id}/place"),
     words="Placed something in a reading order of {order_id|a page}",
-    example=_place_example,
 )
 def place(ctx: ActionContext, p: Place) -> dict[str, Any]:
     """Raises NotFound, Conflict (withdrawn order, already present, stale, other pass), PositionsOutOfRoom."""
@@ -211,44 +165,30 @@ def _position(ctx: ActionContext, order_id: str, p: Place, moved_id: str | None)
     return float(after.position + gap / 2)
 
 
-def _order_example(ex: Example) -> dict[str, Any]:
-    return {"order_id": _sample_order(ex)[1]}
-
-
 @action(
     "reading_order.withdraw",
-    params=OrderId,
     result=DeletedOrder,
     summary="Withdraw a reading order; it can be restored.",
     route=Route("DELETE", "/api/reading-orders/{order_id}"),
     words="Withdrew a reading order of {order_id|a page}",
-    example=_order_example,
 )
-def withdraw(ctx: ActionContext, p: OrderId) -> dict[str, Any]:
+def withdraw(ctx: ActionContext, order_id: Id) -> dict[str, Any]:
     """Raises NotFound, OrderDeleted."""
-    row = writable_order(ctx, p.order_id)
+    row = writable_order(ctx, order_id)
     ctx.conn.execute(reading_orders.update().where(reading_orders.c.id == row.id).values(deleted_at=ctx.now))
     return {**_answer(ctx, row.id), "status": "deleted"}
 
 
-def _restore_example(ex: Example) -> dict[str, Any]:
-    params = _order_example(ex)
-    ex.run("reading_order.withdraw", params)
-    return params
-
-
 @action(
     "reading_order.restore",
-    params=OrderId,
     result=OrderOut,
     summary="Restore a withdrawn reading order.",
     route=Route("POST", "/api/reading-orders/{order_id}/restore"),
     words="Restored a reading order of {order_id|a page}",
-    example=_restore_example,
 )
-def restore(ctx: ActionContext, p: OrderId) -> dict[str, Any]:
+def restore(ctx: ActionContext, order_id: Id) -> dict[str, Any]:
     """Raises NotFound, Conflict if it was not withdrawn."""
-    row = get_order(ctx.conn, p.order_id)
+    row = get_order(ctx.conn, order_id)
     if row.deleted_at is None:
         raise Conflict(f"Reading order {row.id} was not withdrawn.", code="not_deleted")
     require_live(ctx.conn, row.document_id)
@@ -258,34 +198,24 @@ def restore(ctx: ActionContext, p: OrderId) -> dict[str, Any]:
 
 @action(
     "reading_order.renumber",
-    params=OrderId,
     result=OrderOut,
     summary="Renumber the entries of a reading order in whole steps; their order stays.",
     route=Route("POST", "/api/reading-orders/{order_id}/renumber"),
     words="Renumbered a reading order of {order_id|a page}",
-    example=lambda ex: {"order_id": _place_example(ex)["order_id"]},
 )
-def renumber(ctx: ActionContext, p: OrderId) -> dict[str, Any]:
+def renumber(ctx: ActionContext, order_id: Id) -> dict[str, Any]:
     """Raises NotFound, OrderDeleted."""
-    row = writable_order(ctx, p.order_id)
+    row = writable_order(ctx, order_id)
     whole_steps(ctx, row.id)
     return _answer(ctx, row.id)
 
 
-def _remove_example(ex: Example) -> dict[str, Any]:
-    page, order_id = _sample_order(ex, seed=False)
-    entry = ex.run("reading_order.place", {"order_id": order_id, "segment_id": page.segment_ids[0]})
-    return {"order_id": order_id, "entry_id": entry["id"]}
-
-
 @action(
     "reading_order.remove",
-    params=EntryRemove,
     result=Removed,
     summary="Take an entry out of a reading order.",
     route=Route("DELETE", "/api/reading-orders/{order_id}/entries/{entry_id}"),
     words="Took something out of a reading order of {order_id|a page}",
-    example=_remove_example,
 )
 def remove(ctx: ActionContext, p: EntryRemove) -> dict[str, Any]:
     """Raises NotFound, OrderDeleted, Conflict if the entry contains others."""
@@ -306,19 +236,12 @@ def remove(ctx: ActionContext, p: EntryRemove) -> dict[str, Any]:
     return {"status": "deleted", "id": entry.id}
 
 
-def _columns_example(ex: Example) -> dict[str, Any]:
-    page = sample_page(ex)
-    return {"document_id": page.document_id, "columns": 2, "pass_id": page.pass_id}
-
-
 @action(
     "reading_order.columns",
-    params=ColumnsState,
     result=ColumnsStated,
     summary="State in how many columns the lines of a page stand; its text, search and exports follow.",
     route=Route("PUT", "/api/reading-orders/document/{document_id}/columns"),
     words="Stated the columns of {document_id|a page}",
-    example=_columns_example,
 )
 def state_columns(ctx: ActionContext, p: ColumnsState) -> dict[str, Any]:
     """The lines are those outside regions, or of the region that has most of them.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Conflict, Example, Invalid, Route, RowRule, action
+from armarium.api import ActionContext, Conflict, Invalid, Route, RowRule, action
 from armarium_documents.api import ARTIFACTS, require_live
 from armarium_source_model.api import passes
 from armarium_source_model.errors import ground_truth_needs_a_person, refuse_provisional
@@ -16,30 +16,17 @@ from armarium_source_model.queries.passes import (
     get_pass_answer,
     reading_rule,
 )
-from armarium_source_model.samples import sample_document, sample_page
-from armarium_source_model.schemas.segments import (
-    DeletedPass,
-    GroundTruth,
-    PassChoose,
-    PassCreate,
-    PassId,
-    PassOut,
-)
+from armarium_source_model.schemas.fields import Id
+from armarium_source_model.schemas.segments import DeletedPass, GroundTruth, PassChoose, PassCreate, PassOut
 from armarium_source_model.writes import NewPass, create_pass, writable_pass
-
-
-def _create_example(ex: Example) -> dict[str, Any]:
-    return {"document_id": sample_document(ex), "name": "Lines drawn by hand"}
 
 
 @action(
     "segment.pass_create",
-    params=PassCreate,
     result=PassOut,
     summary="Create a new pass on a page.",
     route=Route("POST", "/api/segments/passes"),
     words="Created a pass of {document_id|a page}",
-    example=_create_example,
 )
 def create(ctx: ActionContext, p: PassCreate) -> dict[str, Any]:
     """Raises NotFound for an unknown page or artifact, Invalid for an artifact of another page or a provisional id."""
@@ -61,71 +48,51 @@ def create(ctx: ActionContext, p: PassCreate) -> dict[str, Any]:
     return get_pass_answer(ctx.conn, pass_id, reading_rule(ctx.conn))
 
 
-def _pass_example(ex: Example) -> dict[str, Any]:
-    return {"pass_id": sample_page(ex).pass_id}
-
-
 @action(
     "segment.pass_delete",
-    params=PassId,
     result=DeletedPass,
     summary="Withdraw a pass: its segments stop appearing, and it can be restored.",
     route=Route("DELETE", "/api/segments/passes/{pass_id}"),
     words="Withdrew a pass of {pass_id|a page}",
-    example=_pass_example,
     laws=(ONE_PASS_A_FILE,),
 )
-def delete(ctx: ActionContext, p: PassId) -> dict[str, Any]:
+def delete(ctx: ActionContext, pass_id: Id) -> dict[str, Any]:
     """Raises NotFound, Conflict if it is already withdrawn, Invalid for a provisional id."""
-    row = writable_pass(ctx, p.pass_id)
+    row = writable_pass(ctx, pass_id)
     ctx.conn.execute(passes.update().where(passes.c.id == row.id).values(deleted_at=ctx.now))
     return {**_answer_change(ctx, row.id, row.document_id), "status": "deleted"}
 
 
-def _restore_example(ex: Example) -> dict[str, Any]:
-    params = _pass_example(ex)
-    ex.run("segment.pass_delete", params)
-    return params
-
-
 @action(
     "segment.pass_restore",
-    params=PassId,
     result=PassOut,
     summary="Restore a withdrawn pass.",
     route=Route("POST", "/api/segments/passes/{pass_id}/restore"),
     words="Restored a pass of {pass_id|a page}",
-    example=_restore_example,
     laws=(ONE_PASS_A_FILE,),
 )
-def restore(ctx: ActionContext, p: PassId) -> dict[str, Any]:
+def restore(ctx: ActionContext, pass_id: Id) -> dict[str, Any]:
     """Raises NotFound, Conflict if it was not withdrawn or its file was imported again, Invalid for a
     provisional id.
     """
-    refuse_provisional(p.pass_id)
-    row = get_pass(ctx.conn, p.pass_id)
+    refuse_provisional(pass_id)
+    row = get_pass(ctx.conn, pass_id)
     if row.deleted_at is None:
         raise Conflict(
-            f"Pass {p.pass_id} is not withdrawn, so there is nothing to restore.", code="not_deleted"
+            f"Pass {pass_id} is not withdrawn, so there is nothing to restore.", code="not_deleted"
         )
     require_live(ctx.conn, row.document_id)
     ctx.conn.execute(passes.update().where(passes.c.id == row.id).values(deleted_at=None))
     return _answer_change(ctx, row.id, row.document_id)
 
 
-def _choose_example(ex: Example) -> dict[str, Any]:
-    return {**_pass_example(ex), "working": True}
-
-
 @action(
     "segment.pass_choose",
-    params=PassChoose,
     result=PassOut,
     summary="Choose the pass a page is worked on, or release the choice so that the rules decide.",
     route=Route("PUT", "/api/segments/passes/{pass_id}/working"),
     words="Chose the pass to work on for {pass_id|a page}",
     person_only=True,
-    example=_choose_example,
 )
 def choose(ctx: ActionContext, p: PassChoose) -> dict[str, Any]:
     """Raises NotFound, Conflict for a withdrawn pass or for releasing one that is not chosen."""
@@ -163,13 +130,8 @@ _BY_A_PERSON: RowRule[GroundTruth] = RowRule(
 """A pass becomes ground truth by a person's word; the mark is taken back by anyone."""
 
 
-def _ground_truth_example(ex: Example) -> dict[str, Any]:
-    return {**_pass_example(ex), "ground_truth": True}
-
-
 @action(
     "segment.pass_ground_truth",
-    params=GroundTruth,
     result=PassOut,
     summary="Mark a pass as ground truth, or remove the mark; only a person may set it.",
     route=Route("PUT", "/api/segments/passes/{pass_id}/ground-truth"),
@@ -179,7 +141,6 @@ def _ground_truth_example(ex: Example) -> dict[str, Any]:
         else "Removed the ground truth mark from a pass of {pass_id|a page}"
     ),
     rules=(_BY_A_PERSON,),
-    example=_ground_truth_example,
 )
 def ground_truth(ctx: ActionContext, p: GroundTruth) -> dict[str, Any]:
     """Raises Invalid if a machine would set the mark, NotFound, Conflict for a withdrawn pass."""

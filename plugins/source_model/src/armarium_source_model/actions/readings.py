@@ -6,18 +6,13 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, Route, RowRule, action, new_id
+from armarium.api import ActionContext, Conflict, Invalid, NotFound, Route, RowRule, action, new_id
 from armarium_documents.api import add_representations, representations, require_live, retract_representation
 from armarium_source_model.actions.edits import editable
 from armarium_source_model.actions.facts import StatedFacts
 from armarium_source_model.actions.spans import move_spans
 from armarium_source_model.counting import HUMAN, Counting
-from armarium_source_model.errors import (
-    OtherReadingCounts,
-    person_only,
-    refuse_provisional,
-    unknown_kind,
-)
+from armarium_source_model.errors import OtherReadingCounts, person_only, refuse_provisional, unknown_kind
 from armarium_source_model.hookspecs import ReadingChange
 from armarium_source_model.models import reading_choices, reading_kinds
 from armarium_source_model.queries.passes import reading_rule
@@ -29,7 +24,6 @@ from armarium_source_model.queries.readings import (
     standing_choices,
 )
 from armarium_source_model.queries.segments import SegmentRow
-from armarium_source_model.samples import sample_page, sample_reading
 from armarium_source_model.schemas.readings import (
     ChoiceOut,
     Choose,
@@ -44,20 +38,11 @@ from armarium_source_model.schemas.readings import (
 )
 
 SEEDED_KINDS = {
-    "transcription": "Transcription",
-    "normalized_text": "Normalised text",
-    "translation": "Translation",
-    "transliteration": "Transliteration",
-    "markdown": "Markdown",
-    "html": "HTML",
-    "svg": "SVG",
-    "as_read_aloud": "As read aloud",
-    "description": "Description",
-    "coordinate": "Coordinate",
-    "world-point": "World point",
-    "music": "Music",
-    "drawing": "Drawing",
-}
+    "transcription": "Transcription", "normalized_text": "Normalised text", "translation": "Translation",
+    "transliteration": "Transliteration", "markdown": "Markdown", "html": "HTML", "svg": "SVG",
+    "as_read_aloud": "As read aloud", "description": "Description", "coordinate": "Coordinate",
+    "world-point": "World point", "music": "Music", "drawing": "Drawing",
+}  # fmt: skip
 
 
 def seed_kinds(ctx: ActionContext) -> None:
@@ -78,20 +63,12 @@ def require_kind(ctx: ActionContext, kind: str) -> None:
         raise unknown_kind(kind, known)
 
 
-def _correct_example(ex: Example) -> dict[str, Any]:
-    page = sample_page(ex)
-    counting = sample_reading(ex, page, "Deer Sir")
-    return {"segment_id": page.segment_ids[0], "text": "Dear Sir", "expected_counting_id": counting}
-
-
 @action(
     "representation.create",
-    params=Correct,
     result=CorrectedReading,
     summary="Write a reading of a segment that corrects the one that counts.",
     route=Route("POST", "/api/segments/{segment_id}/correct", name="correct"),
     words="Corrected a line of {segment_id|a page}",
-    example=_correct_example,
 )
 def correct(ctx: ActionContext, p: Correct) -> dict[str, Any]:
     """Raises OtherReadingCounts if another reading counts than the caller saw, UnknownKind, SegmentDeleted.
@@ -117,18 +94,12 @@ def correct(ctx: ActionContext, p: Correct) -> dict[str, Any]:
     return {**reading_of(ctx.conn, representation_id, reading_rule(ctx.conn)), "unplaced": unplaced}
 
 
-def _correct_many_example(ex: Example) -> dict[str, Any]:
-    return {"corrections": [_correct_example(ex)]}
-
-
 @action(
     "representation.create_many",
-    params=CorrectMany,
     result=CorrectedReadings,
     summary="Correct the readings of several segments in one step.",
     route=Route("POST", "/api/segments/correct-many", name="correct_many"),
     words="Corrected lines of {|a page}",
-    example=_correct_many_example,
 )
 def correct_many(ctx: ActionContext, p: CorrectMany) -> dict[str, Any]:
     """As representation.create for each; a refusal names the index, and nothing is written."""
@@ -168,16 +139,19 @@ def write_correction(
     if counting.basis == "chosen" and ctx.principal.kind == "person":
         _withdraw_choice(ctx, segment.id, kind)
     before = counting.representation_id
-    made = write_reading(
+    reading_id = write_reading(
         ctx, segment, text, kind=kind, level=level, language=language, script=script, corrects=before
     )
     if kind != "transcription" or before is None:
-        return made, []
-    if counting_of_segment(ctx.conn, segment.id, kind, reading_rule(ctx.conn)).representation_id != made:
-        return made, []
+        return reading_id, []
+    if (
+        counting_of_segment(ctx.conn, segment.id, kind, reading_rule(ctx.conn)).representation_id
+        != reading_id
+    ):
+        return reading_id, []
     old = READINGS.require(ctx.conn, before)
-    return made, move_spans(
-        ctx, ReadingChange(segment.document_id, segment.id, before, made, old["content"] or "", text)
+    return reading_id, move_spans(
+        ctx, ReadingChange(segment.document_id, segment.id, before, reading_id, old["content"] or "", text)
     )
 
 
@@ -234,16 +208,8 @@ def _withdraw_choice(ctx: ActionContext, segment_id: str, kind: str) -> None:
     )
 
 
-def _choose_example(ex: Example) -> dict[str, Any]:
-    page = sample_page(ex)
-    first = sample_reading(ex, page, "Deer Sir")
-    sample_reading(ex, page, "Dear Sir")
-    return {"segment_id": page.segment_ids[0], "kind": "transcription", "representation_id": first}
-
-
 @action(
     "reading.choose",
-    params=Choose,
     result=ChoiceOut,
     summary="Say which reading of a segment counts, or withdraw that choice.",
     route=Route("POST", "/api/segments/{segment_id}/readings/choice"),
@@ -253,7 +219,6 @@ def _choose_example(ex: Example) -> dict[str, Any]:
         else "Withdrew the choice of a reading for a line of {segment_id|a page}"
     ),
     person_only=True,
-    example=_choose_example,
 )
 def choose(ctx: ActionContext, p: Choose) -> dict[str, Any]:
     """Raises NotFound, UnknownKind, Invalid for a reading of another segment or kind, or a retracted one."""
@@ -290,7 +255,7 @@ def choose(ctx: ActionContext, p: Choose) -> dict[str, Any]:
                     **ctx.provenance(),
                 )
             )
-    ids = [one for one in (p.representation_id,) if one is not None]
+    ids = [reading_id for reading_id in (p.representation_id,) if reading_id is not None]
     _touch(ctx, row.id, row.document_id, row.pass_id, *ids)
     counting = counting_of_segment(ctx.conn, row.id, p.kind, reading_rule(ctx.conn))
     return {
@@ -315,19 +280,13 @@ _A_PERSONS: RowRule[Retract] = RowRule(
 """A machine takes back what machines read."""
 
 
-def _retract_example(ex: Example) -> dict[str, Any]:
-    return {"representation_id": sample_reading(ex, sample_page(ex))}
-
-
 @action(
     "reading.retract",
-    params=Retract,
     result=ReadingOut,
     summary="Take a reading out of the count; it stays readable.",
     route=Route("POST", "/api/segments/readings/{representation_id}/retract"),
     words="Retracted a reading of a line of {representation_id|a page}",
     rules=(_A_PERSONS,),
-    example=_retract_example,
 )
 def retract(ctx: ActionContext, p: Retract) -> dict[str, Any]:
     """Raises NotFound, Conflict if it is already retracted, PersonOnly if a machine would retract a
@@ -350,11 +309,9 @@ def retract(ctx: ActionContext, p: Retract) -> dict[str, Any]:
 
 @action(
     "reading_kind.create",
-    params=KindCreate,
     result=KindOut,
     summary="Add a kind of reading this project uses; kinds are never removed.",
     words="Added a kind of reading",
-    example=lambda ex: {"key": "paraphrase", "label": "Paraphrase"},
 )
 def add_kind(ctx: ActionContext, p: KindCreate) -> dict[str, Any]:
     """Raises Conflict if the project has it already."""

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 from sqlalchemy import Row
 
-from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, Route, action, json_text, new_id
+from armarium.api import ActionContext, Conflict, Invalid, NotFound, Route, action, json_text, new_id
 from armarium_documents.api import is_picture_of, require_document
 from armarium_source_model.actions.edits import (
     check_page,
@@ -22,7 +22,6 @@ from armarium_source_model.actions.edits import (
     write_version,
 )
 from armarium_source_model.actions.facts import StatedFacts
-from armarium_source_model.actions.forward import forward_undo
 from armarium_source_model.api import segments
 from armarium_source_model.errors import OtherPage, SegmentDeleted, refuse_provisional, unknown_segment
 from armarium_source_model.geometry import (
@@ -33,7 +32,7 @@ from armarium_source_model.geometry import (
     validate_polygon,
     validate_rect,
 )
-from armarium_source_model.notes import add_notes
+from armarium_source_model.notes import add_notes, forward_undo
 from armarium_source_model.queries.passes import reading_rule
 from armarium_source_model.queries.segments import (
     EDITABLE,
@@ -42,7 +41,6 @@ from armarium_source_model.queries.segments import (
     rows_named,
     segment_versions,
 )
-from armarium_source_model.samples import sample_anchor, sample_document, sample_page
 from armarium_source_model.schemas.fields import SourceAnchor
 from armarium_source_model.schemas.segments import (
     RestoreVersion,
@@ -60,54 +58,24 @@ from armarium_source_model.writes import primary_rendition, writable_pass
 NEVER_NULL = ("anchor", "kind", "is_furniture")
 
 
-def _create_example(ex: Example) -> dict[str, Any]:
-    page = sample_page(ex)
-    return {
-        "document_id": page.document_id,
-        "pass_id": page.pass_id,
-        "kind": "line",
-        "anchor": {
-            "rect": [0.1, 0.7, 0.8, 0.05],
-            "polygon": [[0.1, 0.7], [0.9, 0.7], [0.9, 0.75], [0.1, 0.75]],
-        },
-        "baseline": [[0.1, 0.74], [0.9, 0.74]],
-        "language": "fr",
-    }
-
-
 @action(
     "segment.create",
-    params=SegmentCreate,
     result=SegmentOut,
     summary="Draw one region, line or word.",
     route=Route("POST", "/api/segments"),
     words="Drew on {document_id|a page}",
-    example=_create_example,
 )
 def create(ctx: ActionContext, p: SegmentCreate) -> dict[str, Any]:
     """Raises NotFound, Conflict for a pass or parent of another page, Invalid for an invalid shape."""
     return parsed_answers(ctx.conn, insert_segments(ctx, [p]), reading_rule(ctx.conn))[0]
 
 
-def _create_many_example(ex: Example) -> dict[str, Any]:
-    document_id = sample_document(ex)
-    pass_id = ex.run("segment.pass_create", {"document_id": document_id, "name": "By hand"})["id"]
-    return {
-        "segments": [
-            {"document_id": document_id, "pass_id": pass_id, "kind": "line", "anchor": sample_anchor(n)}
-            for n in range(3)
-        ]
-    }
-
-
 @action(
     "segment.create_many",
-    params=SegmentCreateMany,
     result=SegmentsOut,
     summary="Draw several segments in one step.",
     route=Route("POST", "/api/segments/bulk"),
     words="Drew on {|a page}",
-    example=_create_many_example,
 )
 def create_many(ctx: ActionContext, p: SegmentCreateMany) -> dict[str, Any]:
     """As segment.create for each; a refusal names the index, and nothing is written."""
@@ -120,7 +88,9 @@ def insert_segments(ctx: ActionContext, new: Sequence[SegmentCreate], *, numbere
     """Check and insert the caller's segments; return their ids. *numbered*: refusals begin with the index."""
     passes_met: dict[tuple[str, str], Row[Any]] = {}
     renditions: dict[str, str | None] = {}
-    parents = _parents(ctx, {made.parent_segment_id for made in new if made.parent_segment_id is not None})
+    parents = _parents(
+        ctx, {segment.parent_segment_id for segment in new if segment.parent_segment_id is not None}
+    )
     provenance = ctx.provenance()
     by_hand = ctx.principal.kind == "person"
     facts = StatedFacts(ctx)
@@ -226,23 +196,11 @@ def _check_parent(parents: dict[str, SegmentRow], parent_id: str, pass_id: str) 
     return row
 
 
-def _update_example(ex: Example) -> dict[str, Any]:
-    page = sample_page(ex)
-    return {
-        "segment_id": page.segment_ids[0],
-        "expected_version": 1,
-        "anchor": {"rect": [0.12, 0.1, 0.76, 0.05]},
-        "direction": "ltr",
-    }
-
-
 @action(
     "segment.update",
-    params=SegmentUpdate,
     result=SegmentOut,
     summary="Change a segment's shape or what is stated on it; refused if somebody changed it since.",
     words="Changed a line or region of {segment_id|a page}",
-    example=_update_example,
 )
 def update(ctx: ActionContext, p: SegmentUpdate) -> dict[str, Any]:
     """Raises StaleSegment naming the fields that changed, SegmentDeleted, NotFound, Invalid for an invalid
@@ -288,23 +246,12 @@ def _check_new_parent(ctx: ActionContext, row: SegmentRow, parent_id: str | None
         above = _check_parent(_parents(ctx, {above}), above, row.pass_id).parent_segment_id
 
 
-def _delete_example(ex: Example) -> dict[str, Any]:
-    page = sample_page(ex)
-    return {
-        "segment_ids": page.segment_ids[:2],
-        "expected_versions": [1, 1],
-        "reason": "Bleed-through, no line",
-    }
-
-
 @action(
     "segment.delete",
-    params=SegmentDelete,
     result=TouchedSegments,
     summary="Withdraw segments of one pass; they can be restored, and their citations say what became of them.",
     route=Route("POST", "/api/segments/delete"),
-    words="Withdrew lines or regions of {segment_ids|a page}",
-    example=_delete_example,
+    words="Deleted lines or regions of {segment_ids|a page}",
     after_undo=forward_undo,
 )
 def delete(ctx: ActionContext, p: SegmentDelete) -> dict[str, Any]:
@@ -322,20 +269,12 @@ def delete(ctx: ActionContext, p: SegmentDelete) -> dict[str, Any]:
     return {"segment_ids": [row.id for row in rows]}
 
 
-def _undelete_example(ex: Example) -> dict[str, Any]:
-    params = _delete_example(ex)
-    ex.run("segment.delete", params)
-    return {"segment_ids": params["segment_ids"]}
-
-
 @action(
     "segment.undelete",
-    params=SegmentUndelete,
     result=TouchedSegments,
     summary="Restore withdrawn segments.",
     route=Route("POST", "/api/segments/undelete"),
     words="Restored lines or regions of {segment_ids|a page}",
-    example=_undelete_example,
     after_undo=forward_undo,
 )
 def undelete(ctx: ActionContext, p: SegmentUndelete) -> dict[str, Any]:
@@ -353,20 +292,12 @@ def undelete(ctx: ActionContext, p: SegmentUndelete) -> dict[str, Any]:
     return {"segment_ids": [row.id for row in rows]}
 
 
-def _restore_version_example(ex: Example) -> dict[str, Any]:
-    params = _update_example(ex)
-    ex.run("segment.update", params)
-    return {"segment_id": params["segment_id"], "version": 1, "expected_version": 2}
-
-
 @action(
     "segment.restore_version",
-    params=RestoreVersion,
     result=SegmentOut,
     summary="Restore an earlier version of a segment as its newest one; a withdrawn segment is restored with it.",
     route=Route("POST", "/api/segments/{segment_id}/restore-version"),
     words="Restored an earlier version of a line or region of {segment_id|a page}",
-    example=_restore_version_example,
     after_undo=forward_undo,
 )
 def restore_version(ctx: ActionContext, p: RestoreVersion) -> dict[str, Any]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Example, Invalid, action
+from armarium.api import ActionContext, Invalid, action
 from armarium_documents.api import require_document
 from armarium_source_model.actions.facts import check_fact
 from armarium_source_model.errors import refuse_provisional
 from armarium_source_model.facts import KEYS
 from armarium_source_model.models import source_settings
 from armarium_source_model.queries.settings import resolve_settings
-from armarium_source_model.samples import sample_document
 from armarium_source_model.schemas.settings import ResolvedSettings, SettingClear, SettingPut
 
 
@@ -36,17 +35,11 @@ def _check_place(level: str, key: str, target_id: str | None) -> None:
     refuse_provisional(target_id)
 
 
-def _set_example(ex: Example) -> dict[str, Any]:
-    return {"level": "node", "key": "language", "value": "fr", "target_id": sample_document(ex)}
-
-
 @action(
     "source_setting.set",
-    params=SettingPut,
     result=ResolvedSettings,
     summary="State the language, script or direction of a node or of the whole project.",
     words="Stated a fact about {target_id|the project}",
-    example=_set_example,
 )
 def set_fact(ctx: ActionContext, p: SettingPut) -> dict[str, Any]:
     """Raises Invalid naming what is wrong with the level, key, target or value; NotFound."""
@@ -68,18 +61,11 @@ def set_fact(ctx: ActionContext, p: SettingPut) -> dict[str, Any]:
     return resolve_settings(ctx.project, ctx.conn, document_id=p.target_id)
 
 
-def _clear_example(ex: Example) -> dict[str, Any]:
-    ex.run("source_setting.set", {"level": "project", "key": "script", "value": "Latn"})
-    return {"level": "project", "key": "script"}
-
-
 @action(
     "source_setting.clear",
-    params=SettingClear,
     result=ResolvedSettings,
     summary="Clear a stated fact, so that the next rung applies.",
     words="Cleared a fact about {target_id|the project}",
-    example=_clear_example,
 )
 def clear_fact(ctx: ActionContext, p: SettingClear) -> dict[str, Any]:
     """Raises Invalid naming what is wrong with the level, key or target; NotFound. Clearing twice is

@@ -17,10 +17,10 @@ from armarium_source_model.spans import span_in_new_text
 
 def move_spans(ctx: ActionContext, corrected: ReadingChange) -> list[dict[str, str]]:
     """Move every span from the old reading to the new one; return `{id, why}` of those that stay."""
-    left = _move_annotations(ctx, corrected)
+    unmoved = _move_annotations(ctx, corrected)
     for stays in ctx.engine.points.ask(armarium_source_model_move_spans, ctx, corrected):
-        left += stays
-    return [{"id": identity, "why": why} for identity, why in left]
+        unmoved += stays
+    return [{"id": identity, "why": why} for identity, why in unmoved]
 
 
 def _annotations_at(
@@ -36,7 +36,7 @@ def _annotations_at(
 
 
 def _move_annotations(ctx: ActionContext, corrected: ReadingChange) -> list[Why]:
-    left: list[Why] = []
+    unmoved: list[Why] = []
     for annotation in _annotations_at(
         ctx.conn, corrected.document_id, corrected.segment_id, corrected.old_id
     ):
@@ -47,13 +47,13 @@ def _move_annotations(ctx: ActionContext, corrected: ReadingChange) -> list[Why]
             changes["targets"] = moved
         place = annotation["anchor"]
         if place is not None and place.get("representation_id") == corrected.old_id:
-            there = _move_span(place, corrected, reasons, segment_id=None)
-            if there != place:
-                changes["anchor"] = there | {"representation_id": corrected.new_id}
+            new_place = _move_span(place, corrected, reasons, segment_id=None)
+            if new_place != place:
+                changes["anchor"] = new_place | {"representation_id": corrected.new_id}
         if changes:
             ctx.run("annotation.update", {"annotation_id": annotation["id"], **changes})
-        left += [(annotation["id"], why) for why in reasons]
-    return left
+        unmoved += [(annotation["id"], why) for why in reasons]
+    return unmoved
 
 
 def _move_span(
@@ -64,11 +64,11 @@ def _move_span(
         return span
     if span.get("char_start") is None or span.get("char_end") is None:
         return span
-    found = span_in_new_text(span["char_start"], span["char_end"], corrected.old_text, corrected.new_text)
-    if isinstance(found, str):
-        reasons[found] = None
+    outcome = span_in_new_text(span["char_start"], span["char_end"], corrected.old_text, corrected.new_text)
+    if isinstance(outcome, str):
+        reasons[outcome] = None
         return span
-    return {**span, "char_start": found[0], "char_end": found[1]}
+    return {**span, "char_start": outcome[0], "char_end": outcome[1]}
 
 
 class Hanging(NamedTuple):
@@ -90,33 +90,33 @@ def carry_annotations(
     rest.
     """
     copies: list[tuple[str, str]] = []
-    left: list[tuple[str | None, str]] = []
+    uncopied: list[tuple[str | None, str]] = []
     for annotation in _annotations_at(ctx.conn, match.document_id, match.from_id):
         for made_by in provenance_columns():
             del annotation[made_by.name]
         original = str(annotation.pop("id"))
         if original in match.done:
-            left.append((original, "It has already been carried across this match."))
+            uncopied.append((original, "It has already been carried across this match."))
             continue
         targets: list[dict[str, Any]] = []
         why: str | None = None
         for span in annotation["targets"]:
             if span["segment_id"] != match.from_id:
                 continue
-            there = {**span, "segment_id": match.to_id}
+            target = {**span, "segment_id": match.to_id}
             if span.get("char_start") is not None:
                 at = span_in_new_text(span["char_start"], span["char_end"], match.from_text, match.to_text)
                 if isinstance(at, str):
                     why = at
                     break
-                there |= {"char_start": at[0], "char_end": at[1]}
-            targets.append(there)
+                target |= {"char_start": at[0], "char_end": at[1]}
+            targets.append(target)
         if why is not None:
-            left.append((original, why))
+            uncopied.append((original, why))
             continue
         anchor = annotation["anchor"]
         if anchor is not None and anchor.get("segment_id") == match.from_id:
             annotation["anchor"] = {**anchor, "segment_id": match.to_id, "representation_id": None}
-        made = ctx.run("annotation.create", {**annotation, "targets": targets})
-        copies.append((original, str(made["id"])))
-    return copies, left
+        copy = ctx.run("annotation.create", {**annotation, "targets": targets})
+        copies.append((original, str(copy["id"])))
+    return copies, uncopied

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from armarium.api import ActionContext, Example, action
+from armarium.api import ActionContext, action
 from armarium_documents.api import is_picture_of
 from armarium_source_model.actions.readings import require_kind
 from armarium_source_model.api import (
@@ -21,33 +21,16 @@ from armarium_source_model.api import (
 )
 from armarium_source_model.errors import OtherPage, SegmentDeleted, refuse_provisional, unknown_segment
 from armarium_source_model.geometry import BadGeometry, Points, clip_points, rect_around, sound_geometry
-from armarium_source_model.samples import sample_anchor, sample_document, sample_page
 from armarium_source_model.schemas.readings import TakenReadings, TakeReadings
 from armarium_source_model.schemas.segments import FoundLineIn, TakeLines, TakenLines
 from armarium_source_model.writes import refuse_provider, writable_pass
 
 
-def _lines_example(ex: Example) -> dict[str, Any]:
-    return {
-        "document_id": sample_document(ex),
-        "name": "Lines found",
-        "provider": "sample-reader",
-        "model": "sample",
-        "lines": [
-            {"key": "r", "kind": "region", "rect": [0.05, 0.05, 0.9, 0.4]},
-            {"key": "l1", "rect": sample_anchor(0)["rect"], "parent_key": "r", "confidence": 0.9},
-            {"key": "l2", "rect": sample_anchor(1)["rect"], "parent_key": "r", "text": "Dear Sir"},
-        ],
-    }
-
-
 @action(
     "segment.take_lines",
-    params=TakeLines,
     result=TakenLines,
     summary="Store the lines a reader found on a page as a new pass, in one step.",
     words="Found the lines of {document_id|a page}",
-    example=_lines_example,
 )
 def take_lines(ctx: ActionContext, p: TakeLines) -> dict[str, Any]:
     """Raises NotFound, Conflict, and BadGeometry for a line without any usable rect.
@@ -109,12 +92,12 @@ def _new_line(line: FoundLineIn) -> NewSegment:
 
 def _collect_stated(line: FoundLineIn, problem: str | None) -> dict[str, Any]:
     """Return what is stored beside the shape: when the line is spoken, and what was wrong with its shape."""
-    stated = {
+    facts = {
         "start_seconds": line.start_seconds,
         "end_seconds": line.end_seconds,
         "geometry_problem": problem,
     }
-    return {name: value for name, value in stated.items() if value is not None}
+    return {name: value for name, value in facts.items() if value is not None}
 
 
 def _clip_points(points: Points) -> Points:
@@ -129,36 +112,11 @@ def _rect_within(rect: tuple[float, float, float, float]) -> tuple[float, float,
     return rect_around(clip_points([(x, y), (x + w, y + h)]))
 
 
-def _readings_example(ex: Example) -> dict[str, Any]:
-    page = sample_page(ex)
-    return {
-        "document_id": page.document_id,
-        "pass_id": page.pass_id,
-        "provider": "sample-reader",
-        "model": "sample",
-        "readings": [
-            {
-                "segment_id": page.segment_ids[0],
-                "text": "Dear Sir",
-                "confidence": 0.8,
-                "places": {
-                    "frame": [0.1, 0.1, 0.8, 0.0, 0.0, 0.05],
-                    "letters": [n for at in range(8) for n in (1000 * at, 1000 * at + 1000, 0, 9000, 8000)],
-                    "others": {"1": [["c", 0.1]]},
-                },
-            },
-            {"segment_id": page.segment_ids[1], "text": "your letter of the third"},
-        ],
-    }
-
-
 @action(
     "reading.take",
-    params=TakeReadings,
     result=TakenReadings,
     summary="Store a reader's readings of the lines of a page, in one step.",
     words="Read the lines of {document_id|a page}",
-    example=_readings_example,
 )
 def take_readings(ctx: ActionContext, p: TakeReadings) -> dict[str, Any]:
     """Raises NotFound, SegmentDeleted, and Conflict for a segment of another pass than the one named.
@@ -172,17 +130,17 @@ def take_readings(ctx: ActionContext, p: TakeReadings) -> dict[str, Any]:
         refuse_provider(provider)
     writable_pass(ctx, p.pass_id, p.document_id)
     require_kind(ctx, p.kind)
-    wanted = [reading.segment_id for reading in p.readings]
-    refuse_provisional(*wanted)
-    there = {
+    segment_ids = [reading.segment_id for reading in p.readings]
+    refuse_provisional(*segment_ids)
+    rows_by_id = {
         row[0]: row
         for row in ctx.conn.exec_driver_sql(
             "SELECT s.id, s.pass_id, s.deleted_at FROM json_each(?) j JOIN segment s ON s.id = j.value",
-            (orjson.dumps(wanted).decode(),),
+            (orjson.dumps(segment_ids).decode(),),
         )
     }
-    for segment_id in wanted:
-        row = there.get(segment_id)
+    for segment_id in segment_ids:
+        row = rows_by_id.get(segment_id)
         if row is None:
             raise unknown_segment(segment_id)
         if row[1] != p.pass_id:
@@ -192,7 +150,7 @@ def take_readings(ctx: ActionContext, p: TakeReadings) -> dict[str, Any]:
             )
         if row[2] is not None:
             raise SegmentDeleted(segment_id)
-    confirmed = confirmed_lines(ctx.engine, ctx.conn, wanted) if p.kind == "transcription" else set()
+    confirmed = confirmed_lines(ctx.engine, ctx.conn, segment_ids) if p.kind == "transcription" else set()
     ids = add_readings(
         ctx,
         [

@@ -14,7 +14,7 @@ from typing import Any
 
 import typer
 
-from armarium.commandline import Refused, answer, plural, project_session, wants_json
+from armarium_cli.api import Refused, answer, plural, project_session, wants_json
 from armarium_documents.commandline import document_id
 
 EDITORS = ("sensible-editor", "nano", "vi")
@@ -43,18 +43,21 @@ def correct_page(page: str, kind: str | None) -> None:
             why = f"{page} is not a page; for a line, give its text after its id: armarium correct ID 'En la villa'."
             raise Refused(why, status=404) from refused
         text = session.get(f"/api/segments/document/{identity}/text", include_furniture=True)
-        said = [text["text"][span["char_start"] : span["char_end"]] for span in text["spans"]]
-        lines = [(span, _BREAKS.sub(BREAK, one)) for span, one in zip(text["spans"], said, strict=True)]
+        texts = [text["text"][span["char_start"] : span["char_end"]] for span in text["spans"]]
+        lines = [
+            (span, _BREAKS.sub(BREAK, line_text))
+            for span, line_text in zip(text["spans"], texts, strict=True)
+        ]
         if not lines:
             raise Refused(f"{name} has no line that was read; armarium read {shlex.quote(page)} reads it.")
-        place = _written_out(name, [shown for _, shown in lines])
+        place = _written_out(name, [line_text for _, line_text in lines])
         try:
             edited = _edit_lines(place, len(lines))
             changed = [
-                (number, span, words.replace(BREAK, "\n") if shown != said[number - 1] else words)
-                for number, ((span, shown), words) in enumerate(zip(lines, edited, strict=True), start=1)
+                (number, span, words.replace(BREAK, "\n") if line_text != texts[number - 1] else words)
+                for number, ((span, line_text), words) in enumerate(zip(lines, edited, strict=True), start=1)
                 # Some editors remove spaces at the end of a line.
-                if words.rstrip() != shown.rstrip()
+                if words.rstrip() != line_text.rstrip()
             ]
             empty = [number for number, _, words in changed if not words.strip()]
             if empty:
@@ -76,24 +79,24 @@ def correct_page(page: str, kind: str | None) -> None:
             ) from refused
         place.unlink()
     words = f"Corrected {plural(done['count'], 'line')} of {name}. Take it back with: armarium undo {done['audit_id']}"
-    unplaced = [one for item in done["items"] for one in item["unplaced"]]
+    unplaced = [span for item in done["items"] for span in item["unplaced"]]
 
     def print_outcome() -> None:
         typer.echo(words if changed else f"Nothing was changed in {name}.")
-        for one in unplaced:
-            typer.echo(f"  not moved along: {one['id']}: {one['why']}")
+        for span in unplaced:
+            typer.echo(f"  not moved along: {span['id']}: {span['why']}")
 
     answer({"document_id": identity, **done}, print_outcome)
 
 
-def _written_out(name: str, shown: list[str]) -> Path:
+def _written_out(name: str, texts: list[str]) -> Path:
     """Write the numbered lines to a file readable only by the caller."""
-    width = len(str(len(shown)))
+    width = len(str(len(texts)))
     head = [
         f"# {' '.join(name.split())}: one line of the page each. Change what follows the bars; save and close.",
         f"# Keep the numbers. {BREAK} stands for a line break within a line.",
     ]
-    rows = [f"{number:>{width}} | {words}" for number, words in enumerate(shown, start=1)]
+    rows = [f"{number:>{width}} | {words}" for number, words in enumerate(texts, start=1)]
     handle, path = tempfile.mkstemp(prefix="armarium-correct-", suffix=".txt")
     with os.fdopen(handle, "wb") as file:
         file.write(("\n".join([*head, *rows]) + "\n").encode("utf-8", "surrogatepass"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from armarium.commandline import (
+from armarium_cli.api import (
     BY_ID,
     Commands,
     Finder,
@@ -53,8 +53,8 @@ def add(
     with project_session() as session:
         for side, end, kind in (("from_id", one, from_kind), ("to_id", other, to_kind)):
             body[side] = document_id(session, end) if kind == "document" else end
-        made = session.post("/api/links", body)
-    answer(made, in_words("Linked ({result[link_id]}). {undo}", made))
+        reply = session.post("/api/links", body)
+    answer(reply, in_words("Linked ({result[link_id]}). {undo}", reply))
 
 
 @link.asks(
@@ -66,7 +66,7 @@ def add(
         "says=label",
         "of={other_kind} {other_id}",
         "certainty",
-        ("note", lambda one: ("withdrawn " if one["deleted_at"] else "") + (one["note"] or "")),
+        ("note", lambda row: ("withdrawn " if row["deleted_at"] else "") + (row["note"] or "")),
     ),
 )
 def of(
@@ -81,7 +81,7 @@ def of(
     "GET /api/links/types",
     rows="types",
     columns=("type=key", "from one end=label", "from the other=inverse_label"),
-    says=lambda found: "\n".join(f"{alias} means {key}." for alias, key in found["aliases"].items()),
+    says=lambda reply: "\n".join(f"{alias} means {key}." for alias, key in reply["aliases"].items()),
 )
 def types() -> None:
     """Show the vocabulary of links."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from armarium.commandline import (
+from armarium_cli.api import (
     BY_ID,
     Commands,
     Finder,
@@ -28,10 +28,10 @@ Order = Annotated[str, "Id of the order (armarium order list shows them).", BY_I
 ROOT = "/api/reading-orders"
 
 
-def _in_columns(made: dict[str, Any]) -> str:
-    number = made["columns"]
-    said = "as their positions suggest" if number is None else f"in {plural(number, 'column')}"
-    return in_words(f"The lines are read {said}. {{undo}}", made)
+def _in_columns(reply: dict[str, Any]) -> str:
+    number = reply["columns"]
+    how = "as their positions suggest" if number is None else f"in {plural(number, 'column')}"
+    return in_words(f"The lines are read {how}. {{undo}}", reply)
 
 
 @order.asks("columns 0001.jpg 2", f"PUT {ROOT}/document/{{page}}/columns", says=_in_columns)
@@ -55,7 +55,7 @@ def columns(
         "name",
         "kind",
         "entries=entry_count",
-        ("", lambda one: one["deleted_at"] and "withdrawn"),
+        ("", lambda row: row["deleted_at"] and "withdrawn"),
     ),
 )
 def list_(
@@ -68,26 +68,26 @@ def list_(
 def show(order: Order) -> None:
     """Show the entries of an order, nested."""
     with project_session() as session:
-        found = _entries(session, id_of(order), None)
+        entries = _entries(session, id_of(order), None)
         texts: dict[str, str] = {}
-        for page in dict.fromkeys(one["document_id"] for one in _flat(found)):
+        for page in dict.fromkeys(entry["document_id"] for entry in _flat(entries)):
             listed = session.get(f"/api/segments/document/{page}")["segments"]
-            texts |= {one["id"]: one["text"] or f"({one['kind']})" for one in listed}
+            texts |= {segment["id"]: segment["text"] or f"({segment['kind']})" for segment in listed}
 
     def words() -> None:
         rows = [
-            (one["id"], "  " * depth + short(texts.get(one["segment_id"], "(no longer on its page)")))
-            for one, depth in _deep(found, 0)
+            (entry["id"], "  " * depth + short(texts.get(entry["segment_id"], "(no longer on its page)")))
+            for entry, depth in _deep(entries, 0)
         ]
         table("", ("id", "text"), rows)
 
-    answer({"order_id": order, "items": found, "count": len(list(_flat(found)))}, words)
+    answer({"order_id": order, "items": entries, "count": len(list(_flat(entries)))}, words)
 
 
 def _entries(session: Session, order_id: str, parent: str | None) -> list[dict[str, Any]]:
     items: list[dict[str, Any]] = session.get(f"{ROOT}/{order_id}/entries", parent_entry_id=parent)["items"]
-    for one in items:
-        one["inside"] = _entries(session, order_id, one["id"]) if one["child_count"] else []
+    for entry in items:
+        entry["inside"] = _entries(session, order_id, entry["id"]) if entry["child_count"] else []
     return items
 
 
@@ -96,7 +96,7 @@ def _deep(entries: list[dict[str, Any]], depth: int) -> list[tuple[dict[str, Any
 
 
 def _flat(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [one for one, _ in _deep(entries, 0)]
+    return [entry for entry, _ in _deep(entries, 0)]
 
 
 @order.example("new 0001.jpg 'As I read it' --seed")
@@ -111,7 +111,7 @@ def new(
     with project_session() as session:
         if of_pass is None:
             passes = session.get(f"/api/segments/document/{document_id(session, page)}")["passes"]
-            of_pass = next((one["id"] for one in passes if one["working_basis"]), None)
+            of_pass = next((row["id"] for row in passes if row["working_basis"]), None)
             if of_pass is None:
                 raise Refused("The page has no pass to order yet; find lines first, or name one with --pass.")
         body = {
@@ -121,8 +121,8 @@ def new(
             "kind": kind,
             "seed_from_pass": seed,
         }
-        made = session.post(ROOT, body)
-    answer(made, in_words("Order {id} with {entry_count} entries. {undo}", made))
+        reply = session.post(ROOT, body)
+    answer(reply, in_words("Order {id} with {entry_count} entries. {undo}", reply))
 
 
 @order.asks("place ID SEGMENT", f"POST {ROOT}/{{order}}/place", says="Entry {id}, version {version}. {undo}")

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import (
+from armarium_cli.api import (
     Commands,
     Refused,
     Session,
@@ -30,14 +30,10 @@ commands = Commands(Topic.lines)
 Page = Annotated[str, "The page by name, path or id (armarium ls shows them).", DOCUMENT]
 AsOf = Annotated[str | None, "--as-of: As it was after a step (its id), or at a time (2026-11-27T21:30:00Z)."]
 _BASES = {
-    "chosen": "chosen",
-    "human-touched": "a person worked on it",
-    "text-layer": "the file's own text",
-    "newest-machine-unchosen": "the newest",
-    "newest": "the newest",
-    "imported-only": "read, not worked on",
+    "chosen": "chosen", "human-touched": "a person worked on it", "text-layer": "the file's own text",
+    "newest-machine-unchosen": "the newest", "newest": "the newest", "imported-only": "read, not worked on",
     None: "",
-}
+}  # fmt: skip
 """Why a page is worked on, or only read, by a pass."""
 LONG = 60
 """Characters of a text that a table shows."""
@@ -73,7 +69,7 @@ def text(
             "confidence": confidence or None,
             "as_of": as_of,
         }
-        found = [
+        texts = [
             {
                 "name": page["name"],
                 **session.get(f"/api/segments/document/{page['id']}/text", **query),
@@ -82,12 +78,14 @@ def text(
         ]
 
     def words() -> None:
-        for node, page in zip(pages, found, strict=True):
-            if len(found) > 1:
+        for node, page in zip(pages, texts, strict=True):
+            if len(texts) > 1:
                 typer.echo(f"── {page['name']}")
             if page["order_basis"] == "positions-in-doubt":
-                told = f"It is not clear in how many columns the lines of {page['name']} stand. Say so with:"
-                typer.echo(f"{told} armarium order columns {node['id']} COLUMNS", err=True)
+                advice = (
+                    f"It is not clear in how many columns the lines of {page['name']} stand. Say so with:"
+                )
+                typer.echo(f"{advice} armarium order columns {node['id']} COLUMNS", err=True)
             if page["notice"]:
                 typer.echo(page["notice"], err=True)
             elif not page["spans"]:
@@ -104,7 +102,7 @@ def text(
                 why = gap["reason"].replace("_", " ") + (f" {gap['pass_id']}" if gap.get("pass_id") else "")
                 typer.echo(f"left out: {gap['segment_id']} ({why})", err=True)
 
-    answer({"items": found, "count": len(found)}, words)
+    answer({"items": texts, "count": len(texts)}, words)
 
 
 def _unread(node: dict[str, Any], page: dict[str, Any]) -> str:
@@ -152,20 +150,20 @@ def passes(
             for identity, method, what, body in chosen
         ]
         listed = _page_list(session, page)
-    found, notice = listed["passes"], listed["notice"]
+    items, notice = listed["passes"], listed["notice"]
     audit_id = changed[0]["audit_id"] if changed else None
 
     def words() -> None:
         rows = [
             (
-                one["id"],
-                one["name"],
-                one["model"] or one["provider"] or one["import_format"] or one["provenance_kind"],
-                one["segment_count"],
-                _BASES.get(one["working_basis"], one["working_basis"]),
-                "ground truth" if one["ground_truth"] else "provisional" if one["provisional"] else "",
+                row["id"],
+                row["name"],
+                row["model"] or row["provider"] or row["import_format"] or row["provenance_kind"],
+                row["segment_count"],
+                _BASES.get(row["working_basis"], row["working_basis"]),
+                "ground truth" if row["ground_truth"] else "provisional" if row["provisional"] else "",
             )
-            for one in found
+            for row in items
         ]
         table("", ("id", "name", "by", "segments", "worked on", ""), rows)
         if notice:
@@ -173,13 +171,13 @@ def passes(
         if audit_id:
             typer.echo(f"Take it back with: armarium undo {audit_id}")
 
-    answer({"items": found, "count": len(found), "audit_id": audit_id}, words)
+    answer({"items": items, "count": len(items), "audit_id": audit_id}, words)
 
 
-def _say_segments(found: dict[str, Any]) -> str:
-    if found["notice"]:
-        typer.echo(found["notice"], err=True)
-    return plural(len(found["segments"]), "segment") + "."
+def _say_segments(listing: dict[str, Any]) -> str:
+    if listing["notice"]:
+        typer.echo(listing["notice"], err=True)
+    return plural(len(listing["segments"]), "segment") + "."
 
 
 @commands.asks(
@@ -188,9 +186,9 @@ def _say_segments(found: dict[str, Any]) -> str:
     rows="segments",
     columns=(
         "id",
-        ("kind", lambda one: one["kind"] + (" (furniture)" if one["is_furniture"] else "")),
-        ("x, y, width, height", lambda one: ", ".join(f"{part:.3f}" for part in one["anchor"]["rect"])),
-        ("text", lambda one: short(one["text"])),
+        ("kind", lambda row: row["kind"] + (" (furniture)" if row["is_furniture"] else "")),
+        ("x, y, width, height", lambda row: ", ".join(f"{part:.3f}" for part in row["anchor"]["rect"])),
+        ("text", lambda row: short(row["text"])),
     ),
     says=_say_segments,
 )
@@ -269,13 +267,13 @@ def compare(
 ) -> None:
     """Compare two readings of a page, character by character."""
     expansions: dict[str, str] = {}
-    for one in expand or []:
-        short_form, equals, full = one.partition("=")
+    for expansion in expand or []:
+        short_form, equals, full = expansion.partition("=")
         if not equals or not short_form:
-            raise Refused(f"{one!r} is not an expansion; write SHORT=FULL, as in --expand dho=dicho.")
+            raise Refused(f"{expansion!r} is not an expansion; write SHORT=FULL, as in --expand dho=dicho.")
         expansions[short_form] = full
     with project_session() as session:
-        known = {one["id"] for one in _page_list(session, page)["passes"]}
+        known = {row["id"] for row in _page_list(session, page)["passes"]}
         body: dict[str, Any] = {
             "reference": _side(reference, known),
             "hypothesis": _side(hypothesis, known),
@@ -283,7 +281,7 @@ def compare(
             "reference_checked_by": checked_by,
             **({"policies": policy} if policy else {}),
         }
-        found = session.post(f"/api/documents/{document_id(session, page)}/readings/compare", body)
+        comparison = session.post(f"/api/documents/{document_id(session, page)}/readings/compare", body)
 
     def words() -> None:
         rows = [
@@ -294,15 +292,17 @@ def compare(
                 score["reference_chars"],
                 score["hypothesis_chars"],
             )
-            for score in found["scores"]
+            for score in comparison["scores"]
         ]
         measure = (
-            "CER" if found["measure"] == "cer" else "Difference (nobody is named who checked the reference)"
+            "CER"
+            if comparison["measure"] == "cer"
+            else "Difference (nobody is named who checked the reference)"
         )
-        typer.echo(f"{measure} of {found['hypothesis_label']} against {found['reference_label']}")
+        typer.echo(f"{measure} of {comparison['hypothesis_label']} against {comparison['reference_label']}")
         table("", ("policy", "rate", "edits", "reference", "compared"), rows)
 
-    answer(found, words)
+    answer(comparison, words)
 
 
 def _side(identity: str, passes_of_page: set[str]) -> dict[str, str]:
@@ -311,8 +311,8 @@ def _side(identity: str, passes_of_page: set[str]) -> dict[str, str]:
 
 
 def _page_list(session: Session, page: str, **query: Any) -> dict[str, Any]:
-    found: dict[str, Any] = session.get(f"/api/segments/document/{document_id(session, page)}", **query)
-    return found
+    listing: dict[str, Any] = session.get(f"/api/segments/document/{document_id(session, page)}", **query)
+    return listing
 
 
 def short(words: str | None) -> str:

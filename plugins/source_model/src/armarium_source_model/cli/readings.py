@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import Commands, Refused, Topic, answer, id_of, project_session, table
+from armarium_cli.api import Commands, Refused, Topic, answer, id_of, project_session, table
 from armarium_source_model.cli.editing import correct_page
 
 commands = Commands(Topic.lines)
@@ -33,43 +33,46 @@ def readings(
             changed = session.post(f"{place}/choice", body)
         if retract is not None:
             changed = session.post(f"/api/segments/readings/{id_of(retract)}/retract")
-        found = session.get(place, kind=kind)
+        listing = session.get(place, kind=kind)
     audit_id = changed.get("audit_id")
 
     def words() -> None:
         rows = [
             (
-                one["id"],
-                one["kind"],
-                _state(one, found["counting"]),
-                one["producer_model"] or one["producer_tool"] or one["created_by"] or one["provenance_kind"],
-                one["content"],
+                reading["id"],
+                reading["kind"],
+                _state(reading, listing["counting"]),
+                reading["producer_model"]
+                or reading["producer_tool"]
+                or reading["created_by"]
+                or reading["provenance_kind"],
+                reading["content"],
             )
-            for one in found["items"]
+            for reading in listing["items"]
         ]
         table("", ("id", "kind", "", "by", "text"), rows)
         if audit_id:
             typer.echo(f"Take it back with: armarium undo {audit_id}")
 
-    answer({**found, "audit_id": audit_id}, words)
+    answer({**listing, "audit_id": audit_id}, words)
 
 
-def _kind_of(found: dict[str, Any], representation_id: str | None) -> str:
+def _kind_of(listing: dict[str, Any], representation_id: str | None) -> str:
     """Return the kind of the reading that is chosen; a choice is per kind."""
-    for one in found["items"]:
-        if one["id"] == representation_id:
-            return str(one["kind"])
+    for reading in listing["items"]:
+        if reading["id"] == representation_id:
+            return str(reading["kind"])
     return "transcription"
 
 
-def _state(one: dict[str, Any], counting: dict[str, Any]) -> str:
-    if one["counting"]:
-        why = counting[one["kind"]]
+def _state(reading: dict[str, Any], counting: dict[str, Any]) -> str:
+    if reading["counting"]:
+        why = counting[reading["kind"]]
         basis = why["basis"].replace("-", " ")
         return f"counts ({basis}{', disputed' if why['disputed'] else ''})"
-    if one["retracted"]:
+    if reading["retracted"]:
         return "retracted"
-    return "corrected" if one["superseded_by"] else "stale" if one["stale"] else ""
+    return "corrected" if reading["superseded_by"] else "stale" if reading["stale"] else ""
 
 
 @commands.example("correct 0001.jpg")
@@ -93,14 +96,14 @@ def correct(
             raise Refused("--level and --expect are for one line; give its text after its id.")
         correct_page(what, kind)
         return
-    given = {"kind": kind, "level": level, "expected_counting_id": expect}
-    body = {"text": words, **{name: value for name, value in given.items() if value is not None}}
+    options = {"kind": kind, "level": level, "expected_counting_id": expect}
+    body = {"text": words, **{name: value for name, value in options.items() if value is not None}}
     with project_session() as session:
         written = session.post(f"/api/segments/{id_of(what)}/correct", body)
 
     def print_outcome() -> None:
         typer.echo(f"Corrected. Take it back with: armarium undo {written['audit_id']}")
-        for one in written["unplaced"]:
-            typer.echo(f"  not moved along: {one['id']}: {one['why']}")
+        for span in written["unplaced"]:
+            typer.echo(f"  not moved along: {span['id']}: {span['why']}")
 
     answer(written, print_outcome)

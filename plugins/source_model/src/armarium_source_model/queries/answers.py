@@ -75,7 +75,7 @@ def list_of_page(
     )
     if old and rect is None:
         segments = narrow_segments(old, pass_id=pass_id, artifact_id=artifact_id, kind=kind) + segments
-    read_by = next((one["id"] for one in passes if one["working_basis"]), None)
+    read_by = next((row["id"] for row in passes if row["working_basis"]), None)
     notice = notice_of_text_elsewhere(conn, doc_id, read_by)
     return {"document_id": doc_id, "passes": passes, "segments": segments, "notice": notice}
 
@@ -104,12 +104,12 @@ def read_segment(conn: Connection, segment_id: str) -> dict[str, Any]:
         }
     trail, live = follow(conn, segment_id)
     # The part that kept the asked id, else the first part, else the withdrawn row itself.
-    shown: str | None = segment_id if segment_id in live or not live else live[0]
+    shown_id: str | None = segment_id if segment_id in live or not live else live[0]
     if not live and find_segment(conn, segment_id) is None:
         if not trail and home_of_taken_back(conn, segment_id) is None:
             raise unknown_segment(segment_id)
-        shown = None
-    segment = parsed_answers(conn, [shown], reading_rule(conn))[0] if shown is not None else None
+        shown_id = None
+    segment = parsed_answers(conn, [shown_id], reading_rule(conn))[0] if shown_id is not None else None
     newest = next((note for note in reversed(trail) if note["old_segment_id"] == segment_id), None)
     elsewhere = bool(live) or (newest is not None and newest["kind"] in ("merged", "split", "deleted"))
     return {
@@ -172,9 +172,9 @@ def read_text(
     """Derive the text from the counting readings of the pass the page is read by; it is not stored."""
     provisional = pass_id is not None and is_provisional(pass_id)
     if pass_id is not None and provisional:
-        found = provisional_text(library, conn, document_id, pass_id, order)
+        page = provisional_text(library, conn, document_id, pass_id, order)
     else:
-        found = page_text(
+        page = page_text(
             conn,
             document_id,
             pass_id=pass_id,
@@ -182,8 +182,8 @@ def read_text(
             include_furniture=include_furniture,
             rule=reading_rule(conn),
         )
-    hidden = None if pass_id is not None or found.text else found.pass_id
-    answer = found.answer()
+    hidden = None if pass_id is not None or page.text else page.pass_id
+    answer = page.answer()
     if confidence:
         named = readings_named(conn, [span["representation_id"] for span in answer["spans"]])
         for span in answer["spans"]:

@@ -26,15 +26,15 @@ def writing_of_boxes(
     library: Library, conn: Connection, document_id: str, boxes: Sequence[dict[str, Any]]
 ) -> Writing:
     """Return the writing of a page whose boxes documents is about to join."""
-    stated = {
+    values_by_key = {
         fact["key"]: fact["value"]
         for fact in resolve_settings(library, conn, document_id=document_id)["settings"]
         if fact["rung"] != "default"
     }
-    direction = stated.get("direction")
+    direction = values_by_key.get("direction")
     if direction not in HORIZONTAL | VERTICAL:
         direction = _lines_run(conn, document_id, boxes) or _letters_run(boxes) or "ltr"
-    return Writing(direction, stated.get("script") in LEFT_TO_RIGHT_COLUMNS)
+    return Writing(direction, values_by_key.get("script") in LEFT_TO_RIGHT_COLUMNS)
 
 
 def page_proportion(conn: Connection, document_id: str) -> float:
@@ -47,7 +47,7 @@ def page_proportion(conn: Connection, document_id: str) -> float:
 
 def _lines_run(conn: Connection, document_id: str, boxes: Sequence[dict[str, Any]]) -> str | None:
     # The shape of a word or a region does not show its direction.
-    lines = [Shape(str(n), "line", *one["bbox"]) for n, one in enumerate(boxes) if one.get("level") == "line"]
+    lines = [Shape(str(n), "line", *box["bbox"]) for n, box in enumerate(boxes) if box.get("level") == "line"]
     return line_shape_direction(lines, page_proportion(conn, document_id))
 
 

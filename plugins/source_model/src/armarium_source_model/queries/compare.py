@@ -60,17 +60,17 @@ def _side(
         _of_page(row.document_id, document_id, name, f"pass {row.id}")
         return page_text(conn, document_id, pass_id=row.id, rule=rule).text, row.name
     assert side.artifact_id is not None
-    found = ARTIFACTS.require(conn, side.artifact_id)
-    _of_page(found["document_id"], document_id, name, f"artifact {side.artifact_id}")
-    content = found["content"]
-    if content is None and found["ocr_geometry"]:
-        content = found["ocr_geometry"].get("text")
-    return content or "", f"{found['artifact_type']} {side.artifact_id}"
+    artifact = ARTIFACTS.require(conn, side.artifact_id)
+    _of_page(artifact["document_id"], document_id, name, f"artifact {side.artifact_id}")
+    content = artifact["content"]
+    if content is None and artifact["ocr_geometry"]:
+        content = artifact["ocr_geometry"].get("text")
+    return content or "", f"{artifact['artifact_type']} {side.artifact_id}"
 
 
-def _of_page(found: str, document_id: str, name: str, what: str) -> None:
-    if found != document_id:
+def _of_page(owner_id: str, document_id: str, name: str, what: str) -> None:
+    if owner_id != document_id:
         raise Invalid(
-            f"The {name}, {what}, is of document {found}, not of {document_id}; compare two readings of one page.",
+            f"The {name}, {what}, is of document {owner_id}, not of {document_id}; compare two readings of one page.",
             code="other_document",
         )

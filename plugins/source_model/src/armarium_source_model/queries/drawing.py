@@ -29,12 +29,7 @@ _RIGHTWARDS = (("\u1800", "\u18af"), ("\ua840", "\ua87f"))
 
 
 def drawn_lines(
-    library: Library,
-    conn: Connection,
-    document_id: str,
-    pass_id: str | None = None,
-    *,
-    words: bool = False,
+    library: Library, conn: Connection, document_id: str, pass_id: str | None = None, *, words: bool = False
 ) -> list[DrawnLine]:
     """Return the regions and lines of a pass (default: the one the page is read by) in reading order; with *words*, where
     these stand, as far as segments or readers say so.
@@ -58,7 +53,7 @@ def drawn_lines(
         )
     }
     outlines = _words(conn, pass_id, texts, rows) if words else {}
-    found: list[DrawnLine] = []
+    drawn: list[DrawnLine] = []
     number = 0
     for identity in line_sequence(conn, document_id, pass_id, rule):
         row = rows.get(identity)
@@ -67,7 +62,7 @@ def drawn_lines(
         kind: Literal["region", "line"] = "line" if row[1] == "line" else "region"
         number += kind == "line"
         reading = texts.get(identity)
-        found.append(
+        drawn.append(
             DrawnLine(
                 order=number,
                 polygon=orjson.loads(row[2]).get("polygon"),
@@ -79,26 +74,26 @@ def drawn_lines(
                 words=outlines.get(identity, ()),
             )
         )
-    return _downward(library, conn, document_id, found)
+    return _downward(library, conn, document_id, drawn)
 
 
 def _words(
     conn: Connection, pass_id: str, texts: Mapping[str, CountingText], rows: Mapping[str, Any]
 ) -> dict[str, list[Fractions]]:
     """Return the outlines of the words of lines: of their segments, else where the reader of the text placed them."""
-    found: dict[str, list[Fractions]] = {}
+    outlines: dict[str, list[Fractions]] = {}
     for word in segments_of(conn, pass_id, "word"):
         x, y, w, h = word.anchor["rect"]
         outline = word.anchor.get("polygon") or [(x, y), (x + w, y), (x + w, y + h), (x, y + h)]
-        found.setdefault(word.parent_segment_id or "", []).append(outline)
-    placed = stored_places(conn, [one.representation_id for one in texts.values()])
+        outlines.setdefault(word.parent_segment_id or "", []).append(outline)
+    placed = stored_places(conn, [text.representation_id for text in texts.values()])
     for identity, text in texts.items():
         stored, row = placed.get(text.representation_id), rows.get(identity)
-        if identity in found or stored is None or row is None:
+        if identity in outlines or stored is None or row is None:
             continue
         if shape_mark(orjson.loads(row[2]), orjson.loads(row[3]) if row[3] else None) == stored.shape:
-            found[identity] = [word.corners for word in stored.places.words(text.text)]
-    return found
+            outlines[identity] = [word.corners for word in stored.places.words(text.text)]
+    return outlines
 
 
 def _downward(

@@ -82,6 +82,5 @@ def ladder_of_pass(conn: Connection, document_id: str, pass_id: str) -> Ladder:
     """Return the facts of every live segment of a pass, using two statements."""
     rows = conn.connection.cursor().execute(_SEGMENTS, (pass_id,)).fetchall()
     return Ladder(
-        page_facts(conn, document_id, pass_id),
-        ((Holder("segment", *row[:5]), row[5]) for row in rows),
+        page_facts(conn, document_id, pass_id), ((Holder("segment", *row[:5]), row[5]) for row in rows)
     )

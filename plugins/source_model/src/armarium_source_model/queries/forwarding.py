@@ -96,14 +96,14 @@ def absorbed_into(conn: Connection, segment_id: str) -> list[str]:
     before: dict[str, list[str]] = {}
     for old, new in conn.exec_driver_sql(_LED_ON, (segment_id,)):
         before.setdefault(new, []).append(old)
-    found: dict[str, None] = {}
+    absorbed: dict[str, None] = {}
     waiting = [segment_id]
     while waiting:
         for old in before.get(waiting.pop(), ()):
-            if old not in found and old != segment_id:
-                found[old] = None
+            if old not in absorbed and old != segment_id:
+                absorbed[old] = None
                 waiting.append(old)
-    return [old for old in found if not _is_live(conn, old) and segment_id in follow(conn, old)[1]]
+    return [old for old in absorbed if not _is_live(conn, old) and segment_id in follow(conn, old)[1]]
 
 
 def _absorbed_since(conn: Connection, notes: list[dict[str, Any]]) -> int:

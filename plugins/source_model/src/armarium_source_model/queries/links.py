@@ -40,8 +40,8 @@ def list_types(conn: Connection) -> dict[str, Any]:
     """Every type with its label from either end, and the aliases."""
     return {
         "types": [
-            {"key": one.key, "label": one.label, "inverse_label": one.inverse_label, "builtin": True}
-            for one in LINK_TYPES.values()
+            {"key": kind.key, "label": kind.label, "inverse_label": kind.inverse_label, "builtin": True}
+            for kind in LINK_TYPES.values()
         ],
         "aliases": dict(ALIASES),
     }
@@ -55,10 +55,10 @@ def list_links(
     percent-encoded URI.
     """
     live_id, merged = same_ends(engine, conn, end_id)
-    found = links_of(conn, end_id, include_deleted=include_deleted, also=merged if live_id == end_id else ())
-    if not found:
+    rows = links_of(conn, end_id, include_deleted=include_deleted, also=merged if live_id == end_id else ())
+    if not rows:
         require_end(engine, conn, end_id)
-    return {"end_id": end_id, "links": found}
+    return {"end_id": end_id, "links": rows}
 
 
 def links_of(
@@ -71,12 +71,12 @@ def links_of(
     touching = select(links).where(links.c.from_id.in_(ends) | links.c.to_id.in_(ends))
     if not include_deleted:
         touching = touching.where(links.c.deleted_at.is_(None))
-    found = []
+    answers = []
     for row in conn.execute(touching.order_by(links.c.created_at, links.c.id)):
         kind = LINK_TYPES[row.link_type]
         inbound = row.to_id == end_id or (row.from_id != end_id and row.to_id in ends)
         own_id = row.to_id if inbound else row.from_id
-        found.append(
+        answers.append(
             {
                 "id": row.id,
                 "link_type": kind.key,
@@ -91,7 +91,7 @@ def links_of(
                 "absorbed_id": None if own_id == end_id else own_id,
             }
         )
-    return found
+    return answers
 
 
 def require_end(engine: Engine, conn: Connection, end_id: str) -> None:
@@ -116,9 +116,7 @@ def standing_link(conn: Connection, link_type: str, one: str, other: str, direct
     back = (links.c.from_id == other) & (links.c.to_id == one)
     return conn.execute(
         select(links).where(
-            links.c.link_type == link_type,
-            links.c.deleted_at.is_(None),
-            forth if directed else forth | back,
+            links.c.link_type == link_type, links.c.deleted_at.is_(None), forth if directed else forth | back
         )
     ).first()
 
@@ -163,12 +161,12 @@ def naming(
     # A place that a segment names may have been merged since; the live one is answered.
     of_uri = [*places, uri] if uri is not None else []
     if uri is not None:
-        of_uri += [one for place in places for one in same_ends(engine, conn, place)[1]]
+        of_uri += [merged_id for place in places for merged_id in same_ends(engine, conn, place)[1]]
     these = json_text(of_uri)
     links_there = conn.exec_driver_sql(
         _NAMING.format(of_these=_OF_THESE if uri is not None else ""), {"these": these}
     )
-    found = []
+    namings = []
     live: dict[str, str] = {}
     for link_id, certainty, segment_id, document_id, deleted_at, kind, named in links_there.all():
         if kind == "entity" and named not in places and named not in live:
@@ -179,7 +177,7 @@ def naming(
             continue
         # Names given by a withdrawn segment apply to its successors.
         for named_by in [segment_id] if deleted_at is None else follow(conn, segment_id)[1]:
-            found.append(
+            namings.append(
                 {
                     "segment_id": named_by,
                     "document_id": document_id,
@@ -194,5 +192,5 @@ def naming(
         "authority": authority[0] if authority else None,
         "authority_id": authority[1] if authority else None,
         "entity_ids": list(places),
-        "segments": found,
+        "segments": namings,
     }

@@ -1,20 +1,36 @@
-"""Citable references of segments, and the place an id leads to."""
+"""Citable references of segments and the routes that answer them, and the place an id leads to."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Connection, select
 
-from armarium.api import AsOf, Engine, Invalid, Library, NotFound, moment_read, query
-from armarium_documents.api import ARTIFACTS, documents, lineage, require_document
-from armarium_source_model.errors import refuse_provisional, unknown_segment
+from armarium.api import (
+    AsOf,
+    Engine,
+    Invalid,
+    Library,
+    NotFound,
+    json_text,
+    list_steps,
+    moment_read,
+    query,
+    raw_of,
+    reading_past,
+    steps_since,
+)
+from armarium_documents.api import ARTIFACTS, documents, lineage, representations, require_document
+from armarium_source_model.errors import citation_without_step, refuse_provisional, unknown_segment
 from armarium_source_model.geometry import validate_rect
 from armarium_source_model.hookspecs import armarium_source_model_locators
-from armarium_source_model.models import segments
-from armarium_source_model.queries.citations import past_of_citation
+from armarium_source_model.models import reading_choices, segments
 from armarium_source_model.queries.forwarding import follow, home_of_taken_back
+from armarium_source_model.queries.passes import reading_rule
+from armarium_source_model.queries.readings import counting_of_segments
 from armarium_source_model.queries.segments import find_segment, get_segment
+from armarium_source_model.queries.text import page_text
 from armarium_source_model.schemas.joins import LocationOut, LocationRequest, Reference
 
 SCHEME = "service:segment/"
@@ -80,8 +96,8 @@ def resolve_location(
     """Return where an id or a citation leads now, following the forwarding of segments. Of a citation with `@<step>`, or
     with `asOf`, also the text then, the text now, and the steps that changed it in between.
     """
-    given = [asked.documentId, asked.segmentId, asked.artifactId, asked.annotationId, asked.claimId]
-    if not any(given):
+    ids = [asked.documentId, asked.segmentId, asked.artifactId, asked.annotationId, asked.claimId]
+    if not any(ids):
         raise Invalid("Name at least one id: documentId, segmentId, artifactId, annotationId or claimId.")
     if asked.anchor is not None:
         validate_rect(asked.anchor.rect)
@@ -89,7 +105,7 @@ def resolve_location(
         raise Invalid(
             "charEnd is before charStart; send the span from its start to its end.", code="bad_span"
         )
-    found: dict[str, Any] = {
+    location: dict[str, Any] = {
         "documentId": asked.documentId,
         "anchor": asked.anchor.model_dump(mode="json", exclude_none=True) if asked.anchor else None,
         "charStart": asked.charStart,
@@ -104,20 +120,23 @@ def resolve_location(
                 # Something said about a segment is located at the segment, whatever node it was said on.
                 segment_id = place["segmentId"]
             else:
-                _agree(found, place["documentId"])
+                _agree(location, place["documentId"])
             for name in ("anchor", "charStart", "charEnd"):
-                if found[name] is None:
-                    found[name] = place.get(name)
+                if location[name] is None:
+                    location[name] = place.get(name)
     if asked.artifactId is not None:
-        _agree(found, ARTIFACTS.require(conn, asked.artifactId)["document_id"])
+        _agree(location, ARTIFACTS.require(conn, asked.artifactId)["document_id"])
     trail: list[dict[str, Any]] = []
     live: list[str] = []
     resolved: str | None = None
     as_of = asked.asOf
     if segment_id is not None:
-        segment_id, _, step = segment_id.partition("@")
+        cited_as = segment_id
+        segment_id, at, step = cited_as.partition("@")
+        if at and not step:
+            raise citation_without_step(cited_as)
         as_of = step or as_of
-        segment_id, cited = _segment_named(library, segment_id, found["documentId"])
+        segment_id, cited = _segment_named(library, segment_id, location["documentId"])
         refuse_provisional(segment_id)
         trail, live = follow(conn, segment_id)
         resolved = segment_id if segment_id in live else live[0] if live else None
@@ -133,25 +152,25 @@ def resolve_location(
                 raise unknown_segment(segment_id)
         if cited is not None and cited != document_id:
             raise _disagrees(cited, document_id)
-        _agree(found, document_id)
-        if segment is not None and found["anchor"] is None:
-            found["anchor"] = segment.anchor
-    require_document(conn, found["documentId"])
-    anchor = found["anchor"] or {}
+        _agree(location, document_id)
+        if segment is not None and location["anchor"] is None:
+            location["anchor"] = segment.anchor
+    require_document(conn, location["documentId"])
+    anchor = location["anchor"] or {}
     past = (
         {"asOf": None, "textThen": None, "textNow": None, "changedBy": []}
         if segment_id is None or as_of is None
-        else past_of_citation(conn, library, found["documentId"], segment_id, live, as_of)
+        else past_of_citation(conn, library, location["documentId"], segment_id, live, as_of)
     )
     return {
         **past,
-        "documentId": found["documentId"],
-        "pageId": anchor.get("page_id") or _page_of(conn, found["documentId"]),
-        "path": [{"id": one, "name": name} for one, name in lineage(conn, found["documentId"])],
-        "anchor": found["anchor"],
+        "documentId": location["documentId"],
+        "pageId": anchor.get("page_id") or _page_of(conn, location["documentId"]),
+        "path": [{"id": identity, "name": name} for identity, name in lineage(conn, location["documentId"])],
+        "anchor": location["anchor"],
         "renditionId": anchor.get("rendition_id"),
-        "charStart": found["charStart"],
-        "charEnd": found["charEnd"],
+        "charStart": location["charStart"],
+        "charEnd": location["charEnd"],
         "liveSegmentIds": live,
         "resolvedSegmentId": resolved,
         "segmentForwarding": trail,
@@ -159,10 +178,10 @@ def resolve_location(
     }
 
 
-def _agree(found: dict[str, Any], document_id: str) -> None:
-    if found["documentId"] not in (None, document_id):
-        raise _disagrees(found["documentId"], document_id)
-    found["documentId"] = document_id
+def _agree(location: dict[str, Any], document_id: str) -> None:
+    if location["documentId"] not in (None, document_id):
+        raise _disagrees(location["documentId"], document_id)
+    location["documentId"] = document_id
 
 
 def _locate_row(engine: Engine, conn: Connection, field: str, identity: str) -> dict[str, Any]:
@@ -178,3 +197,64 @@ def _page_of(conn: Connection, document_id: str) -> str | None:
     of = select(documents.c.doc_type, documents.c.file_type).where(documents.c.id == document_id)
     doc_type, file_type = conn.execute(of).one()
     return document_id if doc_type == "page" or file_type == "image" else None
+
+
+_WITHIN = (
+    "WITH RECURSIVE within(id) AS (SELECT value FROM json_each(?) UNION SELECT s.id FROM within w"
+    " JOIN segment s ON s.parent_segment_id = w.id AND s.deleted_at IS NULL) SELECT id FROM within"
+)
+
+
+def text_of_segments(conn: Connection, ids: Sequence[str]) -> str | None:
+    """Return the text that counts on live segments: their own, else that of what is in them; None: none is there."""
+    raw = raw_of(conn)
+    rows = raw.execute(
+        "SELECT id, document_id, pass_id FROM segment WHERE id IN (SELECT value FROM json_each(?)) AND deleted_at IS NULL",
+        (json_text(list(ids)),),
+    ).fetchall()
+    if not rows:
+        return None
+    rule = reading_rule(conn)
+    own = counting_of_segments(conn, [row[0] for row in rows], rule=rule)
+    parts: list[str] = []
+    for identity, document_id, pass_id in sorted(rows, key=lambda row: list(ids).index(row[0])):
+        if identity in own:
+            parts.append(own[identity].text)
+            continue
+        within = {row[0] for row in raw.execute(_WITHIN, (json_text([identity]),))}
+        page = page_text(conn, document_id, pass_id=pass_id, include_furniture=True, rule=rule)
+        parts += [
+            page.text[span.char_start : span.char_end]
+            for span in page.assembled.spans
+            if span.segment_id in within
+        ]
+    return "\n".join(parts)
+
+
+def past_of_citation(
+    conn: Connection, library: Library, document_id: str, segment_id: str, live: Sequence[str], as_of: str
+) -> dict[str, Any]:
+    """Return what a segment said at the moment *as_of*, what it or the parts it *live*s in say now, and what changed it."""
+    with reading_past(library, as_of, [document_id]) as moment, library.db.read() as past:
+        then = text_of_segments(past, [segment_id])
+    ids = list(dict.fromkeys([segment_id, *live]))
+    changed = steps_since(
+        conn,
+        moment.seq,
+        [(segments, "id", ids), (representations, "segment_id", ids), (reading_choices, "segment_id", ids)],
+    )
+    return {
+        "asOf": moment.answer(),
+        "textThen": then,
+        "textNow": text_of_segments(conn, live),
+        "changedBy": [
+            {
+                "audit_id": step.id,
+                "action": step.action_name,
+                "actor": step.actor_name,
+                "at": step.created_at,
+                "undone": step.undone,
+            }
+            for step in (list_steps(conn, numbers=changed) if changed else ())
+        ],
+    }

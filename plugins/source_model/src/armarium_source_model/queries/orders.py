@@ -11,14 +11,7 @@ from armarium.api import AsOf, Invalid, NotFound, Rows, query
 from armarium_documents.api import documents, representations, require_document
 from armarium_source_model.errors import order_deleted, unknown_entry, unknown_order
 from armarium_source_model.models import order_entries, reading_orders
-from armarium_source_model.schemas.orders import (
-    AS_WRITTEN,
-    FLOW,
-    EntryList,
-    FlowList,
-    Neighbours,
-    OrderList,
-)
+from armarium_source_model.schemas.orders import AS_WRITTEN, FLOW, EntryList, FlowList, Neighbours, OrderList
 
 _children = order_entries.alias("child")
 
@@ -141,8 +134,7 @@ def list_neighbours(conn: Connection, order_id: str, segment_id: str) -> dict[st
     """Return the neighbours by two bounded lookups. There is no default order: name one."""
     if order_id in ("-", "default"):
         raise Invalid(
-            "There is no default reading order; name one of the orders of the page.",
-            code="no_order_named",
+            "There is no default reading order; name one of the orders of the page.", code="no_order_named"
         )
     standing_order(conn, order_id)
     row = entry_of_segment(conn, order_id, segment_id)
@@ -164,36 +156,40 @@ def _find_beside(conn: Connection, order_id: str, entry: Entry, *, after: bool) 
     at = entry
     into = after and _reads(conn, order_id, entry)
     while True:
-        found = _end(conn, order_id, at[0], first=True) if into else None
-        if found is None and after:
-            found = _next_outside(conn, order_id, at)
-        elif found is None:
-            found = _find_before(conn, order_id, at)
-        if found is None:
+        nearest = _end(conn, order_id, at[0], first=True) if into else None
+        if nearest is None and after:
+            nearest = _next_outside(conn, order_id, at)
+        elif nearest is None:
+            nearest = _find_before(conn, order_id, at)
+        if nearest is None:
             return None
-        if _reads(conn, order_id, found):
-            return {"entry_id": found[0], "segment_id": found[1], "deleted": _is_withdrawn(conn, found[1])}
-        at, into = found, after
+        if _reads(conn, order_id, nearest):
+            return {
+                "entry_id": nearest[0],
+                "segment_id": nearest[1],
+                "deleted": _is_withdrawn(conn, nearest[1]),
+            }
+        at, into = nearest, after
 
 
 def _next_outside(conn: Connection, order_id: str, at: Entry) -> Entry | None:
     above: Entry | None = at
     while above is not None:
-        found = _sibling(conn, order_id, above, after=True)
-        if found is not None:
-            return found
+        sibling = _sibling(conn, order_id, above, after=True)
+        if sibling is not None:
+            return sibling
         above = None if above[2] is None else _entry(conn, above[2])
     return None
 
 
 def _find_before(conn: Connection, order_id: str, at: Entry) -> Entry | None:
     """Return the last entry inside the previous one, else that one, else the parent."""
-    found = _sibling(conn, order_id, at, after=False)
-    if found is None:
+    previous = _sibling(conn, order_id, at, after=False)
+    if previous is None:
         return None if at[2] is None else _entry(conn, at[2])
-    while (inside := _end(conn, order_id, found[0], first=False)) is not None:
-        found = inside
-    return found
+    while (inside := _end(conn, order_id, previous[0], first=False)) is not None:
+        previous = inside
+    return previous
 
 
 _HAS_WORDS = f"""
@@ -278,7 +274,7 @@ def flows_onto(conn: Connection, document_id: str) -> list[dict[str, Any]]:
     back = {page: here - n for n, page in enumerate(pages[:here])}
     if not back:
         return []
-    found: list[dict[str, Any]] = []
+    flows: list[dict[str, Any]] = []
     for order_id, name, home in conn.exec_driver_sql(
         # The literal, not a parameter: only then does SQLite use the partial index of flows.
         f"SELECT o.id, o.name, o.document_id FROM reading_order o JOIN {documents} d ON d.id = o.document_id "
@@ -296,7 +292,7 @@ def flows_onto(conn: Connection, document_id: str) -> list[dict[str, Any]]:
             "SELECT document_id FROM reading_order_entry WHERE id = ?", (last[0],)
         ).scalar_one()
         if page in back:
-            found.append(
+            flows.append(
                 {
                     "order_id": order_id,
                     "name": name,
@@ -305,4 +301,4 @@ def flows_onto(conn: Connection, document_id: str) -> list[dict[str, Any]]:
                     "pages_back": back[page],
                 }
             )
-    return sorted(found, key=lambda flow: (flow["pages_back"], flow["name"], flow["order_id"]))
+    return sorted(flows, key=lambda flow: (flow["pages_back"], flow["name"], flow["order_id"]))

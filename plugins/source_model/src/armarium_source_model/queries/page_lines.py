@@ -146,10 +146,10 @@ def _line(shape_id: str, kind: str, parent: str | None, direction: str) -> dict[
 
 
 def _provisional_lines(old: ProvisionalPass) -> list[dict[str, Any]]:
-    made = {"by": old.maker.by, "name": old.maker.name}
+    maker = {"by": old.maker.by, "name": old.maker.name}
     return [
         _line(segment["id"], segment["kind"], None, old.direction)
-        | ({"text": segment["text"], "made": made} if segment["text"] else {})
+        | ({"text": segment["text"], "made": maker} if segment["text"] else {})
         for segment in old.segments
         if segment["text"] or segment["kind"] == "line"
     ]
@@ -157,16 +157,19 @@ def _provisional_lines(old: ProvisionalPass) -> list[dict[str, Any]]:
 
 def _with_unnamed_lines(page: PageWriting, named: Sequence[str]) -> list[str]:
     """Return the segments in the order *named*, and each other line after the one that comes before it by position."""
-    there = set(named)
+    named_ids = set(named)
     after: dict[str | None, list[str]] = {}
     before: str | None = None
-    for one in page.sequence():
-        if page.by_id[one].kind == "line":
-            if one in there:
-                before = one
+    for identity in page.sequence():
+        if page.by_id[identity].kind == "line":
+            if identity in named_ids:
+                before = identity
             else:
-                after.setdefault(before, []).append(one)
-    return [*after.get(None, ()), *(one for each in named for one in (each, *after.get(each, ())))]
+                after.setdefault(before, []).append(identity)
+    return [
+        *after.get(None, ()),
+        *(segment_id for each in named for segment_id in (each, *after.get(each, ()))),
+    ]
 
 
 def _lines(
@@ -174,19 +177,19 @@ def _lines(
 ) -> list[dict[str, Any]]:
     assembled = assemble_in_order(page, sequence, texts, include_furniture=True)
     spans = {span.segment_id: span for span in assembled.spans}
-    found: dict[str, dict[str, Any]] = {}
+    lines: dict[str, dict[str, Any]] = {}
     for identity in sequence:
         span, holder = spans.get(identity), _holder(page, page.by_id[identity])
         if span is None and holder.kind != "line":
             continue
-        line = found.get(holder.id)
+        line = lines.get(holder.id)
         if line is None:
             runs = page.direction(holder.id).value or "ltr"
-            line = found[holder.id] = _line(holder.id, holder.kind, holder.parent_id, runs)
+            line = lines[holder.id] = _line(holder.id, holder.kind, holder.parent_id, runs)
             line["is_furniture"] = any(upward.is_furniture for upward in _upwards(page, holder))
         if span is not None:
             _add_text(line, span, assembled.text[span.char_start : span.char_end])
-    return list(found.values())
+    return list(lines.values())
 
 
 def _holder(page: PageWriting, shape: Shape) -> Shape:
@@ -227,17 +230,17 @@ def _add_origins(
         for line in lines
         if line["text"]
     }
-    counting = {one: texts[one] for each in sources.values() for one in each}
+    counting = {segment_id: texts[segment_id] for each in sources.values() for segment_id in each}
     makers: dict[str, LineMaker] = line_makers(engine, conn, counting)
-    readings = readings_named(conn, [one.representation_id for one in counting.values()])
+    readings = readings_named(conn, [reading.representation_id for reading in counting.values()])
     for line in lines:
         each = sources.get(line["segment_id"])
         if not each:
             continue
-        sure = [readings[counting[one].representation_id].confidence for one in each]
+        sure = [readings[counting[segment_id].representation_id].confidence for segment_id in each]
         for word, confidence in zip(line["words"], sure, strict=False):
             word["confidence"] = confidence
-        line["confidence"] = min((one for one in sure if one is not None), default=None)
+        line["confidence"] = min((value for value in sure if value is not None), default=None)
         maker = makers.get(each[0])
         line["made"] = None if maker is None else {"by": maker.by, "name": maker.name}
 
@@ -283,11 +286,11 @@ def read_page_shapes(
             "shapes": [_shape(segment) for segment in old.segments],
         }
     row, _, _ = pass_to_read(conn, document_id, pass_id, None, reading_rule(conn))
-    shown: Any = []
+    shapes: Any = []
     if row is not None:
         (written,) = conn.connection.cursor().execute(_SHAPES, (row.id,)).fetchone()
-        shown = orjson.Fragment(written)
-    return {"document_id": document_id, "pass_id": None if row is None else row.id, "shapes": shown}
+        shapes = orjson.Fragment(written)
+    return {"document_id": document_id, "pass_id": None if row is None else row.id, "shapes": shapes}
 
 
 def _shape(segment: Mapping[str, Any]) -> dict[str, Any]:

@@ -34,8 +34,8 @@ class ReadPass(NamedTuple):
 
     def in_order(self, kind: str) -> list[SegmentRow]:
         """Return the segments of a kind in reading order."""
-        found = (self.segments[one] for one in self.sequence if one in self.segments)
-        return [one for one in found if one.kind == kind]
+        rows = (self.segments[identity] for identity in self.sequence if identity in self.segments)
+        return [row for row in rows if row.kind == kind]
 
     def line_texts(self) -> dict[str, CountingText]:
         """Return the text of each line: its own reading, else those of its words, told with the first one's id."""
@@ -72,5 +72,5 @@ def read_pass(
 def read_lines(conn: Connection, document_id: str, pass_id: str, rule: ReadingRule = "strict") -> ReadPass:
     """Return the regions and lines of a pass with their transcriptions, and words only where a line has none of its own."""
     writing, counting = read_page(conn, document_id, pass_id, rule)
-    readings = readings_named(conn, [one.representation_id for one in counting.values()])
+    readings = readings_named(conn, [reading.representation_id for reading in counting.values()])
     return ReadPass(rows_named(conn, writing.by_id), writing.sequence(), counting, readings)

@@ -116,7 +116,7 @@ def notice_of_text_elsewhere(conn: Connection, document_id: str, pass_id: str | 
     others = read_elsewhere(conn, document_id, pass_id)
     if pass_id is None or not others:
         return None
-    most = max(others, key=lambda one: int(one["lines_read"]))
+    most = max(others, key=lambda row: int(row["lines_read"]))
     lines = f"{most['lines_read']} {'line' if most['lines_read'] == 1 else 'lines'}"
     mine, theirs = get_pass(conn, pass_id), get_pass(conn, str(most["pass_id"]))
     other = f"the pass {theirs.name!r}"
@@ -149,7 +149,7 @@ def working_passes(
         facts[page].append(PassFacts(pass_id, kind, at, provider, kind == IMPORTED))
     with_passes = json_text([page for page, own in facts.items() if own])
     chosen = _choices_of(conn, with_passes)
-    stands = {page for page, own in facts.items() if any(one.id == chosen.get(page) for one in own)}
+    stands = {page for page, own in facts.items() if any(p.id == chosen.get(page) for p in own)}
     undecided = json_text([page for page, own in facts.items() if own and page not in stands])
     touched = [row[0] for row in conn.exec_driver_sql(_TOUCHED, {"documents": undecided})]
     return {
@@ -166,8 +166,8 @@ def working_pass(
     conn: Connection, document_id: str, rule: ReadingRule = "strict"
 ) -> tuple[str | None, PassBasis]:
     """Return the pass to read and export the page by, and why: `(None, "none")` if the page has no pass."""
-    found = working(conn, document_id, rule)
-    return found.pass_id, found.basis
+    current = working(conn, document_id, rule)
+    return current.pass_id, current.basis
 
 
 def list_passes(conn: Connection, document_id: str, rule: ReadingRule = "strict") -> list[dict[str, Any]]:
@@ -176,18 +176,18 @@ def list_passes(conn: Connection, document_id: str, rule: ReadingRule = "strict"
     rows = PASSES.all(conn, *here, order=(passes.c.created_at, passes.c.id))
     if not rows:
         return []
-    found = working(conn, document_id, rule)
-    return [pass_answer(row, found) for row in rows]
+    current = working(conn, document_id, rule)
+    return [pass_answer(row, current) for row in rows]
 
 
-def pass_answer(row: dict[str, Any], found: Working) -> dict[str, Any]:
+def pass_answer(row: dict[str, Any], current: Working) -> dict[str, Any]:
     """Convert a row of `PASSES` to a SegmentPass."""
-    is_read_by = found.pass_id == row["id"]
+    is_read_by = current.pass_id == row["id"]
     return {
         **row,
         "provisional": False,
-        "working": is_read_by and found.is_working,
-        "working_basis": found.basis if is_read_by else None,
+        "working": is_read_by and current.is_working,
+        "working_basis": current.basis if is_read_by else None,
     }
 
 

@@ -63,8 +63,8 @@ def segment_picture(
     lean = lean_of(row.baseline, width, height) if straighten else 0.0
     # A JPEG is decoded only as large as needed.
     factor = min(1.0, size / max(rect[2] * width, rect[3] * height, 1.0))
-    wanted = (max(1, round(width * factor)), max(1, round(height * factor)))
-    with open_image(page.path, shrink_to=wanted if factor < 1 else None) as image:
+    target_size = (max(1, round(width * factor)), max(1, round(height * factor)))
+    with open_image(page.path, shrink_to=target_size if factor < 1 else None) as image:
         scale = image.width / width
         cut = cut_segment(image, rect, polygon, lean=lean, mask=mask, size=size, scale=scale)
     out = io.BytesIO()

@@ -58,25 +58,25 @@ def provisional_pass(library: Library, conn: Connection, document_id: str, pass_
         library,
         conn,
         document_id,
-        [{"bbox": one.rect, "level": one.kind, "text": one.text} for _, one in boxes],
+        [{"bbox": shape.rect, "level": shape.kind, "text": shape.text} for _, shape in boxes],
     )
     aspect = page_proportion(conn, document_id)
     # By number as by age: where positions tie, the segment made first goes first.
     keys = {f"{number:09}": box for number, box in enumerate(boxes)}
     order = order_page(
-        [Shape(key, one.kind, *one.rect) for key, (_, one) in keys.items()],
+        [Shape(key, shape.kind, *shape.rect) for key, (_, shape) in keys.items()],
         direction=direction,
         aspect=aspect,
-        lean=lean_of([one.baseline for _, one in boxes if one.baseline], aspect),
+        lean=lean_of([shape.baseline for _, shape in boxes if shape.baseline], aspect),
     )
-    stated = old.as_pass()
+    fields = old.as_pass()
     return ProvisionalPass(
         old.pass_id,
-        stated["name"],
+        fields["name"],
         old.rendition_id,
         [keys[key][0] for key in order.ids],
         direction,
-        origin_of(stated["provenance_kind"], model=stated["model"] or stated["provider"]),
+        origin_of(fields["provenance_kind"], model=fields["model"] or fields["provider"]),
         "positions-in-doubt" if order.in_doubt else "positions",
     )
 
@@ -87,19 +87,26 @@ def provisional_text(
     """Return the text of a provisional pass. Raises NotFound for an unknown pass or order or one of another
     page; OrderOfOtherPass for a known order, which must be of a pass with segments.
     """
-    found = provisional_pass(library, conn, document_id, pass_id)
+    provisional = provisional_pass(library, conn, document_id, pass_id)
     if order_id is not None:
         raise OrderOfOtherPass(order_id, standing_order(conn, order_id).pass_id, pass_id)
     pieces: list[Piece] = []
     omitted: list[SegmentLeftOut] = []
-    for segment in found.segments:
+    for segment in provisional.segments:
         if segment["text"]:
             block = segment["id"] if segment["kind"] == "region" else None
-            pieces.append(Piece(segment["id"], segment["id"], segment["text"], block, found.direction))
+            pieces.append(Piece(segment["id"], segment["id"], segment["text"], block, provisional.direction))
         elif segment["kind"] == "line":
             omitted.append(SegmentLeftOut(segment["id"], "unknown"))
     assembled = assemble(pieces)
     assembled.omitted = omitted
     return PageTextResult(
-        document_id, assembled.text, found.pass_id, "named", found.name, None, assembled, found.order_basis
+        document_id,
+        assembled.text,
+        provisional.pass_id,
+        "named",
+        provisional.name,
+        None,
+        assembled,
+        provisional.order_basis,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
@@ -134,13 +134,25 @@ def word_confidences(conn: Connection, pass_id: str) -> dict[str, list[tuple[str
 
     Words without a text or of whose confidence nothing is known are left out.
     """
-    found: dict[str, dict[str, tuple[str, str, float]]] = {}
+    words_by_line: dict[str, dict[str, tuple[str, str, float]]] = {}
     for line_id, word_id, text, confidence in _rows(conn, _WORDS, pass_id):
-        found.setdefault(line_id, {})[word_id] = (word_id, text, confidence)
+        words_by_line.setdefault(line_id, {})[word_id] = (word_id, text, confidence)
     return {
         line_id: [word for word in words.values() if word[1] and word[2] is not None]
-        for line_id, words in found.items()
+        for line_id, words in words_by_line.items()
     }
+
+
+def other_texts(
+    conn: Connection, counting: Mapping[str, CountingText], kind: str = "transcription"
+) -> dict[str, dict[str, float | None]]:
+    """Return what else was read of segments than the text that counts, with how sure who read it was, the likeliest first."""
+    others: dict[str, dict[str, float | None]] = {key: {} for key in counting}
+    rows = _rows(conn, f"{_WHOLE} {_IN_SEGMENTS}", orjson.dumps(list(counting)).decode(), kind)
+    for reading in sorted(map(Reading._make, rows), key=lambda reading: -(reading.confidence or 0)):
+        if reading.content != counting[reading.segment_id].text:
+            others[reading.segment_id].setdefault(reading.content, reading.confidence)
+    return others
 
 
 def counting_of_document(
@@ -161,20 +173,20 @@ def counting_of_segments(
 ) -> dict[str, CountingText]:
     """As `counting_of_pass`, for the segments *ids*."""
     cursor = conn.connection.cursor()
-    wanted = orjson.dumps(list(ids)).decode()
-    rows = _rows(conn, f"{_COUNTED} {_IN_SEGMENTS}", wanted, kind)
-    chosen = cursor.execute(_CHOSEN_OF_SEGMENTS, (wanted, kind)).fetchall() if rows else ()
+    ids_json = orjson.dumps(list(ids)).decode()
+    rows = _rows(conn, f"{_COUNTED} {_IN_SEGMENTS}", ids_json, kind)
+    chosen = cursor.execute(_CHOSEN_OF_SEGMENTS, (ids_json, kind)).fetchall() if rows else ()
     return _count(rows, dict(chosen), rule)
 
 
 def _rows(conn: Connection, query: str, *values: str) -> list[Any]:
     (written,) = conn.connection.cursor().execute(query, values).fetchone()
-    found: list[Any] = orjson.loads(written)
-    return found
+    rows: list[Any] = orjson.loads(written)
+    return rows
 
 
 def _count(rows: Sequence[Any], chosen: dict[str, str], rule: ReadingRule) -> dict[str, CountingText]:
-    found: dict[str, CountingText] = {}
+    texts: dict[str, CountingText] = {}
     single: dict[str, Any] = {}
     rivals: dict[str, list[Any]] = {}
     for row in rows:
@@ -194,16 +206,16 @@ def _count(rows: Sequence[Any], chosen: dict[str, str], rule: ReadingRule) -> di
         elif kind == HUMAN:
             basis = "correction" if row[4] else "newest-human"
         machine = basis == "newest-machine-unchosen" and kind != IMPORTED
-        found[segment_id] = CountingText(row[1], row[5], basis, machine)
+        texts[segment_id] = CountingText(row[1], row[5], basis, machine)
     for segment_id, own in rivals.items():
         facts = [ReadingFacts(row[1], row[2], row[3], row[4]) for row in own]
         counting = counting_reading(facts, chosen_id=chosen.get(segment_id), rule=rule)
         if counting.representation_id is not None:
             text = next(row[5] for row in own if row[1] == counting.representation_id)
-            found[segment_id] = CountingText(
+            texts[segment_id] = CountingText(
                 counting.representation_id, text, counting.basis, counting.labelled_machine
             )
-    return found
+    return texts
 
 
 def standing_choices(conn: Connection, segment_id: str) -> dict[str, str]:
@@ -240,12 +252,12 @@ def readings_of(
     oldest_first = (representations.c.created_at, representations.c.id)
     rows = READINGS.all(conn, representations.c.segment_id == segment_id, *narrowed, order=oldest_first)
     standing = _standing(conn, segment_id, rule)
-    counting = {name: one for name, one in standing.counting.items() if kind in (None, name)}
+    counting = {name: counted for name, counted in standing.counting.items() if kind in (None, name)}
     return {
         "segment_id": segment_id,
         "items": [standing.answer(row) for row in rows],
         "count": len(rows),
-        "counting": {name: one._asdict() for name, one in sorted(counting.items())},
+        "counting": {name: counted._asdict() for name, counted in sorted(counting.items())},
     }
 
 
@@ -280,12 +292,12 @@ def _standing(conn: Connection, segment_id: str, rule: ReadingRule) -> _Standing
     by_kind: dict[str, list[ReadingFacts]] = {}
     corrected_by: dict[str, str] = {}
     retracted: set[str] = set()
-    for kind, is_retracted, *stated in conn.exec_driver_sql(
+    for kind, is_retracted, *values in conn.exec_driver_sql(
         f"SELECT kind, retracted, id, provenance_kind, created_at, corrects_representation_id FROM {representations}"
         " WHERE segment_id = ? ORDER BY created_at, id",
         (segment_id,),
     ):
-        facts = ReadingFacts(*stated)
+        facts = ReadingFacts(*values)
         if is_retracted:
             retracted.add(facts.id)
             continue

@@ -12,28 +12,16 @@ from armarium.api import Rows, is_shadowed, list_steps, versions
 from armarium_source_model.counting import ReadingRule
 from armarium_source_model.errors import unknown_segment
 from armarium_source_model.models import segments
-from armarium_source_model.queries.readings import (
-    CountingText,
-    counting_of_document,
-    counting_of_segments,
-)
+from armarium_source_model.queries.readings import CountingText, counting_of_document, counting_of_segments
 from armarium_source_model.schemas.fields import SegmentKind
 
 SEGMENTS = Rows(segments, missing=unknown_segment)
 _SHOWN = tuple(str(column.name) for column in SEGMENTS.select.selected_columns)
 
 EDITABLE = (
-    "kind",
-    "kind_raw",
-    "anchor",
-    "baseline",
-    "parent_segment_id",
-    "is_furniture",
-    "language",
-    "script",
-    "direction",
-    "cell",
-)
+    "kind", "kind_raw", "anchor", "baseline", "parent_segment_id", "is_furniture", "language", "script",
+    "direction", "cell",
+)  # fmt: skip
 """The fields a SegmentVersion keeps and a stale edit names, besides `deleted`."""
 
 Area = tuple[float, float, float, float]
@@ -94,43 +82,45 @@ def list_segments(
 
 def answers(rows: Iterable[Any], texts: dict[str, CountingText]) -> list[dict[str, Any]]:
     """Convert rows of the shown columns to segments, with stored JSON unparsed."""
-    found = []
+    items = []
     fragment = orjson.Fragment
     for row in rows:
-        one = dict(zip(_SHOWN, row, strict=False))
-        one["anchor"], one["metadata"] = fragment(one["anchor"]), fragment(one["metadata"])
-        if one["baseline"] is not None:
-            one["baseline"] = fragment(one["baseline"])
-        if one["cell"] is not None:
-            one["cell"] = fragment(one["cell"])
-        one["is_furniture"] = bool(one["is_furniture"])
-        counting = texts.get(one["id"])
-        one["text"] = None if counting is None else counting[1]
-        one["provisional"] = False
-        found.append(one)
-    return found
+        answer = dict(zip(_SHOWN, row, strict=False))
+        answer["anchor"], answer["metadata"] = fragment(answer["anchor"]), fragment(answer["metadata"])
+        if answer["baseline"] is not None:
+            answer["baseline"] = fragment(answer["baseline"])
+        if answer["cell"] is not None:
+            answer["cell"] = fragment(answer["cell"])
+        answer["is_furniture"] = bool(answer["is_furniture"])
+        counting = texts.get(answer["id"])
+        answer["text"] = None if counting is None else counting[1]
+        answer["provisional"] = False
+        items.append(answer)
+    return items
 
 
 def parsed_answers(
     conn: Connection, ids: Iterable[str], rule: ReadingRule = "strict"
 ) -> list[dict[str, Any]]:
     """Return the segments *ids*, including deleted ones, with parsed JSON, in the order given."""
-    wanted = list(ids)
+    ordered_ids = list(ids)
     rows = (
         conn.connection.cursor()
         .execute(
             f"SELECT {', '.join(_SHOWN)} FROM segment WHERE id IN (SELECT value FROM json_each(?))",
-            (orjson.dumps(wanted).decode(),),
+            (orjson.dumps(ordered_ids).decode(),),
         )
         .fetchall()
     )
     by_id = {row[0]: row for row in rows}
-    missing = next((one for one in wanted if one not in by_id), None)
+    missing = next((identity for identity in ordered_ids if identity not in by_id), None)
     if missing is not None:
         raise unknown_segment(missing)
-    texts = counting_of_segments(conn, wanted, rule=rule)
-    found: list[dict[str, Any]] = orjson.loads(orjson.dumps(answers([by_id[one] for one in wanted], texts)))
-    return found
+    texts = counting_of_segments(conn, ordered_ids, rule=rule)
+    parsed: list[dict[str, Any]] = orjson.loads(
+        orjson.dumps(answers([by_id[identity] for identity in ordered_ids], texts))
+    )
+    return parsed
 
 
 def find_segment(conn: Connection, segment_id: str) -> Row[Any] | None:
@@ -196,7 +186,7 @@ def rows_of_pass(conn: Connection, pass_id: str) -> dict[str, SegmentRow]:
 
 
 def _read_rows(conn: Connection, where: str, value: str) -> dict[str, SegmentRow]:
-    found = {}
+    rows_by_id = {}
     for row in conn.connection.cursor().execute(f"{_ROWS} WHERE {where} ORDER BY id", (value,)).fetchall():
         values = list(row)
         for at in _JSON:
@@ -204,8 +194,8 @@ def _read_rows(conn: Connection, where: str, value: str) -> dict[str, SegmentRow
                 values[at] = orjson.loads(values[at])
         for at in _BOOLEAN:
             values[at] = bool(values[at])
-        found[row[0]] = SegmentRow._make(values)
-    return found
+        rows_by_id[row[0]] = SegmentRow._make(values)
+    return rows_by_id
 
 
 _JSON = tuple(SegmentRow._fields.index(name) for name in ("anchor", "baseline", "cell", "metadata"))
@@ -228,7 +218,7 @@ def segment_versions(conn: Connection, segment_id: str) -> list[dict[str, Any]]:
     steps = {
         step.id: step for step in list_steps(conn, "params", numbers=[state["audit_seq"] for state in states])
     }
-    found: dict[int, dict[str, Any]] = {}
+    by_number: dict[int, dict[str, Any]] = {}
     for state in states:
         if state["deleted"]:
             # Not a withdrawal but the undo of its creation: there was no segment then.
@@ -241,7 +231,7 @@ def segment_versions(conn: Connection, segment_id: str) -> list[dict[str, Any]]:
         reason = step.params.get("reason") if step is not None else None
         # The first state is as the segment was made: its own row names the maker (an import, say).
         first = values["version"] == 1
-        found[values["version"]] = {
+        by_number[values["version"]] = {
             "segment_id": segment_id,
             "version": values["version"],
             **{
@@ -258,7 +248,7 @@ def segment_versions(conn: Connection, segment_id: str) -> list[dict[str, Any]]:
             "reason": reason if isinstance(reason, str) else None,
             "created_at": step.created_at if step is not None else values["created_at"],
         }
-    return [found[number] for number in sorted(found)]
+    return [by_number[number] for number in sorted(by_number)]
 
 
 def moved_fields(conn: Connection, row: SegmentRow, since: int) -> list[str]:

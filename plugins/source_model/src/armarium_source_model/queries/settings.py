@@ -157,11 +157,7 @@ def _describe_statement(
         source = _who_stated(conn, documents, holder.id, key)[1]
     if statement.value is None:
         return Fact(
-            None,
-            "unknown",
-            statement.rung,
-            f"{basis}: {statement.stated}, examined but undetermined",
-            source,
+            None, "unknown", statement.rung, f"{basis}: {statement.stated}, examined but undetermined", source
         )
     return Fact(statement.value, "known", statement.rung, basis, source)
 

@@ -92,8 +92,8 @@ def writing_of_rows(
         line_order = row.metadata.get("line_order") if row.kind == "region" else None
         cell = (row.cell["row"], row.cell["column"]) if row.cell else (None, None)
         box = (row.bbox_x, row.bbox_y, row.bbox_w, row.bbox_h)
-        stated = (row.parent_segment_id, row.is_furniture, row.direction, row.kind_raw, row.script)
-        shapes.append(Shape._make((row.id, row.kind, *box, *stated, *cell, line_order)))
+        statements = (row.parent_segment_id, row.is_furniture, row.direction, row.kind_raw, row.script)
+        shapes.append(Shape._make((row.id, row.kind, *box, *statements, *cell, line_order)))
     baselines = [row.baseline for row in rows if row.kind == "line" and row.baseline is not None][:SAMPLE]
     return PageWriting(shapes, facts, _words_of(texts), lean=lean_of(baselines, facts.aspect))
 
@@ -116,7 +116,7 @@ def read_page(
 
 
 def _words_of(texts: Mapping[str, CountingText]) -> dict[str, str]:
-    return {segment_id: one.text for segment_id, one in texts.items()}
+    return {segment_id: reading.text for segment_id, reading in texts.items()}
 
 
 _STATE = """
@@ -151,15 +151,17 @@ def page_blocks(conn: Connection, document_id: str, pass_id: str) -> PageBlocks:
     cursor = conn.connection.cursor()
     facts = page_facts_rows(conn, document_id, pass_id)
     state = (*cursor.execute(_STATE, (pass_id,)).fetchone(), *facts)
-    kept: dict[str, PageBlocks] = conn.info.setdefault("armarium_source_model.pages", {})
-    found = kept.pop(pass_id, None)
-    if found is None or found.state != state:
+    cache: dict[str, PageBlocks] = conn.info.setdefault("armarium_source_model.pages", {})
+    blocks = cache.pop(pass_id, None)
+    if blocks is None or blocks.state != state:
         page = facts_of_rows(facts)
-        found = PageBlocks(read_shapes(conn, BLOCKS, pass_id), page, _lean(conn, pass_id, page.aspect), state)
+        blocks = PageBlocks(
+            read_shapes(conn, BLOCKS, pass_id), page, _lean(conn, pass_id, page.aspect), state
+        )
     if not cursor.execute("PRAGMA query_only").fetchone()[0]:
         # What a write sees may still be rolled back: only readers cache.
-        return found
-    kept[pass_id] = found
-    while len(kept) > REMEMBERED:
-        del kept[next(iter(kept))]
-    return found
+        return blocks
+    cache[pass_id] = blocks
+    while len(cache) > REMEMBERED:
+        del cache[next(iter(cache))]
+    return blocks

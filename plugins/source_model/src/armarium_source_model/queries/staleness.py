@@ -36,7 +36,7 @@ def segment_fingerprints(
 ) -> dict[str, str]:
     """Return the fingerprint of each segment's counting transcription; segments without one are left out."""
     texts = counting_of_segments(conn, segment_ids, rule=rule)
-    return {segment_id: text_fingerprint(one.text) for segment_id, one in texts.items()}
+    return {segment_id: text_fingerprint(reading.text) for segment_id, reading in texts.items()}
 
 
 def stale_rows(conn: Connection, rows: Iterable[DerivedRow], rule: ReadingRule = "strict") -> list[str]:
@@ -44,17 +44,17 @@ def stale_rows(conn: Connection, rows: Iterable[DerivedRow], rule: ReadingRule =
 
     One query for all segments, one page text for each page: pass a page's rows together.
     """
-    given = list(rows)
+    derived = list(rows)
     lines = segment_fingerprints(
-        conn, dict.fromkeys(row.segment_id for row in given if row.segment_id is not None), rule
+        conn, dict.fromkeys(row.segment_id for row in derived if row.segment_id is not None), rule
     )
     pages = {
         document_id: page_text(conn, document_id, rule=rule).fingerprint
-        for document_id in dict.fromkeys(row.document_id for row in given if row.segment_id is None)
+        for document_id in dict.fromkeys(row.document_id for row in derived if row.segment_id is None)
     }
     return [
         row.id
-        for row in given
+        for row in derived
         if row.fingerprint
         != (pages[row.document_id] if row.segment_id is None else lines.get(row.segment_id))
     ]
@@ -74,14 +74,18 @@ def stale_readings(conn: Connection, document_id: str, rule: ReadingRule = "stri
     For instance a translation of a corrected reading. Their source may be of another segment (carried across
     a match).
     """
-    made = [row[0] for row in conn.exec_driver_sql(_MADE_FROM, (document_id,))]
-    found: list[dict[str, Any]] = []
-    for segment_id in made:
-        for one in readings_of(conn, segment_id, rule=rule)["items"]:
-            source = one["derived_from_representation_id"]
-            if source is not None and not one["retracted"] and (one["stale"] or _is_retired(conn, source)):
-                found.append({**one, "stale": True})
-    return found
+    segment_ids = [row[0] for row in conn.exec_driver_sql(_MADE_FROM, (document_id,))]
+    stale: list[dict[str, Any]] = []
+    for segment_id in segment_ids:
+        for reading in readings_of(conn, segment_id, rule=rule)["items"]:
+            source = reading["derived_from_representation_id"]
+            if (
+                source is not None
+                and not reading["retracted"]
+                and (reading["stale"] or _is_retired(conn, source))
+            ):
+                stale.append({**reading, "stale": True})
+    return stale
 
 
 def _is_retired(conn: Connection, representation_id: str) -> bool:

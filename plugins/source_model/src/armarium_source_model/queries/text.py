@@ -59,7 +59,7 @@ class PageTextResult(NamedTuple):
             "order_id": self.order_id,
             "order_basis": self.order_basis,
             "spans": [span._asdict() for span in self.assembled.spans],
-            "omitted": [one._asdict() for one in self.assembled.omitted],
+            "omitted": [gap._asdict() for gap in self.assembled.omitted],
         }
 
 
@@ -171,7 +171,9 @@ def sequence_in_order(conn: Connection, order: Row[Any], page: PageWriting) -> t
             continue
         sequence[segment_id] = None
         if not holds_entries:
-            sequence.update(dict.fromkeys(one for one in inside.get(segment_id, ()) if one not in named))
+            sequence.update(
+                dict.fromkeys(part_id for part_id in inside.get(segment_id, ()) if part_id not in named)
+            )
     return list(sequence), absent
 
 
@@ -193,10 +195,7 @@ def _read(
     """Return a pass with its texts of a kind. Words are used only if a line has no reading of its own."""
     if kind == TRANSCRIPTION:
         return read_page(conn, document_id, pass_id, rule)
-    return (
-        writing_of_pass(conn, document_id, pass_id, rule),
-        counting_of_pass(conn, pass_id, kind, rule),
-    )
+    return (writing_of_pass(conn, document_id, pass_id, rule), counting_of_pass(conn, pass_id, kind, rule))
 
 
 def assemble_in_order(
@@ -216,7 +215,7 @@ def assemble_in_order(
         return own or page.direction(identity).value or "ltr"
 
     listed = set(sequence)
-    read = _read_inside(by_id, {one: texts[one] for one in sequence if one in texts})
+    read = _read_inside(by_id, {identity: texts[identity] for identity in sequence if identity in texts})
     furniture: set[str] = set()
     pieces: list[Piece] = []
     omitted: dict[str, SegmentLeftOut] = {}
@@ -264,10 +263,10 @@ def assemble_in_order(
 
 def _read_inside(by_id: Mapping[str, Shape], texts: Mapping[str, CountingText]) -> set[str]:
     """Return the shapes that contain something with a reading: the smaller part's words take precedence."""
-    found: set[str] = set()
+    holders: set[str] = set()
     for identity, counting in texts.items():
         shape = by_id.get(identity)
-        while counting.text and shape is not None and shape.parent_id and shape.parent_id not in found:
-            found.add(shape.parent_id)
+        while counting.text and shape is not None and shape.parent_id and shape.parent_id not in holders:
+            holders.add(shape.parent_id)
             shape = by_id.get(shape.parent_id)
-    return found
+    return holders

@@ -14,11 +14,7 @@ from armarium_source_model.models import segments
 from armarium_source_model.queries.letters import is_as_read, stored_places
 from armarium_source_model.queries.passes import reading_rule
 from armarium_source_model.queries.provisional_text import is_provisional
-from armarium_source_model.queries.readings import (
-    CountingText,
-    counting_of_pass,
-    counting_of_segments,
-)
+from armarium_source_model.queries.readings import CountingText, counting_of_pass, counting_of_segments
 from armarium_source_model.queries.segments import segments_of
 from armarium_source_model.queries.text import pass_to_read
 from armarium_source_model.schemas.lines import PageWords
@@ -66,8 +62,8 @@ def _words_on(
     inside: dict[str, list[Row[Any]]] = {}
     for row in words:
         inside.setdefault(row.parent_segment_id or "", []).append(row)
-    placed = stored_places(conn, [one.representation_id for one in counting.values()])
-    found: dict[str, list[WordOnPage]] = {}
+    placed = stored_places(conn, [reading.representation_id for reading in counting.values()])
+    words_by_line: dict[str, list[WordOnPage]] = {}
     for line in lines:
         text, rows = counting.get(line.id), inside.get(line.id, ())
         stored = placed.get(text.representation_id) if text is not None else None
@@ -75,45 +71,45 @@ def _words_on(
             starts = [0]
             for letter in graphemes(text.text):
                 starts.append(starts[-1] + len(letter))
-            found[line.id] = [
+            words_by_line[line.id] = [
                 WordOnPage(
                     line.id,
                     None,
-                    one.text,
-                    starts[one.first],
-                    starts[one.end],
-                    one.corners,
-                    one.probability,
+                    word.text,
+                    starts[word.first],
+                    starts[word.end],
+                    word.corners,
+                    word.probability,
                     stored.rendition_id,
                 )
-                for one in stored.places.words(text.text)
+                for word in stored.places.words(text.text)
             ]
         elif rows and (own := _of_segments(line.id, text and text.text, rows, counting)):
-            found[line.id] = own
-    return found
+            words_by_line[line.id] = own
+    return words_by_line
 
 
 def _of_segments(
     line_id: str, text: str | None, rows: list[Row[Any]], counting: Mapping[str, CountingText]
 ) -> list[WordOnPage]:
     """Return a line's own words as they stand in its text (None: they are its text); none if they are others."""
-    said = [(row, counting[row.id].text if row.id in counting else "") for row in rows]
-    tokens = list(re.finditer(r"\S+", " ".join(one for _, one in said) if text is None else text))
-    from_left = sorted(said, key=lambda word: word[0].bbox_x)
-    for order in (said, from_left, from_left[::-1]):
-        if [one for _, one in order] == [token.group() for token in tokens]:
+    words = [(row, counting[row.id].text if row.id in counting else "") for row in rows]
+    tokens = list(re.finditer(r"\S+", " ".join(word for _, word in words) if text is None else text))
+    from_left = sorted(words, key=lambda word: word[0].bbox_x)
+    for order in (words, from_left, from_left[::-1]):
+        if [word for _, word in order] == [token.group() for token in tokens]:
             return [
                 WordOnPage(
                     line_id,
                     row.id,
-                    one,
+                    word,
                     token.start(),
                     token.end(),
                     _corners(row),
                     row.confidence,
                     row.anchor.get("rendition_id"),
                 )
-                for (row, one), token in zip(order, tokens, strict=True)
+                for (row, word), token in zip(order, tokens, strict=True)
             ]
     return []
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from armarium.api import Message, Sent, SourceText
+from armarium.api import Sent, SourceText, proper_name
 from armarium_source_model.scripts import LANGUAGE_PATTERN
 
 Id = Annotated[str, Field(min_length=1, max_length=128)]
@@ -18,7 +18,7 @@ Language = Annotated[str, Field(max_length=64, json_schema_extra={"pattern": LAN
 """A BCP 47 tag; the action checks it (`check_fact`), whose sentence says more than a pattern does."""
 Script = Annotated[str, Field(pattern=r"^[A-Z][a-z]{3}$")]
 """An ISO 15924 code by form."""
-Name = Annotated[str, Field(min_length=1, max_length=500)]
+Name = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(proper_name)]
 Word = Annotated[str, Field(min_length=1, max_length=200)]
 Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
 """An index or an offset."""
@@ -92,15 +92,3 @@ class Cell(Frozen):
     column: Annotated[int, Field(ge=0, le=100_000)]
     row_span: Annotated[int, Field(ge=1, le=100_000)] = 1
     column_span: Annotated[int, Field(ge=1, le=100_000)] = 1
-
-
-class ProvenanceOut(Message):
-    """Who made a row; set by the engine."""
-
-    provenance_kind: str
-    created_by: str | None
-    run_id: str | None
-    created_at: str
-
-
-JsonMap = dict[str, Any]

@@ -59,10 +59,6 @@ class MatchPropose(Params):
     note: Note | None = None
 
 
-class MatchId(Params):
-    match_id: Id
-
-
 class Carry(Params):
     match_id: Id
     kinds: Annotated[list[CarriedKind], Field(min_length=1)] = list(CARRIED_KINDS)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from armarium.api import Message, Params
-from armarium_source_model.schemas.fields import Fraction, Id, Word
+from armarium_source_model.schemas.fields import Fraction, Word
 
 EndKind = Literal["segment", "note", "document", "claim", "canvas_item", "entity", "uri"]
 EndId = Annotated[str, Field(min_length=1, max_length=2000)]
@@ -24,10 +24,6 @@ class LinkCreate(Params):
     to_kind: EndKind = "segment"
     certainty: Fraction | None = None
     note: Note | None = None
-
-
-class LinkId(Params):
-    link_id: Id
 
 
 class LinkResult(Message):

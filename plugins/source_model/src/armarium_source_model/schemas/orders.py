@@ -32,10 +32,6 @@ class OrderCreate(Params):
     seed_from_pass: bool = False
 
 
-class OrderId(Params):
-    order_id: Id
-
-
 class Place(Params):
     """Adds a segment, or moves it if expected_version gives its entry's current version."""
 

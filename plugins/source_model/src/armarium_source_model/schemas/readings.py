@@ -6,16 +6,9 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from armarium.api import Message, Params, SourceText, answer_of, listed, paged
+from armarium.api import Message, Params, ProperName, SourceText, answer_of, listed, paged
 from armarium_documents.api import representations
-from armarium_source_model.schemas.fields import (
-    Fraction,
-    Id,
-    Language,
-    ReadingText,
-    Script,
-    Word,
-)
+from armarium_source_model.schemas.fields import Fraction, Id, Language, ReadingText, Script, Word
 from armarium_source_model.schemas.orders import OrderBasis
 
 
@@ -70,7 +63,7 @@ class PlacesIn(Params):
             max_length=100_000, description="Start, end, top, bottom, probability of each, in ten-thousandths"
         ),
     ]
-    others: dict[str, list[tuple[SourceText, Fraction]]] = Field(default_factory=dict)
+    others: dict[str, list[tuple[SourceText, Fraction | None]]] = Field(default_factory=dict)
     fit: Fraction | None = None
 
 
@@ -101,7 +94,7 @@ class KindCreate(Params):
     """A kind of reading this project uses besides the seeded ones."""
 
     key: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,63}$")]
-    label: Word
+    label: ProperName
 
 
 class KindOut(Message):
@@ -208,6 +201,7 @@ class PageCoverage(Message):
 
     document_id: str
     name: str
+    has_thumbnail: bool
     pass_id: str | None
     lines: int
     unread: int

@@ -41,10 +41,6 @@ class PassCreate(Params):
     source_artifact_id: Id | None = None
 
 
-class PassId(Params):
-    pass_id: Id
-
-
 class GroundTruth(Params):
     pass_id: Id
     ground_truth: bool
@@ -242,10 +238,6 @@ class SegmentVersionList(Message):
 class TakenLines(Message):
     pass_id: str
     segment_ids: list[str]
-
-
-class ConvertPage(Params):
-    document_id: Id
 
 
 class ConvertedPass(Message):

@@ -12,7 +12,6 @@ from sqlalchemy import Row, select
 
 from armarium.api import (
     ActionContext,
-    Example,
     MaterialPath,
     Route,
     RowLaw,
@@ -94,18 +93,12 @@ APART = RowLaw(folders.name, _shares_files)
 """No two ties of a project share files, however they came to be."""
 
 
-def _tie_example(ex: Example) -> dict[str, Any]:
-    return {"path": str(ex.file("out/about.txt", b"Files of the project.").parent), "formats": ["pagexml"]}
-
-
 @action(
     "sync.tie",
-    params=TieParams,
     result=Tied,
     summary="Tie the project to a folder in which its pages are kept as up-to-date files.",
     route=Route("POST", "/api/sync-folders", refusals=(403, 404, 409)),
     words="Tied the project to a folder",
-    example=_tie_example,
     laws=(APART,),
     after_undo=require_reach_again,
 )
@@ -147,10 +140,10 @@ def _check_folder(ctx: ActionContext, path: MaterialPath) -> Path:
     """Return the folder, created if only it is missing; refuse a place that cannot be tied."""
     place = path.real
     try:
-        there = place.exists()
+        exists = place.exists()
     except OSError as error:  # a name longer than the disk allows
         raise not_writable(path, error.strerror or str(error)) from None
-    if not there:
+    if not exists:
         if not place.parent.is_dir():
             raise nothing_there(path)
     elif not place.is_dir():
@@ -180,12 +173,12 @@ def _refuse_shared(ctx: ActionContext, place: Path, path: str) -> None:
                     raise tied_already(path, row.path)
 
 
-def _share(one: Path, other: Path) -> bool:
-    if one.is_relative_to(other) or other.is_relative_to(one):
+def _share(folder: Path, other: Path) -> bool:
+    if folder.is_relative_to(other) or other.is_relative_to(folder):
         return True
     # Another spelling on a disk that does not distinguish them, or the same disk mounted twice.
     try:
-        return one.exists() and other.exists() and os.path.samefile(one, other)
+        return folder.exists() and other.exists() and os.path.samefile(folder, other)
     except OSError:
         return False
 
@@ -204,19 +197,12 @@ def _id_for(ctx: ActionContext, place: str) -> str:
     return row[0] if row is not None else new_id()
 
 
-def tied_example(ex: Example) -> dict[str, Any]:
-    """Create a tied folder for the examples."""
-    return {"folder_id": ex.run("sync.tie", _tie_example(ex))["id"]}
-
-
 @action(
     "sync.untie",
-    params=FolderParams,
     result=Untied,
     summary="Untie a folder; its files stay.",
     route=Route("DELETE", "/api/sync-folders/{folder_id}"),
     words="Untied a folder",
-    example=tied_example,
     laws=(APART,),
     after_undo=require_reach_again,
 )
@@ -230,18 +216,12 @@ def untie(ctx: ActionContext, p: FolderParams) -> dict[str, Any]:
     return {"status": "untied", "id": p.folder_id}
 
 
-def _intake_example(ex: Example) -> dict[str, Any]:
-    return {**tied_example(ex), "on": True}
-
-
 @action(
     "sync.intake",
-    params=IntakeParams,
     result=Folder,
     summary="Switch the intake of files from a synced folder on or off.",
     route=Route("PUT", "/api/sync-folders/{folder_id}/intake", refusals=(403, 404, 409)),
     words="Switched the intake of a folder",
-    example=_intake_example,
     after_undo=require_reach_again,
 )
 def intake(ctx: ActionContext, p: IntakeParams) -> dict[str, Any]:
@@ -261,25 +241,12 @@ def _entry(ctx: ActionContext, folder_id: str) -> dict[str, Any]:
     return entry_of(ctx.conn, ctx.project, Folder.rows.row(ctx.conn, folder_id), hidden)
 
 
-def kept_example(ex: Example) -> dict[str, Any]:
-    """Create a tied folder from which pictures of the project came."""
-    from armarium_sync.actions.samples import imported_folder
-
-    return {"folder_id": ex.run("sync.tie", {"path": imported_folder(ex), "formats": ["pagexml"]})["id"]}
-
-
-def _mode_example(ex: Example) -> dict[str, Any]:
-    return {**kept_example(ex), "mode": "keep-arranged"}
-
-
 @action(
     "sync.mode",
-    params=ModeParams,
     result=Folder,
     summary="Set whether a folder is arranged like its project folder.",
     route=Route("PUT", "/api/sync-folders/{folder_id}/mode", refusals=(403, 404, 409)),
     words="Set how a folder is arranged",
-    example=_mode_example,
     after_undo=require_reach_again,
 )
 def mode(ctx: ActionContext, p: ModeParams) -> dict[str, Any]:

@@ -7,14 +7,14 @@ from __future__ import annotations
 import hashlib
 import os
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import PrivateAttr
 from sqlalchemy import Connection, Row, select
 
-from armarium.api import ActionContext, Example, MaterialPath, UndoContext, action, new_id
+from armarium.api import ActionContext, MaterialPath, UndoContext, action, new_id
 from armarium_documents.api import clean_name, find_node, place_on_disk
-from armarium_sync.actions.folders import kept_example, require_reach
+from armarium_sync.actions.folders import require_reach
 from armarium_sync.arranging import PlannedMove, begin, carry_out, journal_of, plan_of
 from armarium_sync.disk import Unusable
 from armarium_sync.errors import (
@@ -40,23 +40,31 @@ from armarium_sync.rows import (
     change_file,
     disk_of,
     documents_in,
-    file_at,
     file_by_id,
     forget_at,
+    have_same_words,
     is_known,
     know,
-    put_file,
+    says_the_same,
 )
-from armarium_sync.writing import mark_of
+from armarium_sync.writing import state_of
 
 if TYPE_CHECKING:
     from armarium.api import Engine, Library
 
 
+class _FileAndPage(NamedTuple):
+    """A file that is to be taken in, and the page as it is now: what distinguishes its state, and its pass."""
+
+    data: bytes
+    mark: str | None
+    pass_id: str | None
+
+
 class TakeParams(FileParams):
     """A file of the project that was changed in the folder."""
 
-    _read: tuple[bytes, str | None] | None = PrivateAttr(default=None)
+    _read: _FileAndPage | None = PrivateAttr(default=None)
 
 
 def _read_ahead(engine: Engine, library: Library | None, p: TakeParams) -> None:
@@ -67,8 +75,7 @@ def _read_ahead(engine: Engine, library: Library | None, p: TakeParams) -> None:
     p._read = _read(engine, library, folder, row)
 
 
-def _read(engine: Engine, library: Library, folder: Row[Any], row: Row[Any]) -> tuple[bytes, str | None]:
-    """Return the file's bytes, and what identifies the present state of the page in the project."""
+def _read(engine: Engine, library: Library, folder: Row[Any], row: Row[Any]) -> _FileAndPage:
     disk = disk_of(library, folder)
     if not disk.is_there():
         raise folder_gone(folder.path)
@@ -77,7 +84,7 @@ def _read(engine: Engine, library: Library, folder: Row[Any], row: Row[Any]) -> 
     except (Unusable, FileNotFoundError) as error:
         why = str(error) if isinstance(error, Unusable) else "It no longer exists."
         raise not_to_take_in(row.path, why) from None
-    return data, mark_of(engine, library, row.document_id, row.format)
+    return _FileAndPage(data, *state_of(engine, library, row.document_id, row.format))
 
 
 def _file(conn: Connection, file_id: str) -> tuple[Row[Any], Row[Any]]:
@@ -87,29 +94,11 @@ def _file(conn: Connection, file_id: str) -> tuple[Row[Any], Row[Any]]:
     return row, Folder.rows.row(conn, row.folder_id)
 
 
-def _take_example(ex: Example) -> dict[str, Any]:
-    assert ex.library is not None
-    folder_id = kept_example(ex)["folder_id"]
-    with ex.library.db.write() as conn:
-        (folder,) = conn.execute(select(folders).where(folders.c.id == folder_id)).all()
-        (held,) = documents_in(conn, folder.path)
-        place = ex.folder / "scans" / "0001.xml"
-        data = place.read_bytes()
-        digest = hashlib.sha256(data).hexdigest()
-        about = {"role": "layout", "document_id": held.document_id, "format": "pagexml"}
-        put_file(conn, folder_id, "0001.xml", **about, digest=digest, seen=digest)
-        file_id = file_at(conn, folder_id, "0001.xml").id
-    place.write_bytes(data.replace(b"Dear Sir", b"Dear Madam"))
-    return {"file_id": file_id}
-
-
 @action(
     "sync.take_in",
-    params=TakeParams,
     result=TookIn,
     summary="Import a file that was changed in a synced folder as a new pass of its page.",
     words="Imported an outside edit",
-    example=_take_example,
     prepare=_read_ahead,
 )
 def take_in(ctx: ActionContext, p: TakeParams) -> dict[str, Any]:
@@ -123,15 +112,15 @@ def take_in(ctx: ActionContext, p: TakeParams) -> dict[str, Any]:
     require_reach(ctx, folder.path)
     if row.role != "layout" or row.digest is None or row.document_id is None:
         raise not_to_take_in(row.path, "The project does not keep this file.")
-    data, mark = p._read or _read(ctx.engine, ctx.project, folder, row)
-    digest = hashlib.sha256(data).hexdigest()
+    page = p._read or _read(ctx.engine, ctx.project, folder, row)
+    digest = hashlib.sha256(page.data).hexdigest()
     if digest == row.digest or is_known(ctx.conn, folder.id, digest):
         raise not_to_take_in(row.path, "The project already has this version.")
     name = PurePosixPath(row.path).name
-    about = {"document_id": row.document_id, "file": data, "filename": name, "format": row.format}
-    made = ctx.run("format.import", {**about, "name": f"Outside edit: {name}"})
+    about = {"document_id": row.document_id, "file": page.data, "filename": name, "format": row.format}
+    imported = ctx.run("format.import", {**about, "name": f"Outside edit: {name}"})
     # A file in conflict stays in conflict: another change does not settle it.
-    both = row.state == "conflict" or (row.mark is not None and mark is not None and mark != row.mark)
+    both = row.state == "conflict" or _changed_here(ctx.conn, row, page, imported["pass_id"])
     if both:
         ctx.conn.execute(
             conflicts.insert().values(
@@ -139,38 +128,31 @@ def take_in(ctx: ActionContext, p: TakeParams) -> dict[str, Any]:
                 folder_id=folder.id,
                 document_id=row.document_id,
                 file_id=row.id,
-                pass_id=made["pass_id"],
+                pass_id=imported["pass_id"],
                 created_at=ctx.now,
             )
         )
     state = "conflict" if both else "taken-in"
     change_file(ctx.conn, row.id, digest=digest, seen=digest, state=state, why=None)
     know(ctx.conn, folder.id, [digest], "taken-in")
-    ctx.target(row.document_id, made["pass_id"])
-    return {"pass_id": made["pass_id"], "document_id": row.document_id, "conflict": both}
+    ctx.target(row.document_id, imported["pass_id"])
+    return {"pass_id": imported["pass_id"], "document_id": row.document_id, "conflict": both}
 
 
-def _follow_example(ex: Example) -> dict[str, Any]:
-    assert ex.library is not None
-    folder_id = kept_example(ex)["folder_id"]
-    ex.run("sync.mode", {"folder_id": folder_id, "mode": "keep-arranged"})
-    scans = ex.folder / "scans"
-    (scans / "letters").mkdir()
-    digest = hashlib.sha256((scans / "0001.png").read_bytes()).hexdigest()
-    (scans / "0001.png").rename(scans / "letters" / "first.png")
-    with ex.library.db.write() as conn:
-        about = {"role": "other", "format": "picture", "seen": digest}
-        put_file(conn, folder_id, "letters/first.png", **about)
-        return {"file_id": file_at(conn, folder_id, "letters/first.png").id}
+def _changed_here(conn: Connection, row: Row[Any], page: _FileAndPage, imported_pass: str) -> bool:
+    """Return whether the page, too, changed since its file was written or last taken in, and says something else."""
+    if page.pass_id is None or row.mark is None or page.mark == row.mark:
+        return False
+    return not says_the_same(conn, row, page.pass_id) and not have_same_words(
+        conn, row.document_id, page.pass_id, imported_pass
+    )
 
 
 @action(
     "sync.follow",
-    params=FileParams,
     result=Followed,
     summary="Move a document to where its file was moved by hand: its record, its project folder and its name.",
     words="Followed a file that was moved by hand",
-    example=_follow_example,
 )
 def follow(ctx: ActionContext, p: FileParams) -> dict[str, Any]:
     """Move it; it is marked as placed by hand. Raises NotFound, Conflict for anything but the moved file of
@@ -208,25 +190,6 @@ def follow(ctx: ActionContext, p: FileParams) -> dict[str, Any]:
     return {"document_id": node.id, "path": row.path}
 
 
-def _arrange_example(ex: Example) -> dict[str, Any]:
-    assert ex.library is not None
-    folder_id = kept_example(ex)["folder_id"]
-    ex.run("sync.mode", {"folder_id": folder_id, "mode": "keep-arranged"})
-    with ex.library.db.read() as conn:
-        (folder,) = conn.execute(select(folders).where(folders.c.id == folder_id)).all()
-        (held,) = documents_in(conn, folder.path)
-    ex.run("document.update", {"document_id": held.document_id, "name": "Letter.png"})
-    with ex.library.db.read() as conn:
-        plan = plan_of(conn, folder, disk_of(ex.library, folder))
-    return {
-        "folder_id": folder_id,
-        "moves": [
-            {"document_id": move.document_id, "from_path": move.from_path, "to_path": move.to_path}
-            for move in plan.moves
-        ],
-    }
-
-
 def _carry_out_then(ctx: ActionContext, folder_id: str) -> None:
     """Move the files once the step is on disk; those that fail are moved when the folder is next scanned."""
     library = ctx.project
@@ -251,11 +214,9 @@ def _move_back(undo: UndoContext) -> None:
 
 @action(
     "sync.arrange",
-    params=ArrangeParams,
     result=Arranged,
     summary="Move files inside a synced folder so that it matches its project folder.",
     words="Arranged a folder",
-    example=_arrange_example,
     after_undo=_move_back,
 )
 def arrange(ctx: ActionContext, p: ArrangeParams) -> dict[str, Any]:
@@ -277,10 +238,10 @@ def arrange(ctx: ActionContext, p: ArrangeParams) -> dict[str, Any]:
         for move in plan_of(ctx.conn, folder, disk).moves
     }
     planned: list[PlannedMove] = []
-    for one in p.moves:
-        known = plan.get((one.document_id, one.from_path, one.to_path))
+    for request in p.moves:
+        known = plan.get((request.document_id, request.from_path, request.to_path))
         if known is None:
-            raise stale_arrangement(one.from_path)
+            raise stale_arrangement(request.from_path)
         planned.append(known)
     for move in planned:
         if move.file_id is None:

@@ -4,30 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Example, Route, action
-from armarium_training import samples
+from armarium.api import ActionContext, Route, action
 from armarium_training.planning import plan_of
 from armarium_training.queries.job_rows import EVALUATE
 from armarium_training.schemas.evaluation import EvaluationArgs, RunParams, StartedRun
 
 
-def _example(ex: Example) -> dict[str, Any]:
-    return {
-        "held_out_ids": [samples.read_page(ex)],
-        "candidates": [{"model": "hand", "reader": "linereader"}],
-    }
-
-
 @action(
     "evaluation.run",
-    params=RunParams,
     result=StartedRun,
     summary="Measure readers against each other on checked pages.",
     route=Route("POST", "/api/evaluation/runs", refusals=(403, 404, 409)),
     words="Started to measure readers",
     undoable=False,
     guards_targets=True,
-    example=_example,
 )
 def run(ctx: ActionContext, p: RunParams) -> dict[str, Any]:
     """Enqueue an evaluation. Refused beforehand, with the reason, if its figures would not be sound."""

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from armarium.api import ActionContext, Example, Placement, Route, action, new_id, require_job
+from armarium.api import ActionContext, Placement, Route, action
 from armarium_documents.api import pages_under
 from armarium_reading.api import own_prompt, placed_with_provider
-from armarium_training import errors, samples
+from armarium_training import errors
 from armarium_training.asking_lines import use_by
 from armarium_training.cards import find_card
 from armarium_training.line_sets import checked_pages
@@ -24,40 +24,17 @@ from armarium_training.schemas.training import (
     Started,
     StateOf,
 )
-from armarium_training.starting import args_from, pages_of
-
-
-def _provider(ex: Example) -> str:
-    """Create a provider on this machine that is never asked: the example's job waits."""
-    from armarium.api import Principal
-
-    owner = Principal("person", "owner", "owner", token_kind="owner", folders=None)
-    stated = {
-        "name": f"Sample {new_id()}",
-        "provider_type": "local-server",
-        "api_base": "http://127.0.0.1:9/v1",
-    }
-    made = ex.engine.run(None, "provider.create", stated, owner).result or {}
-    tiny = {"name": "Tiny", "model_id": "tiny", "capabilities": ["text", "vision"], "is_default": True}
-    ex.engine.run(None, "provider.set_models", {"provider_id": made["id"], "models": [tiny]}, owner)
-    return str(made["id"])
-
-
-def _example(ex: Example) -> dict[str, Any]:
-    page = samples.read_page(ex)
-    return {"scope_ids": [page], "checked": samples.BY_HAND, "provider": _provider(ex), "model": "tiny"}
+from armarium_training.starting import args_from, cancel_job, pages_of
 
 
 @action(
     "training.gather_reasons",
-    params=ReasonsParams,
     result=Started,
     summary="Ask a model why each checked line is read as it is.",
     route=Route("POST", "/api/training/reasons", refusals=(403, 404, 409)),
     words="Started to gather reasons for {scope_ids|pages}",
     undoable=False,
     guards_targets=True,
-    example=_example,
 )
 def gather_reasons(ctx: ActionContext, p: ReasonsParams) -> dict[str, Any]:
     """Enqueue the gathering. Each call is an episode of the ledger; held-out pages are left out. Refused if
@@ -83,58 +60,40 @@ def gather_reasons(ctx: ActionContext, p: ReasonsParams) -> dict[str, Any]:
 
 @action(
     "training.cancel_reasons",
-    params=JobParams,
     result=StateOf,
     summary="Stop gathering reasons; those already gathered are kept.",
     route=Route("POST", "/api/training/reasons/{job_id}/cancel"),
     words="Stopped gathering reasons",
     undoable=False,
-    example=lambda ex: {"job_id": ex.run("training.gather_reasons", _example(ex))["job_id"]},
 )
 def cancel_reasons(ctx: ActionContext, p: JobParams) -> dict[str, Any]:
     """Cancel the job. NotFound for an id that is not a gathering's."""
-    require_job(ctx.conn, p.job_id, GATHER, errors.unknown_gathering)
-    told = ctx.run("job.cancel", {"job_id": p.job_id})
-    ctx.target(p.job_id)
-    return {"job_id": p.job_id, "state": told["state"]}
-
-
-def _comparison(ex: Example) -> dict[str, Any]:
-    given = _example(ex)
-    one = {"provider": given["provider"], "model": "tiny", "arm": "answer"}
-    contenders = [{**one, "label": "one", "role": "baseline"}, {**one, "label": "two", "role": "teacher"}]
-    return {"checked": given["checked"], "held_out_ids": given["scope_ids"], "contenders": contenders}
+    return cancel_job(ctx, p.job_id, GATHER, errors.unknown_gathering)
 
 
 @action(
     "training.measure_reasons_ab",
-    params=ComparisonParams,
     result=Started,
     summary="Measure whether students that give reasons read better than the one that only answers.",
     route=Route("POST", "/api/training/reasons-ab", refusals=(403, 404, 409)),
     words="Started to compare students",
     undoable=False,
     guards_targets=True,
-    example=_comparison,
 )
 def measure_reasons_ab(ctx: ActionContext, p: ComparisonParams) -> dict[str, Any]:
     """Each contender reads the same held-out checked lines. Refused if nothing was checked, if a contender that was
     trained here may have seen one of the pages, or if one may not be asked.
     """
     pages = pages_under(ctx.conn, p.held_out_ids)
-    lines = _count_lines(
-        ctx, p, pages, [], [(contender.provider, contender.model) for contender in p.contenders]
-    )
+    models = [(contender.provider, contender.model) for contender in p.contenders]
+    lines = _count_lines(ctx, p, pages, [], models)
     _refuse_seen(ctx, p, pages)
-    placed = [
-        _place(ctx, contender.provider, contender.model, pages_may_leave=p.pages_may_leave)
-        for contender in p.contenders
-    ]
+    placed = [_place(ctx, *pair, pages_may_leave=p.pages_may_leave) for pair in models]
     is_here = all(placement.lane == "local-model" for placement in placed)
-    stated = {**p.model_dump(mode="json"), "held_out_ids": pages}
+    args = {**p.model_dump(mode="json"), "held_out_ids": pages}
     title = f"Compare {len(placed)} students on {lines} lines"
     lane = "local-model" if is_here else "network"
-    job_id = ctx.enqueue(COMPARE, stated, title=title, total=lines * len(placed), lane=lane)
+    job_id = ctx.enqueue(COMPARE, args, title=title, total=lines * len(placed), lane=lane)
     ctx.target(*p.held_out_ids, job_id)
     return {"job_id": job_id}
 
@@ -144,10 +103,10 @@ def _count_lines(
     p: ReasonsParams | ComparisonParams,
     pages: Sequence[str],
     held: Sequence[str],
-    asked: Sequence[tuple[str, str]],
+    models: Sequence[tuple[str, str]],
 ) -> int:
     """Return how many lines there are to ask about; Invalid if there is none, NotFound for an unknown provider."""
-    use = use_by(ctx.engine, asked)
+    use = use_by(ctx.engine, models)
     lines, _ = checked_pages(
         ctx.conn,
         ctx.project,

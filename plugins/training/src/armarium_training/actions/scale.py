@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from armarium.api import ActionContext, Example, Route, ServiceError, action, require_job
+from armarium.api import ActionContext, Route, ServiceError, action, require_job
 from armarium_reading.api import hub_key, installed_readers
 from armarium_source_model.api import (
     BadGeometry,
@@ -22,28 +22,18 @@ from armarium_source_model.api import (
     refuse_provider,
     sound_pixels,
 )
-from armarium_training import errors, samples
+from armarium_training import errors
 from armarium_training.compute import GROUP as COMPUTE
 from armarium_training.compute import Compute
 from armarium_training.models import shards
 from armarium_training.planning import readers_of, takes
 from armarium_training.queries.job_rows import SCALE
-from armarium_training.schemas.scale import (
-    LandedPage,
-    LandPage,
-    ScaleArgs,
-    ScaleParams,
-    StartedScale,
-)
+from armarium_training.schemas.scale import LandedPage, LandPage, ScaleArgs, ScaleParams, StartedScale
 from armarium_training.schemas.training import JobParams, StateOf
-from armarium_training.starting import args_from, check_timeout, pages_of
+from armarium_training.starting import args_from, cancel_job, check_timeout, pages_of
 
 FORMAT = "import"
 HUB = "hub"
-
-
-def _example(ex: Example) -> dict[str, Any]:
-    return {"scope_ids": [samples.read_page(ex)], "card": "hand", "flavor": "local"}
 
 
 def place_named(flavor: str) -> str:
@@ -55,14 +45,12 @@ def place_named(flavor: str) -> str:
 
 @action(
     "reading.start_at_scale",
-    params=ScaleParams,
     result=StartedScale,
     summary="Read very many pages in shards, on this machine or on others.",
     route=Route("POST", "/api/reading-at-scale", refusals=(403, 404, 409, 412)),
     words="Started to read {scope_ids|pages} at scale",
     undoable=False,
     guards_targets=True,
-    example=_example,
 )
 def start_at_scale(ctx: ActionContext, p: ScaleParams) -> dict[str, Any]:
     """Enqueue the reading. Results are written as imported passes next to existing ones. Refused in the
@@ -93,10 +81,10 @@ def _compute(ctx: ActionContext, card: str, place: str, flavor: str) -> type[Com
     if place not in known:
         why = f"No place of compute called {place!r} is installed; installed are: {', '.join(known)}. The flavor names it, as in local."
         raise errors.cannot_leave(card, why)
-    found: type[Compute] = ctx.engine.drivers.load(COMPUTE, place)
-    if why_not := found.why_not(flavor):
+    compute: type[Compute] = ctx.engine.drivers.load(COMPUTE, place)
+    if why_not := compute.why_not(flavor):
         raise errors.cannot_leave(card, why_not)
-    return found
+    return compute
 
 
 def _driver(ctx: ActionContext, p: ScaleParams) -> str:
@@ -114,13 +102,11 @@ def _driver(ctx: ActionContext, p: ScaleParams) -> str:
 
 @action(
     "reading.resend_failed",
-    params=JobParams,
     result=StateOf,
     summary="Send only the failed shards of a reading at scale again.",
     route=Route("POST", "/api/reading-at-scale/jobs/{job_id}/resend-failed"),
     words="Sent failed shards again",
     undoable=False,
-    example=lambda ex: samples.failed_reading(ex, _example(ex)),
 )
 def resend_failed(ctx: ActionContext, p: JobParams) -> dict[str, Any]:
     """Enqueue them. Conflict while the run is not finished, and if none failed."""
@@ -130,45 +116,29 @@ def resend_failed(ctx: ActionContext, p: JobParams) -> dict[str, Any]:
     if not ctx.conn.execute(select(func.count()).select_from(shards).where(failed)).scalar():
         raise errors.nothing_failed()
     ctx.conn.execute(shards.update().where(failed).values(state="pending", far_id=None))
-    told = ctx.run("job.retry", {"job_id": p.job_id})
+    retried = ctx.run("job.retry", {"job_id": p.job_id})
     ctx.target(p.job_id)
-    return {"job_id": p.job_id, "state": told["state"]}
+    return {"job_id": p.job_id, "state": retried["state"]}
 
 
 @action(
     "reading.cancel_at_scale",
-    params=JobParams,
     result=StateOf,
     summary="Cancel a reading at scale, also on the machines it runs on.",
     route=Route("POST", "/api/reading-at-scale/jobs/{job_id}/cancel"),
     words="Cancelled a reading at scale",
     undoable=False,
-    example=lambda ex: {"job_id": ex.run("reading.start_at_scale", _example(ex))["job_id"]},
 )
 def cancel_at_scale(ctx: ActionContext, p: JobParams) -> dict[str, Any]:
     """Cancel the job; pages already written remain. NotFound for an id that is not a reading at scale."""
-    require_job(ctx.conn, p.job_id, SCALE, errors.unknown_reading)
-    told = ctx.run("job.cancel", {"job_id": p.job_id})
-    ctx.target(p.job_id)
-    return {"job_id": p.job_id, "state": told["state"]}
+    return cancel_job(ctx, p.job_id, SCALE, errors.unknown_reading)
 
 
 @action(
     "training.land_page",
-    params=LandPage,
     result=LandedPage,
     summary="Write what was read of a page elsewhere as an imported pass; once per result.",
     words="Added a reading of {document_id|a page}",
-    example=lambda ex: {
-        "document_id": samples.picture_page(ex),
-        "checksum": "0" * 64,
-        "name": "Read at scale",
-        "provider": "hand",
-        "model": "hand",
-        "width": 400,
-        "height": 300,
-        "lines": [{"rect": [40, 30, 320, 24], "text": "Dear Sir"}],
-    },
 )
 def land_page(ctx: ActionContext, p: LandPage) -> dict[str, Any]:
     """Write the pass. A result whose bytes were already written to the page adds nothing. Shapes are in
@@ -184,18 +154,8 @@ def land_page(ctx: ActionContext, p: LandPage) -> dict[str, Any]:
     ).scalar()
     if known is not None:
         return {"pass_id": known, "already": True}
-    pass_id = create_pass(
-        ctx,
-        NewPass(
-            p.document_id,
-            p.name,
-            p.provider,
-            p.model,
-            ctx.run_id,
-            import_checksum=p.checksum,
-            import_format=FORMAT,
-        ),
-    )
+    fields = p.document_id, p.name, p.provider, p.model, ctx.run_id
+    pass_id = create_pass(ctx, NewPass(*fields, import_checksum=p.checksum, import_format=FORMAT))
     size = p.width, p.height
     new, texts = [], []
     for number, line in enumerate(p.lines):

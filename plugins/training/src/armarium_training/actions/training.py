@@ -8,10 +8,9 @@ from typing import Any
 
 from sqlalchemy import select
 
-from armarium.api import ActionContext, Engine, Library, Route, UndoContext, action, refuse_bound, require_job
+from armarium.api import ActionContext, Engine, Library, Route, UndoContext, action, refuse_bound
 from armarium_documents.api import pages_under
-from armarium_training import cards, errors, samples
-from armarium_training.line_sets import line_set
+from armarium_training import cards, errors
 from armarium_training.model_files import (
     copy_file,
     copy_folder,
@@ -36,20 +35,26 @@ from armarium_training.schemas.training import (
     TrainArgs,
 )
 from armarium_training.staging import MERGED, staged_card, staged_model, staging
-from armarium_training.starting import args_from, base_of, pages_of, region_base_of, trainer_wanted
+from armarium_training.starting import (
+    args_from,
+    base_of,
+    cancel_job,
+    lines_to_teach,
+    pages_of,
+    region_base_of,
+    trainer_wanted,
+)
 from armarium_training.trainers import trainer_of
 
 
 @action(
     "training.start_here",
-    params=HereParams,
     result=Started,
     summary="Train a line reader on this machine, on lines that were read and corrected.",
     route=Route("POST", "/api/training/linereader/here", refusals=(403, 404, 409)),
     words="Started to train a reader on {scope_ids|pages}",
     undoable=False,
     guards_targets=True,
-    example=lambda ex: samples.training(ex),
 )
 def start_here(ctx: ActionContext, p: HereParams) -> dict[str, Any]:
     """Enqueue a training that sends nothing and costs nothing. Refused without a local base, a trainer, and
@@ -58,11 +63,7 @@ def start_here(ctx: ActionContext, p: HereParams) -> dict[str, Any]:
     pages = pages_of(ctx.conn, p.scope_ids)
     base = base_of(ctx.engine, ctx.project, p.base, trainer_wanted(ctx.project, p.base))
     held = pages_under(ctx.conn, p.held_out_ids) if p.held_out_ids else []
-    found = line_set(
-        ctx.conn, ctx.project, ctx.principal, teacher=p.teacher, page_ids=pages, held_out_ids=held
-    )
-    if not found.lines:
-        raise errors.nothing_to_teach(p.teacher)
+    training_set = lines_to_teach(ctx, p.teacher, pages, held)
     args = args_from(
         TrainArgs,
         p,
@@ -71,7 +72,7 @@ def start_here(ctx: ActionContext, p: HereParams) -> dict[str, Any]:
         trainer=base.trainer.name,
         request=p.model_dump(mode="json"),
     )
-    lines = f"{len(found.lines)} {'line' if len(found.lines) == 1 else 'lines'}"
+    lines = f"{len(training_set.lines)} {'line' if len(training_set.lines) == 1 else 'lines'}"
     job_id = ctx.enqueue(
         HERE,
         args.model_dump(mode="json"),
@@ -85,14 +86,12 @@ def start_here(ctx: ActionContext, p: HereParams) -> dict[str, Any]:
 
 @action(
     "training.start_regions_here",
-    params=RegionsParams,
     result=Started,
     summary="Train a layout detector on this machine, on regions that people drew or changed.",
     route=Route("POST", "/api/training/regions/here", refusals=(403, 404, 409)),
     words="Started to train a layout detector on {scope_ids|pages}",
     undoable=False,
     guards_targets=True,
-    example=lambda ex: samples.regions(ex),
 )
 def start_regions_here(ctx: ActionContext, p: RegionsParams) -> dict[str, Any]:
     """Enqueue the training. Refused below 20 regions on 2 pages, and if no trainer of detectors is installed."""
@@ -121,20 +120,15 @@ def start_regions_here(ctx: ActionContext, p: RegionsParams) -> dict[str, Any]:
 
 @action(
     "training.cancel",
-    params=JobParams,
     result=StateOf,
     summary="Cancel a training; it stops at its next step.",
     route=Route("POST", "/api/training/jobs/{job_id}/cancel", refusals=(404, 409)),
     words="Cancelled a training",
     undoable=False,
-    example=lambda ex: {"job_id": ex.run("training.start_here", samples.training(ex))["job_id"]},
 )
 def cancel(ctx: ActionContext, p: JobParams) -> dict[str, Any]:
     """Cancel the job; one that has ended stays as it is. NotFound for an id that is not a training's."""
-    require_job(ctx.conn, p.job_id, TRAININGS, errors.unknown_training)
-    told = ctx.run("job.cancel", {"job_id": p.job_id})
-    ctx.target(p.job_id)
-    return {"job_id": p.job_id, "state": told["state"]}
+    return cancel_job(ctx, p.job_id, TRAININGS, errors.unknown_training)
 
 
 def _hide_files(undo: UndoContext) -> None:
@@ -150,12 +144,10 @@ def _hide_files(undo: UndoContext) -> None:
 
 @action(
     "training.land",
-    params=LandParams,
     result=Landed,
     summary="Take in the model of a finished training.",
     words="Took in a trained model",
     after_undo=_hide_files,
-    example=lambda ex: {"job_id": samples.make_finished(ex)},
 )
 def land(ctx: ActionContext, p: LandParams) -> dict[str, Any]:
     """Move weights and card into the project's models; repeating it changes nothing. Conflict if no training
@@ -175,12 +167,10 @@ def land(ctx: ActionContext, p: LandParams) -> dict[str, Any]:
     copied = copy_model(model, target, name)
     if card.get("merged_here"):
         copy_folder(folder / MERGED, ctx.project.models / MERGED / name)
-    stated = {key: value for key, value in card.items() if key != "store"}
-    cards.write_card(target / f"{name}{cards.CARD}", stated)
+    content = {key: value for key, value in card.items() if key != "store"}
+    cards.write_card(target / f"{name}{cards.CARD}", content)
     row = {
-        "id": card["id"],
-        "kind": card["kind"],
-        "store": card["store"],
+        **{key: card[key] for key in ("id", "kind", "store")},
         "file": copied.relative_to(target).as_posix(),
         "job_id": p.job_id,
         **ctx.provenance(),
@@ -213,13 +203,11 @@ def _remove_global(engine: Engine, model: str) -> None:
 
 @action(
     "training.make_model_global",
-    params=GlobalParams,
     result=MadeGlobal,
     summary="Copy a trained model and its card to the engine's store, for all projects.",
     route=Route("POST", "/api/training/models/make-global", refusals=(403, 404, 409)),
     words="Made a trained model global",
     after_undo=_global_again,
-    example=lambda ex: {"model": samples.make_landed(ex)},
 )
 def make_global(ctx: ActionContext, p: GlobalParams) -> dict[str, Any]:
     """Copy the card byte for byte; the project keeps its copy. NotFound, Conflict for an id that already exists there,
@@ -229,11 +217,8 @@ def make_global(ctx: ActionContext, p: GlobalParams) -> dict[str, Any]:
     place = _place_in_project(ctx.engine, ctx.project, p.model)
     path = _copy_global(ctx.engine, place)
     ctx.target(place.model_id)
-    return {
-        "model_id": place.model_id,
-        "global_path": str(path),
-        "may_publish": cards.may_publish(place.card),
-    }
+    released = cards.may_publish(place.card)
+    return {"model_id": place.model_id, "global_path": str(path), "may_publish": released}
 
 
 def _place_in_project(engine: Engine, library: Library, model: str) -> cards.Place:
@@ -248,8 +233,8 @@ def _copy_global(engine: Engine, place: cards.Place) -> Path:
     assert place.weights is not None
     folder = cards.global_folder(engine)
     target = folder / place.store
-    there = {card.model_id for card in cards.cards_in(folder)}
-    if place.model_id in there or (target / place.weights.relative_to(place.path.parent)).exists():
+    model_ids = {card.model_id for card in cards.cards_in(folder)}
+    if place.model_id in model_ids or (target / place.weights.relative_to(place.path.parent)).exists():
         raise errors.global_already(place.model_id)
     copied = copy_model(place.weights, target, place.path.name.removesuffix(cards.CARD))
     copy_file(place.path, target / place.path.name)

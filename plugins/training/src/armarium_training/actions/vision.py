@@ -7,16 +7,15 @@ from typing import Any
 from armarium.api import ActionContext, NameOrMaterialPath, Route, action
 from armarium_documents.api import pages_under
 from armarium_reading.api import hub_key
-from armarium_training import errors, samples
+from armarium_training import errors
 from armarium_training.arms import shared_lines
 from armarium_training.compute import GROUP as COMPUTE
 from armarium_training.compute import Compute
 from armarium_training.flavors import cheapest, memory_needed_gb
-from armarium_training.line_sets import line_set
 from armarium_training.queries.job_rows import HERE, TRAIN
 from armarium_training.schemas.training import StartedFar, TrainArgs
 from armarium_training.schemas.vision import VisionArgs, VisionParams
-from armarium_training.starting import args_from, check_timeout, pages_of, vision_base_of
+from armarium_training.starting import args_from, check_timeout, lines_to_teach, pages_of, vision_base_of
 from armarium_training.trainers import converter_of, trainer_named, trainer_of
 
 CARD = "vision-lora"
@@ -25,14 +24,12 @@ HUB, LOCAL = "hub", "local"
 
 @action(
     "training.start_vision_lora",
-    params=VisionParams,
     result=StartedFar,
     summary="Train a vision model on lines that were read and corrected.",
     route=Route("POST", "/api/training/vision-lora", refusals=(403, 404, 409, 412)),
     words="Started to train a vision model on {scope_ids|pages}",
     undoable=False,
     guards_targets=True,
-    example=lambda ex: samples.vision(ex),
 )
 def start_vision_lora(ctx: ActionContext, p: VisionParams) -> dict[str, Any]:
     """Train at the model hub, or with the flavor `local` on this machine, where nothing is sent and nothing
@@ -88,19 +85,9 @@ def start_vision_lora(ctx: ActionContext, p: VisionParams) -> dict[str, Any]:
 
 def _lines(ctx: ActionContext, p: VisionParams, pages: list[str], held: list[str], is_here: bool) -> int:
     """Return how many lines the arm would be trained on; Invalid if there is none."""
-    found = line_set(
-        ctx.conn,
-        ctx.project,
-        ctx.principal,
-        teacher=p.teacher,
-        page_ids=pages,
-        held_out_ids=held,
-        use="local-model" if is_here else "cloud-model",
-    )
-    if not found.lines:
-        raise errors.nothing_to_teach(p.teacher)
+    training_set = lines_to_teach(ctx, p.teacher, pages, held, "local-model" if is_here else "cloud-model")
     shared = shared_lines(
-        ctx.conn, found.lines, arm=p.arm, max_trace_cer=p.max_trace_cer, all_lines=p.all_lines
+        ctx.conn, training_set.lines, arm=p.arm, max_trace_cer=p.max_trace_cer, all_lines=p.all_lines
     )
     if not shared.lines:
         raise errors.nothing_reasoned(p.arm)

@@ -15,14 +15,12 @@ from typing import Any, cast
 
 from sqlalchemy import select
 
-from armarium.api import Engine, JobContext, JobRow, Library, ServiceError, require_job
-from armarium_training import errors
+from armarium.api import Engine, JobContext, Library, ServiceError
 from armarium_training.compute import GROUP as COMPUTE
 from armarium_training.compute import Compute
-from armarium_training.frozen_lines import place_of
 from armarium_training.models import shards
 from armarium_training.packing import folder_of_shards
-from armarium_training.queries.job_rows import EVALUATE, HERE, SCALE, TRAIN
+from armarium_training.queries.job_rows import cancelled_job
 from armarium_training.schemas.scale import ScaleArgs
 from armarium_training.schemas.training import TrainArgs
 from armarium_training.staging import staging
@@ -46,10 +44,10 @@ class EndedJob:
 
 def end_training(engine: Engine, library: Library | None, job_id: str) -> None:
     """After a training was cancelled: if it was not running, cancel it elsewhere and remove its folder."""
-    job = _cancelled_job(library, job_id, (HERE, TRAIN))
+    job = cancelled_job(library, job_id)
     if library is None or job is None:
         return
-    args = TrainArgs.model_validate(job.args)
+    args = TrainArgs.from_stored(job.args)
     far_id = job.checkpoint.get("far_id")
     if args.place is not None and far_id is not None:
         _cancel_there(EndedJob(engine, library, job_id, args), args.place, [far_id])
@@ -58,31 +56,16 @@ def end_training(engine: Engine, library: Library | None, job_id: str) -> None:
 
 def end_scale(engine: Engine, library: Library | None, job_id: str) -> None:
     """The same for a reading at scale: its shards that are on their way, and those that are packed."""
-    job = _cancelled_job(library, job_id, (SCALE,))
+    job = cancelled_job(library, job_id)
     if library is None or job is None:
         return
-    args = ScaleArgs.model_validate(job.args)
+    args = ScaleArgs.from_stored(job.args)
     with library.db.read_all() as conn:
-        asked = select(shards.c.far_id).where(shards.c.job_id == job_id, shards.c.state == "submitted")
-        far_ids = [one for one in conn.execute(asked).scalars() if one]
+        query = select(shards.c.far_id).where(shards.c.job_id == job_id, shards.c.state == "submitted")
+        far_ids = [far_id for far_id in conn.execute(query).scalars() if far_id]
     if far_ids:
         _cancel_there(EndedJob(engine, library, job_id, args), args.place, far_ids)
     _remove(folder_of_shards(library, job_id))
-
-
-def end_evaluation(engine: Engine, library: Library | None, job_id: str) -> None:
-    """After an evaluation was cancelled: if it was not running, remove the lines it recorded."""
-    if library is not None and _cancelled_job(library, job_id, (EVALUATE,)) is not None:
-        place_of(library, job_id).unlink(missing_ok=True)
-
-
-def _cancelled_job(library: Library | None, job_id: str, kinds: Sequence[str]) -> JobRow | None:
-    """Return a job that has ended by being cancelled; None if it is still at work."""
-    if library is None:
-        return None
-    with library.db.read_all() as conn:
-        job = require_job(conn, job_id, kinds, errors.unknown_training, "args", "checkpoint")
-    return job if job.state == "cancelled" else None
 
 
 def _remove(folder: Path) -> None:

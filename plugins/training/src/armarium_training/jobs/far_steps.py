@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from abc import abstractmethod
 from collections.abc import Callable
 from pathlib import Path
@@ -35,18 +34,19 @@ class FarSteps:
         """Record that *phase* is reached."""
 
     @abstractmethod
-    def _manifest(self, given: dict[str, Any]) -> dict[str, Any]:
+    def _manifest(self, params: dict[str, Any]) -> dict[str, Any]:
         """Return what is sent along with the lines."""
 
-    def _train_there(self, given: dict[str, Any]) -> dict[str, Any]:
+    def _train_there(self, params: dict[str, Any]) -> dict[str, Any]:
         """Send the lines and the base, and wait for the model; cancelling the job cancels it there too."""
         kind: type[Compute] = self.job.engine.drivers.load(COMPUTE, str(self.args.place))
         compute = kind(self.job)
         self._enter("sending")
         far_id = self.kept.get("far_id")
         if far_id is None:
-            self._refuse_to_send()
-            far_id = compute.submit(Shard(0, self.folder, self._manifest(given)), 1)
+            # The project may have been held to this machine meanwhile.
+            errors.refuse_to_leave(self.job.library, "A training at the model hub", pages_may_leave=True)
+            far_id = compute.submit(Shard(0, self.folder, self._manifest(params)), 1)
             self.kept = {
                 **self.kept,
                 "far_id": far_id,
@@ -61,19 +61,13 @@ class FarSteps:
                 compute.cancel([far_id])
             raise
 
-    def _refuse_to_send(self) -> None:
-        """Refuse to send anything if the project has meanwhile been held to this machine."""
-        errors.refuse_to_leave(self.job.library, "A training at the model hub", pages_may_leave=True)
-
     def _fetch(self, compute: Compute, far_id: str) -> dict[str, Any]:
         while True:
             self.job.check()
             far_state = compute.ask([far_id]).get(far_id)
             if far_state is not None:
-                self.kept = {
-                    **self.kept,
-                    "lines": [str(last_line)[:500] for last_line in far_state.last_lines][-20:],
-                }
+                lines = [str(last_line)[:500] for last_line in far_state.last_lines][-20:]
+                self.kept = {**self.kept, "lines": lines}
                 if far_state.state == "failed":
                     self.job.save(self.kept)
                     raise Unavailable(
@@ -81,19 +75,13 @@ class FarSteps:
                     )
                 if far_state.state == "done":
                     result = far_state.result or {}
-                    self.kept = {
-                        **self.kept,
-                        "curve": result.get("curve") or [FAR_POINT],
-                        "measured": result.get("measured"),
-                    }
+                    curve = result.get("curve") or [FAR_POINT]
+                    self.kept = {**self.kept, "curve": curve, "measured": result.get("measured")}
                     self._enter("fetching")
                     return {**result, "model": str(self.folder / str(result.get("model")))}
                 if far_state.state in ("queued", "running"):
                     self._enter(far_state.state)
-            until = time.monotonic() + compute.seconds_between
-            while time.monotonic() < until:
-                self.job.check()
-                time.sleep(0.2)
+            compute.wait()
 
     def _take_in(self, land: Callable[[], None]) -> None:
         """Take in a model that was trained elsewhere. While there is no room for it here the job waits: it cannot be

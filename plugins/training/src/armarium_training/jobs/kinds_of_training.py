@@ -16,7 +16,6 @@ from armarium.api import (
     ServiceError,
 )
 from armarium_documents.api import pages_under
-from armarium_training import samples
 from armarium_training.jobs.ending_elsewhere import end_training
 from armarium_training.jobs.far_steps import ATTEMPTS
 from armarium_training.jobs.training import Training
@@ -27,14 +26,11 @@ from armarium_training.staging import staging
 from armarium_training.starting import base_of, trainer_wanted
 
 
-def _training_of(job: JobContext) -> Training:
-    return VisionTraining(job) if job.args.card == "vision-lora" else Training(job)
-
-
 def train(job: JobContext) -> dict[str, Any]:
     """Run the job."""
     try:
-        return _training_of(job).run()
+        kind = VisionTraining if job.args.card == "vision-lora" else Training
+        return kind(job).run()
     except ServiceError as error:
         if error.code == "worker_refused":
             # The user can fix it, and the message says how; it is a refusal of the training, not of a page.
@@ -50,11 +46,7 @@ def train(job: JobContext) -> dict[str, Any]:
 _COMMON: dict[str, Any] = {"run": train, "args": TrainArgs, "heavy": True, "steps_aside": True}
 
 TRAIN_HERE = JobKind(
-    name=HERE,
-    lane="local-model",
-    summary="Train a model on this machine.",
-    on_cancel=end_training,
-    **_COMMON,
+    name=HERE, lane="local-model", summary="Train a model on this machine.", on_cancel=end_training, **_COMMON
 )
 
 
@@ -88,5 +80,4 @@ TRAIN_A_MODEL = RecipeJob(
     each="scope",
     model_setting="base",
     place=_find_placement,
-    example=samples.recipe_page,
 )

@@ -15,6 +15,7 @@ from armarium_training.asking_lines import ask_line, line_pictures, use_by
 from armarium_training.line_sets import TaughtLine, checked_pages
 from armarium_training.measuring import SHARE_READ
 from armarium_training.queries.job_rows import COMPARE, GATHER
+from armarium_training.queries.reasons import COUNTS
 from armarium_training.schemas.evaluation import ALL_POLICIES
 from armarium_training.schemas.training import ComparisonParams, ReasonsArgs
 
@@ -28,8 +29,8 @@ GATHERING = (
 def gather(job: JobContext) -> dict[str, Any]:
     """Ask about every line of the checked pass, page by page; after a kill, no line is asked about twice."""
     args: ReasonsArgs = job.args
-    kept: dict[str, Any] = {
-        **dict.fromkeys(("lines", "with_reasons", "with_thinking", "unanswered"), 0),
+    progress: dict[str, Any] = {
+        **dict.fromkeys(COUNTS, 0),
         "pages_missing": [],
         "next": 0,
         "asked": [],
@@ -38,9 +39,9 @@ def gather(job: JobContext) -> dict[str, Any]:
     language = f" in {args.language}" if args.language else ""
     prompt = args.prompt or GATHERING.format(language=language)
     use = use_by(job.engine, [(args.provider, args.model)])
-    begun = kept["next"]
+    begun = progress["next"]
     with job.library.db.read_all() as conn:
-        found, missing = checked_pages(
+        lines, missing = checked_pages(
             conn,
             job.library,
             job.principal,
@@ -50,34 +51,37 @@ def gather(job: JobContext) -> dict[str, Any]:
             held_out_ids=args.held_out_ids,
             with_unchecked=True,
         )
-    left_out = {one["document_id"]: one["why"] for one in missing}
+    left_out = {entry["document_id"]: entry["why"] for entry in missing}
     for number, page in enumerate(args.page_ids[begun:], begun):
         why = left_out.get(page)
         if why is None:
             try:
-                kept = _gather_page(job, kept, found[page], prompt)
+                progress = _gather_page(job, progress, lines[page], prompt)
             except NotFound as refusal:
                 # The lines that were asked about before count.
-                kept, why = {**kept, **job.checkpoint}, refusal.detail
+                progress, why = {**progress, **job.checkpoint}, refusal.detail
         if why is not None:
-            kept = {**kept, "pages_missing": [*kept["pages_missing"], {"document_id": page, "why": why}]}
-        kept = {**kept, "next": number + 1, "asked": []}
-        job.save(kept, done=kept["lines"])
-    return {name: kept[name] for name in ("lines", "with_reasons", "with_thinking", "unanswered")}
+            progress = {
+                **progress,
+                "pages_missing": [*progress["pages_missing"], {"document_id": page, "why": why}],
+            }
+        progress = {**progress, "next": number + 1, "asked": []}
+        job.save(progress, done=progress["lines"])
+    return {name: progress[name] for name in COUNTS}
 
 
 def _gather_page(
-    job: JobContext, kept: dict[str, Any], lines: list[TaughtLine], prompt: str
+    job: JobContext, progress: dict[str, Any], lines: list[TaughtLine], prompt: str
 ) -> dict[str, Any]:
     args: ReasonsArgs = job.args
-    left = [line for line in lines if line.segment_id not in set(kept["asked"])]
-    if not left:
-        return kept
-    for line, picture in line_pictures(job, left[0].document_id, left):
+    unasked = [line for line in lines if line.segment_id not in set(progress["asked"])]
+    if not unasked:
+        return progress
+    for line, picture in line_pictures(job, unasked[0].document_id, unasked):
         job.check()
         has_reasons = thought = False
         try:
-            asked = ask_line(
+            outcome = ask_line(
                 job, line, picture, prompt, provider=args.provider, model=args.model, answer=Reasoned
             )
         except ServiceError as error:
@@ -87,18 +91,18 @@ def _gather_page(
                 raise
             job.log("warning", error.detail, document_id=line.document_id, segment_id=line.segment_id)
         else:
-            has_reasons = bool(asked.answer.reasons.strip())
-            thought = _has_thinking(job, line, asked.episode_id)
-        kept = {
-            **kept,
-            "lines": kept["lines"] + 1,
-            "with_reasons": kept["with_reasons"] + has_reasons,
-            "with_thinking": kept["with_thinking"] + thought,
-            "unanswered": kept["unanswered"] + (not has_reasons),
-            "asked": [*kept["asked"], line.segment_id],
+            has_reasons = bool(outcome.answer.reasons.strip())
+            thought = _has_thinking(job, line, outcome.episode_id)
+        progress = {
+            **progress,
+            "lines": progress["lines"] + 1,
+            "with_reasons": progress["with_reasons"] + has_reasons,
+            "with_thinking": progress["with_thinking"] + thought,
+            "unanswered": progress["unanswered"] + (not has_reasons),
+            "asked": [*progress["asked"], line.segment_id],
         }
-        job.save(kept, done=kept["lines"])
-    return kept
+        job.save(progress, done=progress["lines"])
+    return progress
 
 
 def _has_thinking(job: JobContext, line: TaughtLine, episode_id: str | None) -> bool:
@@ -114,27 +118,31 @@ def compare(job: JobContext) -> dict[str, Any]:
     """Let each contender read every line, a reasoning student also without reasoning; write verdicts, also on cards."""
     args: ComparisonParams = job.args
     rounds = list(_rounds(args))
-    kept: dict[str, Any] = {"read": {}, **job.checkpoint}
+    progress: dict[str, Any] = {"read": {}, **job.checkpoint}
     lines = _lines(job)
     for key, contender, arm in rounds:
         for page, own in lines.items():
-            known = kept["read"].get(key, {})
-            left = [line for line in own if line.segment_id not in known]
-            if not left:
+            known = progress["read"].get(key, {})
+            unread = [line for line in own if line.segment_id not in known]
+            if not unread:
                 continue
-            for line, picture in line_pictures(job, page, left):
+            for line, picture in line_pictures(job, page, unread):
                 job.check()
                 read = {
-                    **kept["read"].get(key, {}),
+                    **progress["read"].get(key, {}),
                     line.segment_id: _read(job, contender, arm, line, picture),
                 }
-                kept = {**kept, "read": {**kept["read"], key: read}}
-                job.save(kept, done=sum(map(len, kept["read"].values())))
-    if "result" not in kept:
-        kept = {**kept, "result": _result(args, rounds, lines, kept["read"]), "measured_at": now()}
-        job.save(kept)
-    _write_on_cards(job, kept)
-    return {"adopted": [verdict["label"] for verdict in kept["result"]["verdicts"] if verdict["adopted"]]}
+                progress = {**progress, "read": {**progress["read"], key: read}}
+                job.save(progress, done=sum(map(len, progress["read"].values())))
+    if "result" not in progress:
+        progress = {
+            **progress,
+            "result": _result(args, rounds, lines, progress["read"]),
+            "measured_at": now(),
+        }
+        job.save(progress)
+    _write_on_cards(job, progress)
+    return {"adopted": [verdict["label"] for verdict in progress["result"]["verdicts"] if verdict["adopted"]]}
 
 
 def _rounds(args: ComparisonParams) -> Iterator[tuple[str, Any, str]]:
@@ -150,18 +158,18 @@ def _lines(job: JobContext) -> dict[str, list[TaughtLine]]:
     args: ComparisonParams = job.args
     use = use_by(job.engine, [(contender.provider, contender.model) for contender in args.contenders])
     with job.library.db.read_all() as conn:
-        found, missing = checked_pages(
+        lines, missing = checked_pages(
             conn, job.library, job.principal, args.held_out_ids, args.checked, use=use
         )
-    for one in missing:
-        job.log("warning", one["why"], document_id=one["document_id"])
-    return found
+    for entry in missing:
+        job.log("warning", entry["why"], document_id=entry["document_id"])
+    return lines
 
 
 def _read(job: JobContext, contender: Any, arm: str, line: TaughtLine, picture: Any) -> dict[str, Any]:
     began = time.monotonic()
     try:
-        asked = ask_line(
+        outcome = ask_line(
             job,
             line,
             picture,
@@ -175,8 +183,8 @@ def _read(job: JobContext, contender: Any, arm: str, line: TaughtLine, picture: 
             raise
         # Not to answer is no reading: the line is not measured.
         return {"text": None, "seconds": time.monotonic() - began, "uncertain": False}
-    text = asked.answer.transcription if arm == "why" else str(asked.answer)
-    uncertain = bool(asked.answer.uncertain) if arm == "why" else False
+    text = outcome.answer.transcription if arm == "why" else str(outcome.answer)
+    uncertain = bool(outcome.answer.uncertain) if arm == "why" else False
     return {"text": " ".join(text.split()), "seconds": time.monotonic() - began, "uncertain": uncertain}
 
 
@@ -188,13 +196,17 @@ def _result(
 ) -> dict[str, Any]:
     every = [line for own in lines.values() for line in own]
     answered = {
-        key: {one: answer for one, answer in read.get(key, {}).items() if answer["text"] is not None}
+        key: {
+            segment_id: answer
+            for segment_id, answer in read.get(key, {}).items()
+            if answer["text"] is not None
+        }
         for key, _, _ in rounds
     }
     measured = {key for key, own in answered.items() if own and len(own) >= SHARE_READ * len(every)}
     # All that are measured are measured on the same lines.
     common = [line for line in every if all(line.segment_id in answered[key] for key in measured)]
-    told = []
+    contenders = []
     for key, contender, arm in rounds:
         both = [(line.text, answered[key][line.segment_id]) for line in common] if key in measured else []
         pairs = [(text, answer["text"]) for text, answer in both]
@@ -209,13 +221,9 @@ def _result(
         words = sum(word_rate(text, answer)[1] for text, answer in pairs)
         is_why = contender.arm == "why" and contender.role == "student" and arm == "why"
         doubted = [text for text in both if text[1]["uncertain"]]
-        told.append(
+        contenders.append(
             {
-                "label": contender.label,
-                "provider": contender.provider,
-                "model": contender.model,
-                "arm": contender.arm,
-                "role": contender.role,
+                **{name: getattr(contender, name) for name in ("label", "provider", "model", "arm", "role")},
                 "reasoning": "off" if key.endswith(":off") or arm == "answer" else "on",
                 "cer": cer,
                 "wer": round(wrong / words, 6) if words else None,
@@ -227,24 +235,29 @@ def _result(
                 else None,
             }
         )
-    return {"pages": len(lines), "lines": len(every), "contenders": told, "verdicts": _verdicts(args, told)}
+    return {
+        "pages": len(lines),
+        "lines": len(every),
+        "contenders": contenders,
+        "verdicts": _verdicts(args, contenders),
+    }
 
 
-def _verdicts(args: ComparisonParams, told: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _verdicts(args: ComparisonParams, contenders: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Adopt a reasoning student only if it beats the student that only answers by more than the noise."""
-    plain = [one for one in told if one["role"] == "student" and one["arm"] == "answer"]
-    found = []
-    for one in told:
-        if one["role"] != "student" or one["arm"] == "answer" or one["reasoning"] == "off":
+    plain = [student for student in contenders if student["role"] == "student" and student["arm"] == "answer"]
+    verdicts = []
+    for contender in contenders:
+        if contender["role"] != "student" or contender["arm"] == "answer" or contender["reasoning"] == "off":
             continue
         adopted, margin = False, None
         rates = [(other["cer"].get("diplomatic"), other["label"]) for other in plain]
         best = min(((rate, label) for rate, label in rates if rate is not None), default=None)
-        own = one["cer"].get("diplomatic")
+        own = contender["cer"].get("diplomatic")
         silent = [
-            f"{one['label']} left {one['unanswered']} lines unanswered"
-            for one in (*plain, one)
-            if not one["measured"]
+            f"{student['label']} left {student['unanswered']} lines unanswered"
+            for student in (*plain, contender)
+            if not student["measured"]
         ]
         if own is None or (best is None and silent):
             why = f"{'; '.join(silent) or 'No line could be measured'}, so nothing is measured and it is not adopted."
@@ -255,13 +268,13 @@ def _verdicts(args: ComparisonParams, told: list[dict[str, Any]]) -> list[dict[s
             adopted = margin > args.noise_band
             more = "more than" if adopted else "not more than"
             why = f"Its error rate is {margin:+.4f} below that of {best[1]}: {more} the noise of {args.noise_band:g}."
-        found.append({"label": one["label"], "adopted": adopted, "margin": margin, "why": why})
-    return found
+        verdicts.append({"label": contender["label"], "adopted": adopted, "margin": margin, "why": why})
+    return verdicts
 
 
-def _write_on_cards(job: JobContext, kept: dict[str, Any]) -> None:
-    verdicts = {verdict["label"]: verdict for verdict in kept["result"]["verdicts"]}
-    for contender in kept["result"]["contenders"]:
+def _write_on_cards(job: JobContext, progress: dict[str, Any]) -> None:
+    verdicts = {verdict["label"]: verdict for verdict in progress["result"]["verdicts"]}
+    for contender in progress["result"]["contenders"]:
         place = cards.find_card(job.engine, job.library, contender["model"])
         if (
             place is None
@@ -270,10 +283,10 @@ def _write_on_cards(job: JobContext, kept: dict[str, Any]) -> None:
         ):
             continue
         entry = {
-            "measured_at": kept["measured_at"],
+            "measured_at": progress["measured_at"],
             "job_id": job.job_id,
             "reader": "vision",
-            "pages": kept["result"]["pages"],
+            "pages": progress["result"]["pages"],
             "checked": job.args.checked,
             "cer": contender["cer"],
             "wer": contender["wer"],

@@ -7,10 +7,9 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import time
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
 from armarium.api import Conflict, JobContext, JobKind, ServiceError, Use
 from armarium_documents.api import documents
@@ -57,7 +56,7 @@ class Scale:
         try:
             while self._send() + self._fetch():
                 self.job.check()
-                self._wait()
+                self.compute.wait()
         except BaseException:
             if self.job.stop == "cancel":
                 self.compute.cancel(self._far_ids())
@@ -100,16 +99,14 @@ class Scale:
 
     def _rows(self, state: str, limit: int) -> list[Any]:
         with self.job.library.db.read_all() as conn:
-            asked = select(shards).where(shards.c.job_id == self.job.job_id, shards.c.state == state)
-            return list(conn.execute(asked.order_by(shards.c.number).limit(limit)))
+            query = select(shards).where(shards.c.job_id == self.job.job_id, shards.c.state == state)
+            return list(conn.execute(query.order_by(shards.c.number).limit(limit)))
 
     def _count(self, state: str | None) -> int:
-        from sqlalchemy import func
-
         with self.job.library.db.read_all() as conn:
-            asked = select(func.count()).select_from(shards).where(shards.c.job_id == self.job.job_id)
+            query = select(func.count()).select_from(shards).where(shards.c.job_id == self.job.job_id)
             return int(
-                conn.execute(asked if state is None else asked.where(shards.c.state == state)).scalar_one()
+                conn.execute(query if state is None else query.where(shards.c.state == state)).scalar_one()
             )
 
     def _far_ids(self) -> list[str]:
@@ -132,12 +129,12 @@ class Scale:
                 # The project may have been held to this machine since the job was queued.
                 errors.refuse_to_leave(self.job.library, "Reading at scale", pages_may_leave=True)
             packed = pack(self.job, row.number, row.pages, use)
-            known = {one["document_id"] for one in self.kept["skipped"]}
-            new = [one for one in packed.skipped if one["document_id"] not in known]
+            known = {entry["document_id"] for entry in self.kept["skipped"]}
+            new = [entry for entry in packed.skipped if entry["document_id"] not in known]
             if new:
                 self.kept = {**self.kept, "skipped": [*self.kept["skipped"], *new][:MOST_NAMED]}
-                for one in new:
-                    self.job.log("info", one["why"], document_id=one["document_id"])
+                for page in new:
+                    self.job.log("info", page["why"], document_id=page["document_id"])
             is_shard = shards.c.number == row.number
             if packed.shard is None:
                 why = f"None of its pages could be sent. {packed.skipped[0]['why'] if packed.skipped else ''}".rstrip()
@@ -165,23 +162,23 @@ class Scale:
             self._take(row, far_state)
         return self._count("submitted")
 
-    def _take(self, row: Any, found: FarState) -> None:
+    def _take(self, row: Any, far_state: FarState) -> None:
         is_shard = shards.c.number == row.number
-        why = found.why
-        if found.state == "done":
-            told = found.result
-            if not isinstance(told, dict) or not isinstance(told.get("pages"), dict):
+        why = far_state.why
+        if far_state.state == "done":
+            result = far_state.result
+            if not isinstance(result, dict) or not isinstance(result.get("pages"), dict):
                 why = "Its answer is not a result."
-            elif told.get("number") != row.number:
-                why = f"It answered for shard {told.get('number')!r}."
+            elif result.get("number") != row.number:
+                why = f"It answered for shard {result.get('number')!r}."
             else:
-                unread = self._land(row, told["pages"])
+                unread = self._land(row, result["pages"])
                 if not unread:
                     self._update({"state": "landed", "why": None}, is_shard)
                     return
                 # It is sent again as a whole; pages that have landed are not landed again.
                 why = f"{unread} of {len(row.pages)} pages came back without a result; the others were added."
-        lines = [str(last_line)[:500] for last_line in found.last_lines][-5:]
+        lines = [str(last_line)[:500] for last_line in far_state.last_lines][-5:]
         self._update(
             {"state": "failed", "why": why or "It failed without a reason.", "last_lines": lines}, is_shard
         )
@@ -204,20 +201,20 @@ class Scale:
         for number, page in enumerate(manifest["pages"][done:], done + 1):
             identity = page["document_id"]
             self.job.check()
-            kept = {**self.kept, "of_shard": number}
-            told = results.get(identity)
-            page = _with_size(page, told)
-            lines = _lines(page, told)
+            progress = {**self.kept, "of_shard": number}
+            result = results.get(identity)
+            page = _with_size(page, result)
+            lines = _lines(page, result)
             if lines is None:
                 of_shard = {
                     **self.kept["unread_of"],
                     str(row.number): self.kept["unread_of"][str(row.number)] + 1,
                 }
-                self.kept = {**kept, "unread_of": of_shard, "unread": sum(of_shard.values())}
+                self.kept = {**progress, "unread_of": of_shard, "unread": sum(of_shard.values())}
             elif not self._is_live(identity):
-                self.kept = {**kept, "set_aside": kept["set_aside"] + 1}
+                self.kept = {**progress, "set_aside": progress["set_aside"] + 1}
             else:
-                self._land_page(page, lines, manifest["model_name"], kept)
+                self._land_page(page, lines, manifest["model_name"], progress)
                 continue
             self.job.save(self.kept)
         unread: int = self.kept["unread_of"][str(row.number)]
@@ -226,83 +223,68 @@ class Scale:
 
     def _is_live(self, page: str) -> bool:
         with self.job.library.db.read_all() as conn:
-            asked = select(documents.c.id).where(documents.c.id == page, documents.c.deleted_at.is_(None))
-            return conn.execute(asked).first() is not None
+            query = select(documents.c.id).where(documents.c.id == page, documents.c.deleted_at.is_(None))
+            return conn.execute(query).first() is not None
 
     def _land_page(
-        self, page: dict[str, Any], lines: list[dict[str, Any]], model: str, kept: dict[str, Any]
+        self, page: dict[str, Any], lines: list[dict[str, Any]], model: str, progress: dict[str, Any]
     ) -> None:
-        given = {
-            "document_id": page["document_id"],
+        params = {
+            **{key: page[key] for key in ("document_id", "rendition_id", "width", "height")},
             "name": self.args.pass_name or f"Read at scale by {self.args.card}",
             "provider": self.args.driver,
             "model": model,
-            "rendition_id": page["rendition_id"],
-            "width": page["width"],
-            "height": page["height"],
             "lines": lines,
         }
-        spelled = json.dumps([given["model"], lines], ensure_ascii=False, sort_keys=True).encode()
-        given["checksum"] = hashlib.sha256(spelled).hexdigest()
+        spelled = json.dumps([params["model"], lines], ensure_ascii=False, sort_keys=True).encode()
+        params["checksum"] = hashlib.sha256(spelled).hexdigest()
 
         def count_answer(answer: dict[str, Any]) -> dict[str, Any]:
             name = "already" if answer["already"] else "landed"
-            return {**kept, name: kept[name] + 1}
+            return {**progress, name: progress[name] + 1}
 
         try:
             outcome = self.job.act(
                 "training.land_page",
-                given,
+                params,
                 checkpoint=count_answer,
-                done=min(kept["landed"] + kept["already"] + 1, len(self.args.page_ids)),
+                done=min(progress["landed"] + progress["already"] + 1, len(self.args.page_ids)),
             )
         except ServiceError as refusal:
             self.job.log("warning", refusal.detail, document_id=page["document_id"])
-            self.kept = {**kept, "set_aside": kept["set_aside"] + 1}
+            self.kept = {**progress, "set_aside": progress["set_aside"] + 1}
             self.job.save(self.kept)
         else:
             self.kept = count_answer(outcome.result or {})
 
-    def _wait(self) -> None:
-        until = time.monotonic() + self.compute.seconds_between
-        while time.monotonic() < until:
-            self.job.check()
-            time.sleep(0.2)
 
-
-def _with_size(page: dict[str, Any], told: Any) -> dict[str, Any]:
+def _with_size(page: dict[str, Any], result: Any) -> dict[str, Any]:
     """Return the page with the size of its picture, if that was fetched elsewhere and has become known."""
-    if "urls" not in page or not isinstance(told, dict):
+    if "urls" not in page or not isinstance(result, dict):
         return page
-    return {**page, **{key: told[key] for key in ("width", "height") if key in told}}
+    return {**page, **{key: result[key] for key in ("width", "height") if key in result}}
 
 
-def _lines(page: dict[str, Any], told: Any) -> list[dict[str, Any]] | None:
+def _lines(page: dict[str, Any], result: Any) -> list[dict[str, Any]] | None:
     """Return the lines of a page's result, ready to be written; None if it was not read or is not a result."""
     if (
-        not isinstance(told, dict)
-        or "error" in told
+        not isinstance(result, dict)
+        or "error" in result
         or not (_is_side(page["width"]) and _is_side(page["height"]))
     ):
         return None
     try:
         if page["lines"] is None:
-            return [
-                {
-                    **{key: line[key] for key in ("rect", "polygon", "baseline") if line.get(key)},
-                    "text": line["reading"]["text"],
-                    "confidence": line["reading"].get("confidence"),
-                }
-                for line in told["lines"]
-                if line["kind"] == "line"
-            ]
+            read = [(line, line["reading"]) for line in result["lines"] if line["kind"] == "line"]
+        else:
+            read = list(zip(page["lines"], result["readings"], strict=True))
         return [
             {
                 **{key: shape[key] for key in ("rect", "polygon", "baseline") if shape.get(key)},
                 "text": reading["text"],
                 "confidence": reading.get("confidence"),
             }
-            for shape, reading in zip(page["lines"], told["readings"], strict=True)
+            for shape, reading in read
         ]
     except (KeyError, TypeError, ValueError, AttributeError):
         return None

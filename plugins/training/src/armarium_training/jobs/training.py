@@ -8,20 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from armarium.api import JobContext, Unavailable, Use, find_withheld, now
-from armarium_reading.api import load_reader
+from armarium_reading.api import load_reader, worker_of
 from armarium_training import cards, errors
 from armarium_training.jobs.far_steps import FarSteps
 from armarium_training.laying_out import lay_out_lines, lay_out_regions
 from armarium_training.schemas.training import TrainArgs
 from armarium_training.staging import CARD, LINES, staging
-from armarium_training.starting import (
-    Base,
-    base_of,
-    far_base_of,
-    held_pages,
-    read_base_card,
-    region_base_of,
-)
+from armarium_training.starting import Base, base_of, far_base_of, held_pages, read_base_card, region_base_of
 from armarium_training.trainers import Trainer, runtime_of, trainer_of
 from armarium_training.whole_files import write_whole
 
@@ -38,14 +31,12 @@ class Training(FarSteps):
 
     def __init__(self, job: JobContext) -> None:
         self.job = job
-        self.args: TrainArgs = self._with_held_pages(job.args)
+        # A recipe may name folders.
+        with job.library.db.read_all() as conn:
+            held = held_pages(conn, job.args.held_out_ids)
+        self.args: TrainArgs = job.args.model_copy(update={"held_out_ids": held})
         self.folder = staging(job.library, job.job_id)
         self.kept: dict[str, Any] = {"history": [], "curve": [], "lines": [], "facts": {}, **job.checkpoint}
-
-    def _with_held_pages(self, args: TrainArgs) -> TrainArgs:
-        """Return the arguments with the pages that are held out, since a recipe may name folders."""
-        with self.job.library.db.read_all() as conn:
-            return args.model_copy(update={"held_out_ids": held_pages(conn, args.held_out_ids)})
 
     def run(self) -> dict[str, Any]:
         """Do everything that is left; after a kill it resumes from its last complete epoch."""
@@ -53,13 +44,13 @@ class Training(FarSteps):
             trainer, base = self._trainer()
             if not self._is_laid_out():
                 self._prepare(trainer)
-            given = self._collect_params(trainer, base)
+            params = self._collect_params(trainer, base)
             if self.args.place is not None:
-                self._take_in(lambda: self._land(trainer, base, self._train_there(given)))
+                self._take_in(lambda: self._land(trainer, base, self._train_there(params)))
             else:
-                self._train(trainer, given)
-                told = self._ask(trainer, "finish", given)
-                self._land(trainer, base, self._with_text(trainer, told))
+                self._train(trainer, params)
+                result = self._ask(trainer, "finish", params)
+                self._land(trainer, base, self._with_text(trainer, result))
         shutil.rmtree(self.folder, ignore_errors=True)
         return {
             "reader_id": self.kept["landed"],
@@ -91,30 +82,25 @@ class Training(FarSteps):
                 engine, self.job.library, args.base
             )
         if args.place is not None:
-            found = far_base_of(engine, self.job.library, args.base)
-            return found.trainer, found
+            far_base = far_base_of(engine, self.job.library, args.base)
+            return far_base.trainer, far_base
         base = base_of(engine, self.job.library, args.base, args.trainer)
         return base.trainer, base
 
-    def _with_text(self, trainer: type[Trainer], told: dict[str, Any]) -> dict[str, Any]:
+    def _with_text(self, trainer: type[Trainer], result: dict[str, Any]) -> dict[str, Any]:
         """Return the model with counts of its training text, if that helps it read lines it was not trained on."""
         if not trainer.fits_text:
-            return told
-        reader = load_reader(self.job.engine, trainer.reader)
-        found = self.job.call_worker(
-            reader.runtime.name if reader.runtime else None,
-            f"{reader.__module__}:{reader.__qualname__}",
-            "fit_text",
-            {"folder": str(self.folder), "model": told["model"]},
-        )
-        return {**told, "text_model": found}
+            return result
+        params = {"folder": str(self.folder), "model": result["model"]}
+        worker = worker_of(load_reader(self.job.engine, trainer.reader))
+        return {**result, "text_model": self.job.call_worker(*worker, "fit_text", params)}
 
     def _best_measure(self) -> dict[str, Any]:
         """Return the best epoch's measure on the validation lines."""
         curve = self.kept["curve"]
         if curve and "map50" in curve[0]:
-            return {"map50": max(one["map50"] for one in curve)}
-        return {"cer": min((one["cer"] for one in curve), default=None)}
+            return {"map50": max(point["map50"] for point in curve)}
+        return {"cer": min((point["cer"] for point in curve), default=None)}
 
     def _enter(self, phase: str) -> None:
         """Record once that *phase* is reached."""
@@ -131,49 +117,48 @@ class Training(FarSteps):
     def _prepare(self, trainer: type[Trainer]) -> None:
         self._clear()
         if self.args.card == "regions":
-            told = lay_out_regions(self.job, self.args, self.folder)
-            held_out = told.pop("held_out")
+            training_set = lay_out_regions(self.job, self.args, self.folder)
+            held_out = training_set.pop("held_out")
         else:
             line_set = lay_out_lines(self.job, self.args, trainer, self.folder)
-            told, held_out = line_set.card_entry(), line_set.held_out
-        self.kept = {**self.kept, "training_set": told, "held_out": held_out, "curve": [], "lines": []}
+            training_set, held_out = line_set.card_entry(), line_set.held_out
+        self.kept = {
+            **self.kept,
+            "training_set": training_set,
+            "held_out": held_out,
+            "curve": [],
+            "lines": [],
+        }
         self.job.save(self.kept)
 
     def _collect_params(self, trainer: type[Trainer], base: Base | None) -> dict[str, Any]:
         """Return what every call of the trainer's worker contains."""
-        given: dict[str, Any] = {
+        params: dict[str, Any] = {
             "folder": str(self.folder),
             "batch_size": self.args.batch_size,
             "model": str(self.folder),
         }
         if self.args.card == "regions":
-            given |= {
+            params |= {
                 "image_size": self.args.image_size,
                 "max_pixels": self.job.engine.settings.max_image_pixels,
             }
-            return given if base is None else {**given, "base": {"path": str(base.path)}}
+            return params if base is None else {**params, "base": {"path": str(base.path)}}
         assert base is not None
         if base.name is not None:
-            reader = load_reader(self.job.engine, trainer.reader)
-            given["base"] = self.job.call_worker(
-                reader.runtime.name if reader.runtime else None,
-                f"{reader.__module__}:{reader.__qualname__}",
-                "base",
-                {"path": str(base.path) if base.path else None},
-            )
-        return given
+            worker = worker_of(load_reader(self.job.engine, trainer.reader))
+            path = str(base.path) if base.path else None
+            params["base"] = self.job.call_worker(*worker, "base", {"path": path})
+        return params
 
-    def _ask(self, trainer: type[Trainer], method: str, given: dict[str, Any], **more: Any) -> dict[str, Any]:
+    def _ask(
+        self, trainer: type[Trainer], method: str, params: dict[str, Any], **more: Any
+    ) -> dict[str, Any]:
         runtime = runtime_of(self.job.engine, trainer)
-        return self.job.call_worker(
-            runtime.name if runtime else None,
-            trainer.worker,
-            method,
-            {**given, **more},
-            on_progress=self._hear,
-        )
+        worker = runtime.name if runtime else None, trainer.worker
+        return self.job.call_worker(*worker, method, {**params, **more}, on_progress=self._hear)
 
-    def _hear(self, told: dict[str, Any]) -> None:
+    def _hear(self, report: dict[str, Any]) -> None:
         if self.job.stop == "cancel":
             # The queue stops the worker; nothing more of it counts.
             return
@@ -185,7 +170,7 @@ class Training(FarSteps):
 
     def _since_best(self) -> int:
         curve = self.kept["curve"]
-        best = max((number for number, one in enumerate(curve) if one["best"]), default=-1)
+        best = max((number for number, point in enumerate(curve) if point["best"]), default=-1)
         return len(curve) - 1 - best if curve else 0
 
     def _is_over(self) -> bool:
@@ -199,61 +184,58 @@ class Training(FarSteps):
             return done >= self.args.epochs
         return done >= MOST_EPOCHS or (done > 0 and self._since_best() >= PATIENCE)
 
-    def _train(self, trainer: type[Trainer], given: dict[str, Any]) -> None:
+    def _train(self, trainer: type[Trainer], params: dict[str, Any]) -> None:
         self._enter("running")
         while not self._is_over():
             self.job.check()
             for page, why in self._find_barred().items():
                 raise errors.no_longer_allowed(page, why)
             number = len(self.kept["curve"]) + 1
-            told = self._ask(trainer, "epoch", given, epoch=number)
+            epoch = self._ask(trainer, "epoch", params, epoch=number)
             measure = trainer.measure
-            point = {key: told[key] for key in ("epoch", "loss", measure, "seconds", "best")}
-            words = f"epoch {number}: loss {told['loss']:.3f}, {NAMES[measure]} {told[measure]:.4f}, {told['seconds']:.0f} s"
+            point = {key: epoch[key] for key in ("epoch", "loss", measure, "seconds", "best")}
+            words = f"epoch {number}: loss {epoch['loss']:.3f}, {NAMES[measure]} {epoch[measure]:.4f}, {epoch['seconds']:.0f} s"
             self.kept = {
                 **self.kept,
                 "curve": [*self.kept["curve"], point],
                 "lines": [*self.kept["lines"], words][-20:],
-                "measured": self._sum_measures(told),
-                "lines_trained": told.get("lines"),
+                "measured": self._sum_measures(epoch),
+                "lines_trained": epoch.get("lines"),
             }
             self.job.save(self.kept, done=number, total=self._total())
             self.job.log("info", words)
 
-    def _sum_measures(self, told: dict[str, Any]) -> dict[str, Any]:
+    def _sum_measures(self, epoch: dict[str, Any]) -> dict[str, Any]:
         before = self.kept.get("measured") or {}
         return {
-            "peak_memory_mb": max(told["peak_memory_mb"], before.get("peak_memory_mb", 0)),
-            "added_memory_mb": max(told["added_memory_mb"], before.get("added_memory_mb", 0)),
-            "device": told["device"],
-            "threads": told["threads"],
-            "epochs": told["epoch"],
-            "seconds": round(before.get("seconds", 0.0) + told["seconds"], 2),
+            "peak_memory_mb": max(epoch["peak_memory_mb"], before.get("peak_memory_mb", 0)),
+            "added_memory_mb": max(epoch["added_memory_mb"], before.get("added_memory_mb", 0)),
+            "device": epoch["device"],
+            "threads": epoch["threads"],
+            "epochs": epoch["epoch"],
+            "seconds": round(before.get("seconds", 0.0) + epoch["seconds"], 2),
         }
 
-    def _manifest(self, given: dict[str, Any]) -> dict[str, Any]:
+    def _common_manifest(self) -> dict[str, Any]:
+        args = self.args
+        names = ("trainer", "epochs", "batch_size", "flavor", "timeout")
+        return {"work": "train", **{name: getattr(args, name) for name in names}}
+
+    def _manifest(self, params: dict[str, Any]) -> dict[str, Any]:
         """Return what is sent with the lines of a training elsewhere; the base's file is put next to them."""
-        manifest: dict[str, Any] = {
-            "work": "train",
-            "trainer": self.args.trainer,
-            "epochs": self.args.epochs,
-            "patience": PATIENCE,
-            "batch_size": self.args.batch_size,
-            "flavor": self.args.flavor,
-            "timeout": self.args.timeout,
-        }
-        base = given.get("base")
+        manifest = {**self._common_manifest(), "patience": PATIENCE}
+        base = params.get("base")
         if base is not None:
             write_whole(self.folder / "base.onnx", Path(base["path"]).read_bytes())
             manifest["base"] = {key: base[key] for key in ("alphabet", "calibration")}
         return manifest
 
-    def _land(self, trainer: type[Trainer], base: Base | None, told: dict[str, Any]) -> None:
+    def _land(self, trainer: type[Trainer], base: Base | None, result: dict[str, Any]) -> None:
         self._enter("landing")
-        model = Path(told["model"])
+        model = Path(result["model"])
         if not model.is_file() or not model.resolve().is_relative_to(self.folder.resolve()):
             raise Unavailable("The trainer wrote no model.", code="worker_failed")
-        card = self._card(trainer, base, self._finish_model(told))
+        card = self._card(trainer, base, self._finish_model(result))
         write_whole(self.folder / CARD, json.dumps(card, ensure_ascii=False).encode())
 
         def keep_answer(answer: dict[str, Any]) -> dict[str, Any]:
@@ -262,63 +244,73 @@ class Training(FarSteps):
         outcome = self.job.act("training.land", {"job_id": self.job.job_id}, checkpoint=keep_answer)
         self.kept = keep_answer(outcome.result or {})
 
-    def _finish_model(self, told: dict[str, Any]) -> dict[str, Any]:
+    def _finish_model(self, result: dict[str, Any]) -> dict[str, Any]:
         """Finish a trained model before it is taken in; return what its card should say about that."""
-        if Path(told["model"]).name == cards.CONFIG:
-            (Path(told["model"]).parent / cards.MADE_BY).write_text(self.job.job_id, "utf-8")
-        return told
+        if Path(result["model"]).name == cards.CONFIG:
+            (Path(result["model"]).parent / cards.MADE_BY).write_text(self.job.job_id, "utf-8")
+        return result
 
-    def _card(self, trainer: type[Trainer], base: Base | None, told: dict[str, Any]) -> dict[str, Any]:
-        args, kept = self.args, self.kept
+    def _card(self, trainer: type[Trainer], base: Base | None, result: dict[str, Any]) -> dict[str, Any]:
+        args, progress = self.args, self.kept
         is_lines = args.card == "linereader"
         measure = trainer.measure
         if measure == "cer":
-            best = min(kept["curve"], key=lambda one: one["cer"])
+            best = min(progress["curve"], key=lambda point: point["cer"])
         else:
-            best = max(reversed(kept["curve"]), key=lambda one: one[measure])
+            best = max(reversed(progress["curve"]), key=lambda point: point[measure])
         of_base = None if base is None or base.name is None else self._base_card(base.name)
         store = trainer.reader if is_lines else "layout"
         if is_lines:
             store = load_reader(self.job.engine, trainer.reader).model_kind or trainer.reader
-        name = args.display_name or args.name
         return {
+            **self._common_card(best),
             "id": f"{'linereader' if is_lines else 'layout'}-trained-{self.job.job_id}",
             "store": store,
-            "display_name": name,
-            "summary": _summary(kept["training_set"], is_lines, kept.get("lines_trained")),
+            "summary": _summary(progress["training_set"], is_lines, progress.get("lines_trained")),
             "kind": "linereader-reader" if is_lines else "layout-detector",
             "base": None if base is None else base.name,
             "base_licence": (of_base or {}).get("base_licence"),
             "base_seen": seen_by(of_base),
-            "teacher": args.teacher,
-            "training_set": kept["training_set"],
-            "lines_trained": kept.get("lines_trained") if is_lines else None,
-            "held_out": kept["held_out"],
-            "epochs": len(kept["curve"]),
-            "best_epoch": best["epoch"],
+            "lines_trained": progress.get("lines_trained") if is_lines else None,
             f"validation_{measure}": best[measure],
-            "curve": kept["curve"],
+            **{
+                key: result[key]
+                for key in ("letters", "new_letters", "classes", "text_model")
+                if key in result
+            },
+            "evaluations": [] if result.get("map50") is None else [self._score(result)],
+        }
+
+    def _common_card(self, best: dict[str, Any]) -> dict[str, Any]:
+        """Return what the card of every trained model says; *best* is its best epoch."""
+        args, progress = self.args, self.kept
+        return {
+            "display_name": args.display_name or args.name,
+            "teacher": args.teacher,
+            "training_set": progress["training_set"],
+            "held_out": progress["held_out"],
+            "epochs": len(progress["curve"]),
+            "best_epoch": best["epoch"],
+            "curve": progress["curve"],
             "not_for_release": args.not_for_release,
             "release_note": args.release_note,
             "job_id": self.job.job_id,
             "trained_at": now(),
             "trained_where": "this-machine" if args.place is None else "model-hub",
-            "far_id": kept.get("far_id"),
+            "far_id": progress.get("far_id"),
             "flavor": args.flavor,
-            "measured": kept.get("measured"),
-            **{key: told[key] for key in ("letters", "new_letters", "classes", "text_model") if key in told},
-            "evaluations": [] if told.get("map50") is None else [self._score(told)],
+            "measured": progress.get("measured"),
         }
 
-    def _score(self, told: dict[str, Any]) -> dict[str, Any]:
+    def _score(self, result: dict[str, Any]) -> dict[str, Any]:
         """Measure a detector on the held-out pages, as an entry among its card's evaluations."""
         return {
             "job_id": self.job.job_id,
             "measured_at": now(),
-            "pages": told.get("held_out_pages", len(self.kept["held_out"])),
+            "pages": result.get("held_out_pages", len(self.kept["held_out"])),
             "checked": "regions that people drew or changed",
             "cer": {},
-            "map50": told["map50"],
+            "map50": result["map50"],
         }
 
     def _base_card(self, base: str) -> dict[str, Any] | None:

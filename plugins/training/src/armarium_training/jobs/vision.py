@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from armarium.api import ServiceError, now
+from armarium.api import ServiceError
 from armarium_training import errors
 from armarium_training.arms import SharedLines, exchange_of, shared_lines
 from armarium_training.asking_lines import line_pictures
@@ -32,13 +32,13 @@ class VisionTraining(Training):
     @property
     def vision(self) -> VisionArgs:
         """Return the arguments this job has besides those of every training."""
-        return VisionArgs.model_validate(self.args.vision)
+        return VisionArgs.from_stored(self.args.vision)
 
     def _trainer(self) -> tuple[type[Trainer], Base | None]:
         engine, args = self.job.engine, self.args
         if args.place is not None:
-            found = trainer_named(engine, "vision-lora", args.trainer)
-            return found, Base(found, str(args.base), None)
+            far_trainer = trainer_named(engine, "vision-lora", args.trainer)
+            return far_trainer, Base(far_trainer, str(args.base), None)
         trainer = trainer_of(engine, "vision-lora", args.trainer)
         return trainer, Base(
             trainer, str(args.base), vision_base_of(engine, self.job.library, str(args.base))
@@ -48,7 +48,7 @@ class VisionTraining(Training):
         self._clear()
         args, vision = self.args, self.vision
         with self.job.library.db.read_all() as conn:
-            found = line_set(
+            training_set = line_set(
                 conn,
                 self.job.library,
                 self.job.principal,
@@ -59,20 +59,26 @@ class VisionTraining(Training):
             )
             shared = shared_lines(
                 conn,
-                found.lines,
+                training_set.lines,
                 arm=vision.arm,
                 max_trace_cer=vision.max_trace_cer,
                 all_lines=vision.all_lines,
             )
-        self._lay_out(found, shared)
-        found.lines = shared.lines
+        self._lay_out(training_set, shared)
+        training_set.lines = shared.lines
         taught = {line.document_id for line in shared.lines}
-        found.pages = {page: pass_id for page, pass_id in found.pages.items() if page in taught}
-        told = {**found.card_entry(), **shared.entry(vision.arm)}
-        self.kept = {**self.kept, "training_set": told, "held_out": found.held_out, "curve": [], "lines": []}
+        training_set.pages = {page: pass_id for page, pass_id in training_set.pages.items() if page in taught}
+        entry = {**training_set.card_entry(), **shared.entry(vision.arm)}
+        self.kept = {
+            **self.kept,
+            "training_set": entry,
+            "held_out": training_set.held_out,
+            "curve": [],
+            "lines": [],
+        }
         self.job.save(self.kept)
 
-    def _lay_out(self, found: LineSet, shared: SharedLines) -> None:
+    def _lay_out(self, training_set: LineSet, shared: SharedLines) -> None:
         """Write the lines' pictures and their exchanges to the folder; a line whose picture cannot be cut is
         left out.
         """
@@ -80,7 +86,7 @@ class VisionTraining(Training):
         by_page: dict[str, list[TaughtLine]] = {}
         for line in shared.lines:
             by_page.setdefault(line.document_id, []).append(line)
-        told: list[dict[str, Any]] = []
+        entries: list[dict[str, Any]] = []
         laid: list[TaughtLine] = []
         with writing(self.folder / PICTURES) as beside, beside.open("wb") as out:
             for page, lines in by_page.items():
@@ -90,16 +96,16 @@ class VisionTraining(Training):
                         prompt, answer = exchange_of(shared, line, vision.arm, vision.language)
                         out.write(picture.data)
                         taught = {"prompt": prompt, "answer": answer, "text": line.text}
-                        told.append({"bytes": len(picture.data), **taught})
+                        entries.append({"bytes": len(picture.data), **taught})
                         laid.append(line)
                 except ServiceError as error:
-                    found.missing.append({"document_id": page, "why": error.detail})
-        if not told:
+                    training_set.missing.append({"document_id": page, "why": error.detail})
+        if not entries:
             raise errors.nothing_to_teach(self.args.teacher or "the working pass")
         shared.lines = laid
-        for number, one in enumerate(told):
-            one["for_validation"] = len(told) >= EVERY and number % EVERY == EVERY - 1
-        write_whole(self.folder / LINES, json.dumps({"lines": told}, ensure_ascii=False).encode())
+        for number, entry in enumerate(entries):
+            entry["for_validation"] = len(entries) >= EVERY and number % EVERY == EVERY - 1
+        write_whole(self.folder / LINES, json.dumps({"lines": entries}, ensure_ascii=False).encode())
 
     def _collect_params(self, trainer: type[Trainer], base: Base | None) -> dict[str, Any]:
         assert base is not None
@@ -112,67 +118,42 @@ class VisionTraining(Training):
             "base": place,
         }
 
-    def _manifest(self, given: dict[str, Any]) -> dict[str, Any]:
+    def _manifest(self, params: dict[str, Any]) -> dict[str, Any]:
         """Return the manifest; the base is downloaded where the training runs."""
-        return {
-            "work": "train",
-            "trainer": self.args.trainer,
-            "epochs": self.args.epochs,
-            "patience": None,
-            "batch_size": self.args.batch_size,
-            "rank": self.vision.rank,
-            "base": given["base"],
-            "flavor": self.args.flavor,
-            "timeout": self.args.timeout,
-            "results": [MERGED],
-        }
+        own = {"patience": None, "rank": self.vision.rank, "base": params["base"], "results": [MERGED]}
+        return {**self._common_manifest(), **own}
 
-    def _finish_model(self, told: dict[str, Any]) -> dict[str, Any]:
+    def _finish_model(self, result: dict[str, Any]) -> dict[str, Any]:
         """Convert the whole model to fewer bits, in the folder that is taken in."""
         converter = converter_of(self.job.engine)
-        given = {"model": told["model"], "target": str(self.folder / MODEL)}
+        params = {"model": result["model"], "target": str(self.folder / MODEL)}
         runtime = converter.runtime.name if converter.runtime else None
-        made = self.job.call_worker(runtime, converter.worker, "convert", given)
+        converted = self.job.call_worker(runtime, converter.worker, "convert", params)
         (self.folder / MODEL / MADE_BY).write_text(self.job.job_id, "utf-8")
-        return {**told, "bits": made.get("bits"), "converter": converter.name}
+        return {**result, "bits": converted.get("bits"), "converter": converter.name}
 
-    def _card(self, trainer: type[Trainer], base: Base | None, told: dict[str, Any]) -> dict[str, Any]:
-        args, vision, kept = self.args, self.vision, self.kept
-        best = min(kept["curve"], key=lambda one: one["cer"])
-        there = args.place is not None
+    def _card(self, trainer: type[Trainer], base: Base | None, result: dict[str, Any]) -> dict[str, Any]:
+        args, vision, progress = self.args, self.vision, self.kept
+        best = min(progress["curve"], key=lambda point: point["cer"])
+        of_base = self._base_card(str(args.base))
         return {
+            **self._common_card(best),
             "id": f"{SERVICE}{args.name}",
             "store": trainer.reader,
-            "display_name": args.display_name or args.name,
-            "summary": _summary(kept["training_set"], str(args.base)),
+            "summary": _summary(progress["training_set"], str(args.base)),
             "kind": "vision-lora",
             "base": str(args.base),
-            "base_licence": vision.base_licence
-            or (self._base_card(str(args.base)) or {}).get("base_licence"),
-            "base_seen": seen_by(self._base_card(str(args.base))),
-            "teacher": args.teacher,
+            "base_licence": vision.base_licence or (of_base or {}).get("base_licence"),
+            "base_seen": seen_by(of_base),
             "language": vision.language,
-            "training_set": kept["training_set"],
-            "held_out": kept["held_out"],
             "target": "vision",
-            "far_id": kept.get("far_id"),
-            "flavor": args.flavor,
-            "epochs": len(kept["curve"]),
-            "best_epoch": best["epoch"],
             "validation_cer": best["cer"],
-            "curve": kept["curve"],
             "rank": vision.rank,
             "arm": vision.arm,
-            "bits": told["bits"],
-            "converter": told["converter"],
+            "bits": result["bits"],
+            "converter": result["converter"],
             "merged_here": vision.keep_merged_here,
-            "adapter": told.get("adapter_there") if there else None,
-            "not_for_release": args.not_for_release,
-            "release_note": args.release_note,
-            "job_id": self.job.job_id,
-            "trained_at": now(),
-            "trained_where": "model-hub" if there else "this-machine",
-            "measured": kept.get("measured"),
+            "adapter": result.get("adapter_there") if args.place is not None else None,
             "evaluations": [],
         }
 

@@ -62,7 +62,7 @@ def list_scores(
         for score in scores_on_cards(engine, library)
         if model in (None, score["model"]) and reader in (None, score["reader"])
     ]
-    items.sort(key=lambda one: (one["measured_at"], one["model"]), reverse=True)
+    items.sort(key=lambda score: (score["measured_at"], score["model"]), reverse=True)
     return {"items": items, "count": len(items)}
 
 

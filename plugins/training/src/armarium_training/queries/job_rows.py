@@ -8,7 +8,17 @@ from typing import Annotated, Any
 from fastapi import Query
 from sqlalchemy import Connection
 
-from armarium.api import FINISHED, Engine, JobRow, Library, NotFound, list_jobs, require_job, shown_state
+from armarium.api import (
+    FINISHED,
+    Engine,
+    JobRow,
+    Library,
+    NotFound,
+    find_job,
+    list_jobs,
+    require_job,
+    shown_state,
+)
 
 HERE, TRAIN = "train-on-this-machine", "train-a-model"
 GATHER, COMPARE, EVALUATE, SCALE = "gather-reasons", "reasons-ab", "evaluate-models", "read-at-scale"
@@ -36,14 +46,23 @@ def shown_jobs(
 ) -> list[JobRow]:
     """Return the newest jobs of *kinds* like `shown_job`."""
     jobs = list_jobs(conn, "args", "checkpoint", kinds=kinds, states=None, newest=True, limit=limit)
-    shown = ((job, *shown_state(engine, library, conn, job.id)) for job in jobs)
-    return [job._replace(state=state, reason=reason) for job, state, reason in shown]
+    rows = ((job, *shown_state(engine, library, conn, job.id)) for job in jobs)
+    return [job._replace(state=state, reason=reason) for job, state, reason in rows]
+
+
+def cancelled_job(library: Library | None, job_id: str) -> JobRow | None:
+    """Return a job that has ended by being cancelled; None if it is still at work."""
+    if library is None:
+        return None
+    with library.db.read_all() as conn:
+        job = find_job(conn, job_id, "args", "checkpoint")
+    return job if job is not None and job.state == "cancelled" else None
 
 
 def training_answer(job: JobRow) -> dict[str, Any]:
     """Return a training in the form of its answer."""
-    kept, state = job.checkpoint, job.state
-    history = [{"phase": "waiting", "at": job.created_at}, *kept.get("history", ())]
+    progress, state = job.checkpoint, job.state
+    history = [{"phase": "waiting", "at": job.created_at}, *progress.get("history", ())]
     if state in FINISHED and job.finished_at:
         history.append({"phase": state, "at": job.finished_at})
     phase = history[-1]["phase"]
@@ -56,7 +75,7 @@ def training_answer(job: JobRow) -> dict[str, Any]:
     request = job.args.get("request") or {
         key: value for key, value in job.args.items() if key not in ("page_ids", "request")
     }
-    landed = kept.get("landed")
+    landed = progress.get("landed")
     ended = state in FINISHED
     return {
         "id": job.id,
@@ -65,16 +84,16 @@ def training_answer(job: JobRow) -> dict[str, Any]:
         "phase": phase,
         "history": history,
         "card": job.args.get("card") or "linereader",
-        "flavor": kept.get("flavor"),
-        "far_id": kept.get("far_id"),
-        "price_per_hour_usd": kept.get("price_per_hour_usd"),
+        "flavor": progress.get("flavor"),
+        "far_id": progress.get("far_id"),
+        "price_per_hour_usd": progress.get("price_per_hour_usd"),
         "reader_id": landed if landed and landed.startswith("linereader-") else None,
         "model_id": landed if landed and not landed.startswith("linereader-") else None,
-        "training_set": kept.get("training_set"),
-        "last_lines": kept.get("lines", [])[-20:] if ended else [],
+        "training_set": progress.get("training_set"),
+        "last_lines": progress.get("lines", [])[-20:] if ended else [],
         "request": request,
-        "measured": kept.get("measured"),
-        "curve": kept.get("curve", []),
+        "measured": progress.get("measured"),
+        "curve": progress.get("curve", []),
         "created_at": job.created_at,
         "updated_at": history[-1]["at"],
     }

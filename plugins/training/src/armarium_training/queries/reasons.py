@@ -18,13 +18,13 @@ COUNTS = ("lines", "with_reasons", "with_thinking", "unanswered")
 def read_gathering(conn: Connection, engine: Engine, library: Library, job_id: str) -> dict[str, Any]:
     """Return counts, and the pages that were left out with the reasons; NotFound."""
     job = shown_job(conn, engine, library, job_id, (GATHER,), errors.unknown_gathering)
-    kept = job.checkpoint
+    progress = job.checkpoint
     return {
         "job_id": job_id,
         "state": job.state,
         "reason": job.reason,
-        **{name: kept.get(name, 0) for name in COUNTS},
-        "pages_missing": kept.get("pages_missing", []),
+        **{name: progress.get(name, 0) for name in COUNTS},
+        "pages_missing": progress.get("pages_missing", []),
     }
 
 
@@ -36,13 +36,13 @@ def read_gathering(conn: Connection, engine: Engine, library: Library, job_id: s
 def read_comparison(conn: Connection, engine: Engine, library: Library, job_id: str) -> dict[str, Any]:
     """Return the scores; empty until all have read all lines; NotFound."""
     job = shown_job(conn, engine, library, job_id, (COMPARE,), errors.unknown_comparison)
-    told = job.checkpoint.get("result") or {}
+    result = job.checkpoint.get("result") or {}
     return {
         "job_id": job_id,
         "state": job.state,
         "reason": job.reason,
-        "pages": told.get("pages", 0),
-        "lines": told.get("lines", 0),
-        "contenders": told.get("contenders", []),
-        "verdicts": told.get("verdicts", []),
+        "pages": result.get("pages", 0),
+        "lines": result.get("lines", 0),
+        "contenders": result.get("contenders", []),
+        "verdicts": result.get("verdicts", []),
     }

@@ -27,13 +27,12 @@ def read_scale(conn: Connection, engine: Engine, library: Library, job_id: str) 
     failed = conn.execute(
         select(shards).where(of_job, shards.c.state == "failed").order_by(shards.c.number).limit(MOST_SHOWN)
     )
-    kept = job.checkpoint
-    args = job.args
+    progress, args = job.checkpoint, job.args
     return {
         "job_id": job_id,
         "state": job.state,
         "reason": job.reason,
-        "step": "done" if job.state == "done" else kept.get("step", "waiting"),
+        "step": "done" if job.state == "done" else progress.get("step", "waiting"),
         "counts": {state: counted.get(state, 0) for state in STATES},
         "failed_shards": {
             str(row.number): {"why": row.why or "", "last_lines": row.last_lines[-5:], "tries": row.tries}
@@ -42,9 +41,9 @@ def read_scale(conn: Connection, engine: Engine, library: Library, job_id: str) 
         "package": {
             "sources": len(args["page_ids"]),
             "shards": sum(counted.values()),
-            "skipped": kept.get("skipped", [])[:MOST_SHOWN],
+            "skipped": progress.get("skipped", [])[:MOST_SHOWN],
         },
-        "landing": {name: kept.get(name, 0) for name in ("landed", "already", "unread", "set_aside")},
+        "landing": {name: progress.get(name, 0) for name in ("landed", "already", "unread", "set_aside")},
         "flavor": args["flavor"],
-        "price_per_hour_usd": kept.get("price_per_hour_usd"),
+        "price_per_hour_usd": progress.get("price_per_hour_usd"),
     }

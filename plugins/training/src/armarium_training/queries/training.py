@@ -2,17 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
+from fastapi import Query
 from sqlalchemy import Connection
 
-from armarium.api import Engine, Library, query
+from armarium.api import Engine, Library, Principal, query
+from armarium_documents.api import pages_under
 from armarium_layout.api import DETECTOR_MODELS, DETECTORS, model_type
 from armarium_reading.api import installed_readers
 from armarium_training import cards, errors
 from armarium_training.cards import Place
+from armarium_training.line_sets import line_set
 from armarium_training.queries.job_rows import TRAININGS, ListedJobs, shown_job, shown_jobs, training_answer
-from armarium_training.schemas.training import Models, OneModel, TrainingJob, Trainings
+from armarium_training.schemas.training import Models, OneModel, TrainingJob, Trainings, TrainingSet
+from armarium_training.starting import pages_of
+
+
+@query(
+    "/api/training/set",
+    summary="What a training set would contain, counted by the code that builds it",
+    answer=TrainingSet,
+)
+def count_set(
+    conn: Connection,
+    library: Library,
+    principal: Principal,
+    teacher: Annotated[str, Query(min_length=1, max_length=200)],
+    scope_ids: Annotated[list[str], Query(min_length=1)],
+    held_out_ids: Annotated[list[str] | None, Query()] = None,
+) -> dict[str, Any]:
+    """Count without writing or sending anything. NotFound for an unknown id, Invalid for a scope without pages."""
+    pages = pages_of(conn, scope_ids)
+    held = pages_under(conn, held_out_ids) if held_out_ids else []
+    return line_set(conn, library, principal, teacher=teacher, page_ids=pages, held_out_ids=held).manifest()
 
 
 @query("/api/training/jobs/{job_id}", summary="A training and its result", answer=TrainingJob)
@@ -45,7 +68,7 @@ def list_models(conn: Connection, engine: Engine, library: Library) -> dict[str,
     """Return each model from its card, of the project and the global store; shipped models are not included."""
     held = _read_all(engine, library)
     items = [_answer(engine, *both) for both in held.values()]
-    items.sort(key=lambda one: (one["trained_at"] or "", one["id"]), reverse=True)
+    items.sort(key=lambda model: (model["trained_at"] or "", model["id"]), reverse=True)
     return {"items": items, "count": len(items)}
 
 
@@ -57,11 +80,7 @@ def read_model(conn: Connection, engine: Engine, library: Library, model: str) -
         raise errors.unknown_model(model)
     place = both[0] or both[1]
     assert place is not None
-    return {
-        **_answer(engine, *both),
-        "card": place.card,
-        "evaluation_history": cards.history_of(place.card),
-    }
+    return {**_answer(engine, *both), "card": place.card, "evaluation_history": cards.history_of(place.card)}
 
 
 def _read_all(engine: Engine, library: Library) -> dict[str, tuple[Place | None, Place | None]]:

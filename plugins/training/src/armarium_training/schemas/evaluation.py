@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from armarium.api import Message, Params, listed
+from armarium_reading.api import Language
 from armarium_training.schemas.training import Ids, Missing, Name
 
 Policy = Literal["diplomatic", "layout-insensitive", "lenient", "accent-blind"]
@@ -28,7 +29,7 @@ class RunParams(Params):
     pass_: Annotated[Name | None, Field(alias="pass")] = None
     add_out_of_the_box: bool = True
     held_out_ids: Ids = []
-    language: Name | None = None
+    language: Language | None = None
     policies: Annotated[list[Policy], Field(min_length=1, max_length=4)] = ALL_POLICIES
     pages_may_leave: bool = False
     """Whether pictures of lines may be sent to the provider of a candidate that another machine serves."""

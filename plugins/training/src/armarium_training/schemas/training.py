@@ -6,12 +6,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from armarium.api import Message, NameOrMaterialPath, Params, RecipePath, listed
+from armarium.api import Message, NameOrMaterialPath, Params, ProperName, RecipePath, listed
 
 Id = Annotated[str, Field(min_length=1, max_length=200)]
 Ids = Annotated[list[Id], Field(max_length=100_000)]
 SomeIds = Annotated[list[Id], Field(min_length=1, max_length=100_000)]
-Name = Annotated[str, Field(min_length=1, max_length=200)]
+Name = ProperName
 Timeout = Annotated[str, Field(min_length=2, max_length=10)]
 Phase = Literal[
     "waiting",

@@ -6,6 +6,8 @@ export interface Notice {
   id: number;
   text: string;
   bad: boolean;
+  /** The text is a sentence of the engine. */
+  said: boolean;
   act?: { label: string; run: () => void };
 }
 const SHOWN_MS = 7000;
@@ -18,16 +20,22 @@ export function dismiss(id: number): void {
   if (at >= 0) shown.splice(at, 1);
 }
 
-export function tell(text: string, options: { bad?: boolean; act?: Notice['act'] } = {}): void {
+/** Show a message; what it returns dismisses it. */
+export function tell(
+  text: string,
+  options: { bad?: boolean; said?: boolean; act?: Notice['act'] } = {},
+): number {
   const id = next++;
   if (shown.length > 2) shown.shift();
-  shown.push({ id, text, bad: options.bad ?? false, act: options.act });
+  shown.push({ id, text, bad: options.bad ?? false, said: options.said ?? false, act: options.act });
   if (!options.bad) setTimeout(() => dismiss(id), SHOWN_MS);
+  return id;
 }
 
 /** Say why something did not work. */
 export function tellRefusal(reason: unknown): void {
   if (reason instanceof DOMException && reason.name === 'AbortError') return;
   if (!(reason instanceof Refused)) throw reason;
-  if (reason.status !== 401) tell(reason.status === 0 ? t('app.unreachable') : reason.message, { bad: true });
+  if (reason.status === 0) tell(t('app.unreachable'), { bad: true });
+  else if (reason.status !== 401) tell(reason.message, { bad: true, said: true });
 }

@@ -5,6 +5,7 @@ export interface PageName {
   id: string;
   name: string;
   folder: string | null;
+  pictured: boolean;
 }
 const PART = 500;
 
@@ -19,7 +20,14 @@ export async function pagesOf(folder: string, most: number): Promise<{ pages: Pa
     const found = await ask(api.POST('/api/documents/dataset/query', { body }));
     total = found.total;
     if (found.rows.length === 0) break;
-    pages.push(...found.rows.map(({ id, name, parent_id }) => ({ id, name, folder: parent_id })));
+    pages.push(
+      ...found.rows.map((one) => ({
+        id: one.id,
+        name: one.name,
+        folder: one.parent_id,
+        pictured: one.has_thumbnail,
+      })),
+    );
   } while (pages.length < Math.min(total, most));
   return { pages: byFolder(pages.slice(0, most)), total };
 }

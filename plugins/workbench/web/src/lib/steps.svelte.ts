@@ -1,6 +1,6 @@
 // Undo and redo: of what was done in this window, newest first, with the whole set a step belongs to.
 import { api, ask, originWindow, Refused, type Schemas } from './api/client';
-import { t } from './i18n/index.svelte';
+import { ofEngine, t } from './i18n/index.svelte';
 import { tell, tellRefusal } from './notices.svelte';
 
 export type Step = Schemas['AuditRow'];
@@ -53,9 +53,12 @@ export async function takeBack(ids: string[]): Promise<string[]> {
 export async function undo(): Promise<void> {
   try {
     const step = await newest(false);
-    if (!step) return tell(t('undo.nothing'));
+    if (!step) {
+      tell(t('undo.nothing'));
+      return;
+    }
     const back = await takeBack(await withItsSet(step));
-    tell(t('undo.undone', { words: step.words }), {
+    tell(t('undo.undone', { words: ofEngine(step.words) }), {
       act: { label: t('undo.redo'), run: () => void takeBack(back).catch(tellRefusal) },
     });
   } catch (reason) {
@@ -66,9 +69,12 @@ export async function undo(): Promise<void> {
 export async function redo(): Promise<void> {
   try {
     const step = await newest(true);
-    if (!step) return tell(t('undo.nothingRedo'));
+    if (!step) {
+      tell(t('undo.nothingRedo'));
+      return;
+    }
     await takeBack(await withItsSet(step));
-    tell(t('undo.redone', { words: step.words }));
+    tell(t('undo.redone', { words: ofEngine(step.words) }));
   } catch (reason) {
     tellUndo(reason);
   }
@@ -76,5 +82,5 @@ export async function redo(): Promise<void> {
 
 const tellUndo = (reason: unknown) =>
   reason instanceof Refused && reason.status === 409
-    ? tell(reason.message, { bad: true })
+    ? tell(reason.message, { bad: true, said: true })
     : tellRefusal(reason);

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from sqlalchemy import select
+
 from armarium.api import (
     FINISHED,
     ActionContext,
-    Example,
     Route,
     UndoContext,
     action,
     find_job,
     is_held,
     list_jobs,
-    raw_of,
     record_activity,
 )
 from armarium_workflows import checkpoints
-from armarium_workflows.actions.starts import an_execution, refuse_written
+from armarium_workflows.actions.starts import refuse_written
 from armarium_workflows.errors import already_ended, not_begun, not_paused, still_ending, still_going
 from armarium_workflows.models import runs
 from armarium_workflows.queries import find_run, run_row
@@ -39,22 +39,6 @@ def _going(ctx: ActionContext, thread_id: str) -> dict[str, Any]:
 def _state_of(ctx: ActionContext, thread_id: str) -> dict[str, Any]:
     ctx.target(thread_id)
     return {"thread_id": thread_id, "status": run_row(ctx.conn, thread_id)["status"]}
-
-
-def _a_run(ex: Example) -> dict[str, Any]:
-    return {"thread_id": ex.run("workflow.execute", an_execution(ex))["thread_id"]}
-
-
-def _a_paused_run(ex: Example) -> dict[str, Any]:
-    run = _a_run(ex)
-    ex.run("run.pause", run)
-    return run
-
-
-def _a_cancelled_run(ex: Example) -> dict[str, Any]:
-    run = _a_run(ex)
-    ex.run("run.cancel", run)
-    return run
 
 
 def _wake(undo: UndoContext) -> None:
@@ -84,12 +68,10 @@ def _cancel_undone(undo: UndoContext) -> None:
 
 @action(
     "run.pause",
-    params=RunNamed,
     result=RunState,
     summary="Pause a run after the current page",
     words="Paused a run of a workflow",
     route=Route("POST", "/api/workflow-execution/threads/{thread_id}/pause"),
-    example=_a_run,
     after_undo=_wake,
 )
 def pause(ctx: ActionContext, p: RunNamed) -> dict[str, Any]:
@@ -101,12 +83,10 @@ def pause(ctx: ActionContext, p: RunNamed) -> dict[str, Any]:
 
 @action(
     "run.resume",
-    params=RunNamed,
     result=RunState,
     summary="Resume a paused run",
     words="Resumed a run of a workflow",
     route=Route("POST", "/api/workflow-execution/threads/{thread_id}/resume"),
-    example=_a_paused_run,
     after_undo=_resume_undone,
 )
 def resume(ctx: ActionContext, p: RunNamed) -> dict[str, Any]:
@@ -120,12 +100,10 @@ def resume(ctx: ActionContext, p: RunNamed) -> dict[str, Any]:
 
 @action(
     "run.cancel",
-    params=RunNamed,
     result=RunState,
     summary="Stop a run for good after the current page",
     words="Cancelled a run of a workflow",
     route=Route("POST", "/api/workflow-execution/threads/{thread_id}/cancel"),
-    example=_a_run,
     after_undo=_cancel_undone,
 )
 def cancel(ctx: ActionContext, p: RunNamed) -> dict[str, Any]:
@@ -139,25 +117,23 @@ def cancel(ctx: ActionContext, p: RunNamed) -> dict[str, Any]:
 
 @action(
     "run.delete",
-    params=DeleteRunsParams,
     result=DeletedRuns,
     summary="Remove runs from the list",
     words="Removed runs of workflows from the list",
     route=Route("POST", "/api/workflow-execution/runs/delete", refusals=(404,), name="delete_runs"),
-    example=lambda ex: {"thread_ids": [_a_cancelled_run(ex)["thread_id"]]},
 )
 def delete_runs(ctx: ActionContext, p: DeleteRunsParams) -> dict[str, Any]:
     """Runs that are waiting, running or paused are kept. The checkpoints, results and episodes of removed
     runs remain.
     """
-    found = _selected_runs(ctx, p)
+    run_rows = _selected_runs(ctx, p)
     kept, gone = [], []
-    for run in found:
+    for run in run_rows:
         if run["status"] in FINISHED:
             gone.append(run["thread_id"])
-            told = {"workflow_id": run["workflow_id"], "metadata": {"thread_id": run["thread_id"]}}
+            fields = {"workflow_id": run["workflow_id"], "metadata": {"thread_id": run["thread_id"]}}
             record_activity(
-                ctx.conn, "workflow_deleted", f"{run['workflow_name']}: removed from the list.", **told
+                ctx.conn, "workflow_deleted", f"{run['workflow_name']}: removed from the list.", **fields
             )
         else:
             kept.append({"thread_id": run["thread_id"], "why": f"It is {run['status']}."})
@@ -170,25 +146,21 @@ def delete_runs(ctx: ActionContext, p: DeleteRunsParams) -> dict[str, Any]:
 def _selected_runs(ctx: ActionContext, p: DeleteRunsParams) -> list[dict[str, Any]]:
     statuses = {SAME_STATUS.get(status, status) for status in p.statuses} if p.statuses is not None else None
     if p.thread_ids is not None:
-        named = [run_row(ctx.conn, one) for one in dict.fromkeys(p.thread_ids)]
+        named = [run_row(ctx.conn, thread_id) for thread_id in dict.fromkeys(p.thread_ids)]
     else:
-        ids = (
-            raw_of(ctx.conn)
-            .execute("SELECT thread_id FROM workflow_run ORDER BY created_at, thread_id")
-            .fetchall()
-        )
-        named = [run for (one,) in ids if (run := find_run(ctx.conn, one)) is not None]
+        ids = ctx.conn.execute(select(runs.c.thread_id).order_by(runs.c.created_at, runs.c.thread_id))
+        named = [
+            run for thread_id in ids.scalars().all() if (run := find_run(ctx.conn, thread_id)) is not None
+        ]
     return [run for run in named if statuses is None or run["status"] in statuses]
 
 
 @action(
     "run.delete_checkpoint",
-    params=RunNamed,
     result=Deleted,
     summary="Remove the checkpoint of a run that has ended",
     words="Removed the checkpoint of a run",
     route=Route("DELETE", "/api/workflow-execution/threads/{thread_id}"),
-    example=_a_cancelled_run,
     undoable=False,
 )
 def delete_checkpoint(ctx: ActionContext, p: RunNamed) -> dict[str, Any]:

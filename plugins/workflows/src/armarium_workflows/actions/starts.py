@@ -10,7 +10,6 @@ from typing import Any
 from armarium.api import (
     FINISHED,
     ActionContext,
-    Example,
     Route,
     UndoContext,
     action,
@@ -22,8 +21,6 @@ from armarium.api import (
 )
 from armarium_reading.api import takes_provider
 from armarium_workflows import checkpoints
-from armarium_workflows.actions.chains import an_example_saved_chain
-from armarium_workflows.actions.workflows import an_example_saved
 from armarium_workflows.chaining import lay_out_execution
 from armarium_workflows.errors import (
     at_work,
@@ -31,6 +28,7 @@ from armarium_workflows.errors import (
     faulty_graph,
     has_written,
     job_ended,
+    left_is_gone,
     no_checkpoint,
     no_override,
     no_pages,
@@ -96,7 +94,7 @@ def check_run(ctx: ActionContext, run: Mapping[str, Any], later: Collection[str]
     if model is not None and not any(jobs[node.tool].model_setting for node in nodes):
         raise no_override(model)
     for node in nodes:
-        if any(one.port_id not in jobs[node.tool].takes for one in node.input_mappings):
+        if any(mapping.port_id not in jobs[node.tool].takes for mapping in node.input_mappings):
             # Its settings are known only page by page.
             continue
         if any(name in jobs[node.tool].settings.model_fields for name in later):
@@ -113,7 +111,9 @@ def _put_in(
     *,
     title: str | None = None,
     parent_id: str | None = None,
-) -> None:
+) -> dict[str, Any]:
+    """Check a run and enqueue it; return it as its start is answered."""
+    check_run(ctx, run)
     thread_id = str(run["thread_id"])
     checkpoints.lay_out(ctx.conn, thread_id, pages)
     ctx.enqueue(
@@ -125,28 +125,21 @@ def _put_in(
         parent_id=parent_id,
     )
     ctx.target(*run["scope_ids"], thread_id)
+    return {"thread_id": thread_id, "stream_url": stream_url(thread_id)}
 
 
 def taken_back_whole(undo: UndoContext) -> None:
     """Undoing the start of a run undoes all that it wrote and cancels what is still waiting."""
     if not undo.redo:
-        for name in _at_work(undo):
-            raise at_work(name, undo.audit_id)
+        for job in list_jobs(undo.step.conn, threads=undo.target_ids, states=("running",)):
+            raise at_work(job.title, undo.audit_id)
     cancel_with_undo(undo)
-
-
-def _at_work(undo: UndoContext) -> list[str]:
-    """Return the titles of those jobs of the target runs that have started and not ended."""
-    running = list_jobs(undo.step.conn, threads=undo.target_ids, states=("running",))
-    return [job.title for job in running]
 
 
 def only_before_writing(undo: UndoContext) -> None:
     """The start can be undone as long as its runs have written nothing; otherwise the refusal names what they wrote."""
-    if undo.redo:
-        cancel_with_undo(undo)
-        return
-    refuse_written(undo, undo.target_ids)
+    if not undo.redo:
+        refuse_written(undo, undo.target_ids)
     cancel_with_undo(undo)
 
 
@@ -158,20 +151,12 @@ def refuse_written(undo: UndoContext, threads: Sequence[str]) -> None:
             raise has_written(undo.audit_id, thread_id, count)
 
 
-def an_execution(ex: Example) -> dict[str, Any]:
-    """Create a workflow and a page for it; return their ids."""
-    page = ex.run("document.create", {"name": "Letter, first page", "doc_type": "page"})["id"]
-    return {"workflow_id": an_example_saved(ex), "scope_ids": [page]}
-
-
 @action(
     "workflow.execute",
-    params=ExecuteParams,
     result=StartedRun,
     summary="Start a run of a workflow",
     words="Ran a workflow over {scope_ids|pages}",
     route=Route("POST", "/api/workflows/{workflow_id}/execute", status=202, refusals=(400, 404, 409)),
-    example=an_execution,
     guards_targets=True,
     undoes_sets=True,
     after_undo=taken_back_whole,
@@ -182,33 +167,23 @@ def execute(ctx: ActionContext, p: ExecuteParams) -> dict[str, Any]:
     pages = subjects_under(ctx.conn, p.scope_ids, workflow["nodes"], ctx.engine.recipe_jobs)
     if p.scope_ids and not pages:
         raise no_pages()
-    run = new_run(
-        ctx,
-        workflow,
-        scope_ids=p.scope_ids,
-        inputs=p.inputs,
-        provider=p.provider_override,
-        model=p.model_override,
-        pages_may_leave=p.pages_may_leave,
+    return _put_in(ctx, _run_asked(ctx, workflow, p, p.scope_ids), pages)
+
+
+def _run_asked(
+    ctx: ActionContext, workflow: Mapping[str, Any], p: ExecuteParams | ExecuteInJobParams, scope: list[str]
+) -> dict[str, Any]:
+    named = {"provider": p.provider_override, "model": p.model_override}
+    return new_run(
+        ctx, workflow, scope_ids=scope, inputs=p.inputs, pages_may_leave=p.pages_may_leave, **named
     )
-    check_run(ctx, run)
-    _put_in(ctx, run, pages)
-    return {"thread_id": run["thread_id"], "stream_url": stream_url(run["thread_id"])}
-
-
-def _an_execution_in_a_job(ex: Example) -> dict[str, Any]:
-    workflow = an_execution(ex)
-    job_id = ex.run("workflow.execute", workflow)["thread_id"]
-    return {"workflow_id": workflow["workflow_id"], "page_ids": workflow["scope_ids"], "job_id": job_id}
 
 
 @action(
     "workflow.execute_in_job",
-    params=ExecuteInJobParams,
     result=StartedRun,
     summary="Start a run of a workflow as part of a job",
     words="Ran a workflow over {page_ids|pages}",
-    example=_an_execution_in_a_job,
     guards_targets=True,
     undoes_sets=True,
     after_undo=taken_back_whole,
@@ -221,28 +196,16 @@ def execute_in_job(ctx: ActionContext, p: ExecuteInJobParams) -> dict[str, Any]:
     if job is not None and not job.is_going:
         raise job_ended(p.job_id, job.state)
     workflow = stored_workflow(ctx.conn, ctx.engine, p.workflow_id)
-    run = new_run(
-        ctx,
-        workflow,
-        scope_ids=p.page_ids,
-        inputs=p.inputs,
-        provider=p.provider_override,
-        model=p.model_override,
-        pages_may_leave=p.pages_may_leave,
-    )
-    check_run(ctx, run)
-    _put_in(ctx, run, p.page_ids, title=p.title, parent_id=p.job_id)
-    return {"thread_id": run["thread_id"], "stream_url": stream_url(run["thread_id"])}
+    run = _run_asked(ctx, workflow, p, p.page_ids)
+    return _put_in(ctx, run, p.page_ids, title=p.title, parent_id=p.job_id)
 
 
 @action(
     "chain.execute",
-    params=ExecuteChainParams,
     result=AcceptedChain,
     summary="Run the steps of a chain one after the other",
     words="Ran a chain of workflows",
     route=Route("POST", "/api/chains/{chain_id}/execute-steps", status=202, refusals=(400, 404, 409)),
-    example=lambda ex: {"chain_id": an_example_saved_chain(ex)},
     after_undo=only_before_writing,
 )
 def execute_chain(ctx: ActionContext, p: ExecuteChainParams) -> dict[str, Any]:
@@ -267,12 +230,12 @@ def execute_chain(ctx: ActionContext, p: ExecuteChainParams) -> dict[str, Any]:
             timeout_seconds=step["timeout_seconds"],
             execution_id=execution_id,
         )
-        later = [one["target_key"] for one in step["input_mappings"]]
+        later = [mapping["target_key"] for mapping in step["input_mappings"]]
         check_run(ctx, {**run, "inputs": {**inputs, **step["static_inputs"]}}, later)
         checkpoints.lay_out(ctx.conn, run["thread_id"], [])
         threads[step["id"]] = run["thread_id"]
-        told = {"step_id": step["id"], "workflow_id": workflow["id"], "name": step["name"]}
-        accepted.append({**told, "thread_id": run["thread_id"], "stream_url": stream_url(run["thread_id"])})
+        entry = {"step_id": step["id"], "workflow_id": workflow["id"], "name": step["name"]}
+        accepted.append({**entry, "thread_id": run["thread_id"], "stream_url": stream_url(run["thread_id"])})
     row = {
         "id": execution_id,
         "chain_id": chain["id"],
@@ -291,41 +254,29 @@ def execute_chain(ctx: ActionContext, p: ExecuteChainParams) -> dict[str, Any]:
     return {"execution_id": execution_id, "chain_id": chain["id"], "status": "waiting", "steps": accepted}
 
 
-def _a_run_not_done(ex: Example) -> dict[str, Any]:
-    thread_id = ex.run("workflow.execute", an_execution(ex))["thread_id"]
-    ex.run("run.cancel", {"thread_id": thread_id})
-    return {"thread_id": thread_id}
-
-
 @action(
     "run.read_again",
-    params=RunNamed,
     result=ReadAgain,
     summary="Run a workflow again over the pages that a run did not do",
     words="Ran a workflow again over the pages it had not done",
     route=Route("POST", "/api/workflow-execution/threads/{thread_id}/read-again", refusals=(400, 404, 409)),
-    example=_a_run_not_done,
     after_undo=only_before_writing,
 )
 def read_again(ctx: ActionContext, p: RunNamed) -> dict[str, Any]:
     """Starts one new run of the same workflow and model. 409 while the run is in progress, and if it did all
     its pages.
     """
-    before, shown = stored_run(ctx.conn, p.thread_id), run_row(ctx.conn, p.thread_id)
-    if shown["status"] not in FINISHED:
-        raise still_going(before["workflow_name"], shown["status"])
+    before, row = stored_run(ctx.conn, p.thread_id), run_row(ctx.conn, p.thread_id)
+    if row["status"] not in FINISHED:
+        raise still_going(before["workflow_name"], row["status"])
     if checkpoints.is_forgotten(ctx.conn, p.thread_id):
         raise no_checkpoint(before["workflow_name"])
     checkpoints.settle(ctx.conn, p.thread_id, len(before["graph"]["nodes"]))
-    left = checkpoints.not_done(ctx.conn, p.thread_id)
-    pages = subjects_under(ctx.conn, left, before["graph"]["nodes"], ctx.engine.recipe_jobs)
+    undone = checkpoints.not_done(ctx.conn, p.thread_id)
+    pages = subjects_under(ctx.conn, undone, before["graph"]["nodes"], ctx.engine.recipe_jobs)
     if not pages:
-        raise nothing_left(before["workflow_name"])
+        raise (left_is_gone if undone else nothing_left)(before["workflow_name"])
     workflow = {"id": before["workflow_id"], "name": before["workflow_name"], **before["graph"]}
     same = ("inputs", "provider", "model", "pages_may_leave", "scope_ids")
     run = new_run(ctx, workflow, read_again_of=p.thread_id, **{key: before[key] for key in same})
-    check_run(ctx, run)
-    _put_in(ctx, run, pages)
-    thread_id = run["thread_id"]
-    told = {"read_again_of": p.thread_id, "pages": len(pages), "stream_url": stream_url(thread_id)}
-    return {"thread_id": thread_id, **told}
+    return {**_put_in(ctx, run, pages), "read_again_of": p.thread_id, "pages": len(pages)}

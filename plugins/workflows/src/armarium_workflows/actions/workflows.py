@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Engine, Example, Route, action
+from armarium.api import ActionContext, Engine, Route, action
 from armarium_workflows.errors import faulty_graph, system_workflow
 from armarium_workflows.graph import Graph, problems_of
 from armarium_workflows.records import SavedWorkflow
@@ -13,26 +13,12 @@ from armarium_workflows.schemas.requests import SaveWorkflowParams, WorkflowFiel
 from armarium_workflows.workflow_answers import shown_workflow, stored_workflow
 
 
-def an_example(ex: Example | None = None) -> dict[str, Any]:
-    """Return a graph of two nodes."""
-    edge = {"id": "e", "source": "pages", "source_port": "pages", "target": "result", "target_port": "value"}
-    nodes = [{"id": "pages", "tool": "input"}, {"id": "result", "tool": "output"}]
-    return {"name": "Look at pages", "nodes": nodes, "edges": [edge]}
-
-
-def an_example_saved(ex: Example) -> str:
-    """Save a workflow; return its id."""
-    return str(ex.run("workflow.create", an_example())["id"])
-
-
 @action(
     "workflow.create",
-    params=WorkflowFields,
     result=Workflow,
     summary="Save a new workflow",
     words="Saved a workflow",
     route=Route("POST", "/api/workflows", refusals=(404,)),
-    example=an_example,
 )
 def create(ctx: ActionContext, p: WorkflowFields) -> dict[str, Any]:
     """Invalid, naming node and port, if the graph cannot run: types, cycles, missing inputs, paths."""
@@ -51,39 +37,35 @@ def _check(engine: Engine, p: WorkflowFields) -> None:
 
 def _get_own(ctx: ActionContext, workflow_id: str) -> dict[str, Any]:
     """Return a workflow of the project. Raises Forbidden for one that ships, and NotFound."""
-    found = stored_workflow(ctx.conn, ctx.engine, workflow_id)
-    if found["is_system"]:
-        raise system_workflow(found["name"])
-    return found
+    workflow = stored_workflow(ctx.conn, ctx.engine, workflow_id)
+    if workflow["is_system"]:
+        raise system_workflow(workflow["name"])
+    return workflow
 
 
 @action(
     "workflow.update",
-    params=SaveWorkflowParams,
     result=Workflow,
     summary="Replace a workflow",
     words="Changed a workflow",
     route=Route("PUT", "/api/workflows/{workflow_id}", refusals=(404,)),
-    example=lambda ex: {"workflow_id": an_example_saved(ex), **an_example(), "name": "Look twice"},
 )
 def update(ctx: ActionContext, p: SaveWorkflowParams) -> dict[str, Any]:
     """Takes all fields, like `workflow.create`. Runs in progress keep the graph they started with."""
-    found = _get_own(ctx, p.workflow_id)
+    workflow = _get_own(ctx, p.workflow_id)
     _check(ctx.engine, p)
     changes = {**p.model_dump(mode="json", exclude={"workflow_id"}), "updated_at": ctx.now}
     SavedWorkflow.rows.change(ctx.conn, p.workflow_id, changes)
     ctx.target(p.workflow_id)
-    return shown_workflow(ctx.engine, {**found, **changes})
+    return shown_workflow(ctx.engine, {**workflow, **changes})
 
 
 @action(
     "workflow.delete",
-    params=WorkflowNamed,
     result=Deleted,
     summary="Remove a workflow",
     words="Removed a workflow",
     route=Route("DELETE", "/api/workflows/{workflow_id}", refusals=(404,)),
-    example=lambda ex: {"workflow_id": an_example_saved(ex)},
 )
 def delete(ctx: ActionContext, p: WorkflowNamed) -> dict[str, Any]:
     """Its runs remain, and so does what they made."""

@@ -6,11 +6,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from armarium.api import Params, Sent, ShownPath
+from armarium.api import Params, ProperName, Sent, ShownPath
 
 Id = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[0-9A-Za-z_:-]+$")]
 NodeId = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[0-9A-Za-z_][0-9A-Za-z_-]*$")]
-Name = Annotated[str, Field(min_length=1, max_length=200)]
+Name = ProperName
 Words = Annotated[str, Field(max_length=10_000)]
 Folder = Annotated[ShownPath, Field(pattern=r"^/[^\x00]*$", max_length=200)]
 PathText = Annotated[ShownPath, Field(min_length=1, max_length=1000)]

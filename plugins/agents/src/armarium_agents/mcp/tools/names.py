@@ -156,9 +156,5 @@ async def quote_source(door: Door, arguments: Arguments) -> Arguments:
     quoted = arguments.pop("quoted", None)
     if not quoted:
         return arguments
-    found = await find_words(door, {"document_id": arguments["source_document_id"], "text": quoted})
-    return {
-        **arguments,
-        "source_char_start": found["char_start"],
-        "source_char_end": found["char_end"],
-    }
+    span = await find_words(door, {"document_id": arguments["source_document_id"], "text": quoted})
+    return {**arguments, "source_char_start": span["char_start"], "source_char_end": span["char_end"]}

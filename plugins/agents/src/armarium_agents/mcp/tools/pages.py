@@ -3,17 +3,7 @@
 from __future__ import annotations
 
 from armarium_agents.mcp.bounds import MOST_ITEMS, PICTURE_SIDE, Picture, Rows, Text, Whole
-from armarium_agents.mcp.declarations import (
-    Act,
-    Read,
-    Tool,
-    choice,
-    flag,
-    identities,
-    identity,
-    whole,
-    words,
-)
+from armarium_agents.mcp.declarations import Act, Read, Tool, choice, flag, identities, identity, whole, words
 
 PAGE = identity("The page's id")
 LIMIT = whole("How many at most", 1, MOST_ITEMS, 50)
@@ -67,10 +57,7 @@ PAGES = (
         "read_lines gives it line by line, with confidence; look_at_page its picture.",
         params={"page_id": PAGE, "furniture": flag("Also headers, page numbers and the like")},
         required=("page_id",),
-        does=Read(
-            "/api/segments/document/{page_id}/text",
-            names={"furniture": "include_furniture"},
-        ),
+        does=Read("/api/segments/document/{page_id}/text", names={"furniture": "include_furniture"}),
         shown=Text(
             beside=("document_id", "pass_name", "pass_basis", "order_basis", "notice", "read_elsewhere")
         ),

@@ -21,13 +21,13 @@ def abandon(parts: Conductor, transfer_id: str, files: Sequence[str], why: str) 
     assert parts.library is not None
     with parts.library.db.read() as conn:
         raw = raw_of(conn)
-        found = record(raw, transfer_id, "target")
-    if found is None:
+        transfer = record(raw, transfer_id, "target")
+    if transfer is None:
         return
 
     def remove(ctx: ActionContext) -> None:
         raw = raw_of(ctx.conn)
-        roots = id_list(item["id"] for item in found.items)
+        roots = id_list(item["id"] for item in transfer.items)
         ids = [
             row[0]
             for row in raw.execute(
@@ -38,8 +38,8 @@ def abandon(parts: Conductor, transfer_id: str, files: Sequence[str], why: str) 
         ]
         purge = Purge(ctx)
         load = load_of(ctx.engine)
-        made = {name: _copied_keys(raw, name, transfer_id) for name in [*load.companions]}
-        for name, keys in made.items():
+        keys_by_table = {name: _copied_keys(raw, name, transfer_id) for name in [*load.companions]}
+        for name, keys in keys_by_table.items():
             if keys:
                 purge.choose(ctx.engine.library_schema.by_name[name], keys)
         if ids:

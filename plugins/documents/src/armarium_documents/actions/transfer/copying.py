@@ -140,10 +140,12 @@ class _Transfer:
             self._check()
             outcome = self._make_live()
         except (ServiceError, OSError, sqlite3.Error) as error:
-            kept = self._give_up(error)
-            if isinstance(error, Conflict | Forbidden) and kept is None:
+            sentence = self._give_up(error)
+            if isinstance(error, Conflict | Forbidden) and sentence is None:
                 raise
-            raise transfer_failed(_words(error), kept or "Nothing was changed in either project.") from error
+            raise transfer_failed(
+                _words(error), sentence or "Nothing was changed in either project."
+            ) from error
         if self.journey.mode == "move":
             self._send_out(outcome.audit_id)
         else:
@@ -242,19 +244,19 @@ class _Transfer:
     def _check(self) -> None:
         """Read the copies back: every row must equal the source's, and every file must exist."""
         note(self.journey.target, self.id, "target", "checking")
-        wanted = self.selection.counts()
-        found = self.selection.read_back(self.journey.target, SPECIAL)
-        for name, count in wanted.items():
-            if found.get(name, 0) != count:
+        expected = self.selection.counts()
+        counts = self.selection.read_back(self.journey.target, SPECIAL)
+        for name, count in expected.items():
+            if counts.get(name, 0) != count:
                 raise sqlite3.DatabaseError(
-                    f"only {found.get(name, 0)} of {count} rows of {name} could be read back unchanged."
+                    f"only {counts.get(name, 0)} of {count} rows of {name} could be read back unchanged."
                 )
         objects = self.journey.target.objects
         gone = [digest for digest in self.files if not objects.has(digest)]
         if gone:
             raise OSError(f"{len(gone)} files are missing after they were copied.")
         files = {"files": self.result["planned"]["files"]}
-        self.result["written"] = self.load.counts_by_kind(found) | files
+        self.result["written"] = self.load.counts_by_kind(counts) | files
 
     def _make_live(self) -> Outcome:
         arrival = Arrival(
@@ -331,6 +333,6 @@ def take_back(
 def _words(error: Exception) -> str:
     if isinstance(error, ServiceError):
         return error.detail
-    said = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
+    text = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
     # SQLite and the operating system report fragments; they are put into a sentence.
-    return f"{said[0].upper()}{said[1:].removesuffix('.')}."
+    return f"{text[0].upper()}{text[1:].removesuffix('.')}."

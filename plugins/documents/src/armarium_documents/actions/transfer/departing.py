@@ -18,14 +18,14 @@ from armarium_documents.queries.tree import id_list, nodes_of
 
 def cut_ties(ctx: ActionContext, documents: Sequence[str]) -> list[dict[str, Any]]:
     """Cut all references, each family its own, within this step; return them as the answer lists them."""
-    found = load_of(ctx.engine).find_ties(ctx.conn, documents)
-    for tie, rows in found:
+    ties = load_of(ctx.engine).find_ties(ctx.conn, documents)
+    for tie, rows in ties:
         ids = [row[0] for row in rows]
         if isinstance(tie.cut, Table):
             ctx.conn.execute(tie.cut.delete().where(is_among(tie.cut.c.id, ids)))
         else:
             tie.cut(ctx, ids, documents)
-    return list_cuts(found)
+    return list_cuts(ties)
 
 
 def aliases(conn: Connection, documents: Sequence[str]) -> list[tuple[str, str, str]]:
@@ -68,7 +68,7 @@ def changed_since(
         if not raw.execute(f"SELECT 1 FROM {source} WHERE rowid > ? LIMIT 1", (mark,)).fetchone():
             continue
         moved = "(SELECT value FROM json_each(?1))"
-        asked = [f"{_owner(tables, table, 'h')} IN {moved}"]
+        conditions = [f"{_owner(tables, table, 'h')} IN {moved}"]
         join = ""
         if tracked:
             keys = " AND ".join(
@@ -76,13 +76,13 @@ def changed_since(
                 for column in table.table.primary_key.columns
             )
             join = f" LEFT JOIN {quote_name(table.name)} t ON {keys}"
-            asked.append(f"{_owner(tables, table, 't')} IN {moved}")
+            conditions.append(f"{_owner(tables, table, 't')} IN {moved}")
         if table.name == "document":
             # The image of an update holds only the columns that changed; the others are read from the row
             # itself.
-            asked.append(f"h.parent_id IN {moved} OR t.parent_id IN {moved}")
+            conditions.append(f"h.parent_id IN {moved} OR t.parent_id IN {moved}")
         if raw.execute(
-            f"SELECT 1 FROM {source} h{join} WHERE h.rowid > ?2 AND ({' OR '.join(asked)}) LIMIT 1",
+            f"SELECT 1 FROM {source} h{join} WHERE h.rowid > ?2 AND ({' OR '.join(conditions)}) LIMIT 1",
             (listed, mark),
         ).fetchone():
             return True

@@ -14,6 +14,7 @@ from armarium_documents.errors import (
     held_by_move,
     in_trash,
     locked_stays,
+    not_into_branch,
     same_project,
     source_not_open,
     sources_stays,
@@ -52,6 +53,8 @@ class Journey:
 def agree(engine: Engine, target: Library, principal: Principal, p: TransferParams) -> Journey:
     """Return the journey, or raise the refusal; changes nothing."""
     source = _source(engine, target, principal, p.source_library)
+    if target.is_branch and p.mode == "move":
+        raise not_into_branch(target.name)
     with target.db.read() as conn:
         parent = (
             sources_folder(conn) if p.target_parent_id is None else require_live(conn, p.target_parent_id)
@@ -98,10 +101,10 @@ def _source(engine: Engine, target: Library, principal: Principal, path: str) ->
 def _refuse_restricted(source: Library, principal: Principal, items: Sequence[str]) -> None:
     """Refuse items that the caller may not see and, to a machine, items below records that limit it."""
     with source.db.read_all() as conn:
-        taken = subtree_ids(conn, items, live=False)
-    refuse_withheld(source, principal, taken, "show")
+        subtree = subtree_ids(conn, items, live=False)
+    refuse_withheld(source, principal, subtree, "show")
     if principal.kind == "machine":
-        refuse_withheld(source, principal, taken, "export")
+        refuse_withheld(source, principal, subtree, "export")
 
 
 def _refuse_locked(conn: Any, tops: Sequence[str]) -> None:
@@ -151,11 +154,11 @@ class Load:
 
     def counts_by_kind(self, counts: dict[str, int]) -> dict[str, int]:
         """Convert counts by table to counts by kind."""
-        found: dict[str, int] = {}
+        by_kind: dict[str, int] = {}
         for table, count in counts.items():
             kind = self.kind_of(table)
-            found[kind] = found.get(kind, 0) + count
-        return found
+            by_kind[kind] = by_kind.get(kind, 0) + count
+        return by_kind
 
 
 def load_of(engine: Engine) -> Load:
@@ -191,8 +194,8 @@ def split_words(selection: Selection, vocabulary: Vocabulary, target: Library) -
     keys = selection.words(vocabulary)
     with target.db.read() as conn:
         raw = raw_of(conn)
-        there = {row[0] for row in raw.execute(f'SELECT "{vocabulary.key}" FROM "{vocabulary.table}"')}
-    return [key for key in keys if key in there], [key for key in keys if key not in there]
+        existing = {row[0] for row in raw.execute(f'SELECT "{vocabulary.key}" FROM "{vocabulary.table}"')}
+    return [key for key in keys if key in existing], [key for key in keys if key not in existing]
 
 
 def cuts_of(engine: Engine, load: Load, journey: Journey, selection: Selection) -> list[dict[str, Any]]:
@@ -204,11 +207,11 @@ def cuts_of(engine: Engine, load: Load, journey: Journey, selection: Selection) 
         return list_cuts(load.find_ties(conn, documents))
 
 
-def list_cuts(found: Iterable[tuple[Tie, Sequence[tuple[str, str, str]]]]) -> list[dict[str, Any]]:
+def list_cuts(ties: Iterable[tuple[Tie, Sequence[tuple[str, str, str]]]]) -> list[dict[str, Any]]:
     """Return what a move cuts, as its answer lists it."""
     return [
         {"kind": tie.kind, "id": identity, "name": name, "why": why}
-        for tie, rows in found
+        for tie, rows in ties
         for identity, name, why in rows
     ]
 

@@ -47,19 +47,19 @@ def carry_on(engine: Engine, library: Library) -> int:
     """
     with library.db.read() as conn:
         raw = raw_of(conn)
-        found = [(library, own) for own in records(raw)]
-    known = {own.transfer_id for _, own in found}
+        transfers = [(library, own) for own in records(raw)]
+    known = {own.transfer_id for _, own in transfers}
     for other in engine.libraries.open_now():
         if other is not library:
             with other.db.read() as conn:
                 raw = raw_of(conn)
-                found += [
-                    (other, one)
-                    for one in records(raw)
-                    if one.other_uuid == library.uuid and one.transfer_id not in known
+                transfers += [
+                    (other, transfer)
+                    for transfer in records(raw)
+                    if transfer.other_uuid == library.uuid and transfer.transfer_id not in known
                 ]
     finished = 0
-    for place, own in found:
+    for place, own in transfers:
         other_library = other_side(engine, own)
         try:
             if other_library is None:
@@ -75,7 +75,9 @@ def carry_on(engine: Engine, library: Library) -> int:
 def is_gone(engine: Engine, own: Record) -> bool:
     """Return whether the other project is neither where it was nor at any other path the registry knows."""
     places = {own.other_path} | {
-        one["path"] for one in engine.libraries.list_registered() if one["library_uuid"] == own.other_uuid
+        entry["path"]
+        for entry in engine.libraries.list_registered()
+        if entry["library_uuid"] == own.other_uuid
     }
     return not any(_holds(Path(place), own.other_uuid) for place in places)
 

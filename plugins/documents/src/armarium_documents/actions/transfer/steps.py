@@ -4,27 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Engine, Example, Library, UndoContext, action, first_of_chain, raw_of
+from armarium.api import ActionContext, Engine, Library, UndoContext, action, first_of_chain, raw_of
 from armarium_documents.actions.transfer.copying import conduct
 from armarium_documents.actions.transfer.departing import changed_since, cut_ties
 from armarium_documents.actions.transfer.journal import set_state
 from armarium_documents.actions.transfer.planning import load_of
 from armarium_documents.actions.trash import send_to_trash
 from armarium_documents.api import require_live
-from armarium_documents.errors import (
-    changed_meanwhile,
-    not_moving,
-    other_project_closed,
-    unknown_transfer,
-)
+from armarium_documents.errors import changed_meanwhile, not_moving, other_project_closed, unknown_transfer
 from armarium_documents.queries.transfers import Side, all_live, other_side, record, record_of_step
 from armarium_documents.queries.tree import STEP, id_list, next_sort_order, nodes_of, subtree_ids
-from armarium_documents.schemas.transfer import (
-    TransferOutParams,
-    TransferOutResult,
-    TransferParams,
-    TransferResult,
-)
+from armarium_documents.schemas.fields import Id
+from armarium_documents.schemas.transfer import TransferOutResult, TransferParams, TransferResult
 
 
 def _partner(engine: Engine, library: Library, audit_id: str) -> tuple[Library, str] | None:
@@ -50,35 +41,12 @@ def _after_undo(side: Side, undo: UndoContext) -> None:
         set_state(raw, own.transfer_id, side, "done" if undo.redo else "taken-back")
 
 
-def _other_project(ex: Example) -> Library:
-    place = ex.folder / "Elsewhere.library"
-    ex.engine.run(None, "library.create", {"path": str(place)}, ex.principal)
-    return ex.engine.libraries.get(place)
-
-
-def _box(engine: Engine, library: Library, ex: Example) -> str:
-    def run(**params: Any) -> str:
-        made = engine.run(library, "document.create", params, ex.principal).result or {}
-        return str(made["id"])
-
-    box = run(name="Box of letters")
-    run(name="A letter", parent_id=box, node_kind="note", page_content="Dear Sir")
-    return box
-
-
-def _transfer_example(ex: Example) -> dict[str, Any]:
-    source = _other_project(ex)
-    return {"source_library": str(source.path), "items": [_box(ex.engine, source, ex)], "mode": "copy"}
-
-
 @action(
     "document.transfer",
-    params=TransferParams,
     result=TransferResult,
     summary="Transfer items from another open project: as copies, or moved with the originals sent to its Trash.",
     words="Transferred {|documents} from another project",
     undo_name="document.untransfer",
-    example=_transfer_example,
     after_undo=lambda undo: _after_undo("target", undo),
     conduct=conduct,
     partner=_partner,
@@ -127,55 +95,40 @@ def _ask_for_thumbnails(ctx: ActionContext, ids: list[str]) -> None:
         " AND r.document_id IN (SELECT value FROM json_each(?))",
         (id_list(ids),),
     )
-    wanted = [row[0] for row in rows]
-    for start in range(0, len(wanted), 500):
-        batch = wanted[start : start + 500]
+    page_ids = [row[0] for row in rows]
+    for start in range(0, len(page_ids), 500):
+        batch = page_ids[start : start + 500]
         title = f"Thumbnails of {len(batch)} {'page' if len(batch) == 1 else 'pages'}"
         ctx.enqueue("thumbnails", {"document_ids": batch}, title=title, total=len(batch))
 
 
-def _out_example(ex: Example) -> dict[str, Any]:
-    """Prepare a move whose second half is pending: a copy whose journals both say that it is a move."""
-    assert ex.library is not None
-    target = _other_project(ex)
-    box = _box(ex.engine, ex.library, ex)
-    params = {"source_library": str(ex.library.path), "items": [box], "mode": "copy"}
-    begun = ex.engine.run(target, "document.transfer", params, ex.principal).result or {}
-    for library, state in ((target, "moving"), (ex.library, "planned")):
-        with library.db.write() as conn:
-            raw_of(conn).execute("UPDATE document_transfer SET mode = 'move', state = ?", (state,))
-    return {"transfer_id": begun["transfer_id"]}
-
-
 @action(
     "document.transfer_out",
-    params=TransferOutParams,
     result=TransferOutResult,
     summary="Send what was copied to another project to the Trash here, and cut references to it: the second half of a move.",
     words="Sent {|documents} to the Trash after a move to another project",
-    example=_out_example,
     after_undo=lambda undo: _after_undo("source", undo),
     partner=_partner,
 )
-def transfer_out(ctx: ActionContext, p: TransferOutParams) -> dict[str, Any]:
+def transfer_out(ctx: ActionContext, transfer_id: Id) -> dict[str, Any]:
     """Raises NotFound for an unknown move; Conflict for one whose copy is incomplete, or whose items are in
     the Trash or were changed since; Forbidden by a lock.
     """
     raw = raw_of(ctx.conn)
-    own = record(raw, p.transfer_id, "source")
+    own = record(raw, transfer_id, "source")
     if own is None or own.mode != "move":
-        raise unknown_transfer(p.transfer_id)
+        raise unknown_transfer(transfer_id)
     if own.state != "planned":
-        raise not_moving(p.transfer_id, f"it is already {own.state}")
+        raise not_moving(transfer_id, f"it is already {own.state}")
     other = other_side(ctx.engine, own)
     if other is None:
-        raise not_moving(p.transfer_id, f"{own.other_path} is not open")
+        raise not_moving(transfer_id, f"{own.other_path} is not open")
     with other.db.read() as conn:
         theirs = raw_of(conn)
-        arrived = record(theirs, p.transfer_id, "target")
+        arrived = record(theirs, transfer_id, "target")
         stands = arrived is not None and arrived.state == "moving" and all_live(theirs, arrived)
     if not stands:
-        raise not_moving(p.transfer_id, f"its copy in {other.name} is not complete and checked")
+        raise not_moving(transfer_id, f"its copy in {other.name} is not complete and checked")
     tops = [item["source_id"] for item in own.items]
     nodes = nodes_of(ctx.conn, tops)
     for node in nodes:
@@ -188,11 +141,11 @@ def transfer_out(ctx: ActionContext, p: TransferOutParams) -> dict[str, Any]:
         "moved_to_project": str(other.path),
         "moved_to_name": other.name,
         "moved_on": ctx.now,
-        "transfer_id": p.transfer_id,
+        "transfer_id": transfer_id,
     }
     cuts = cut_ties(ctx, documents)
     gone = send_to_trash(ctx, nodes, info)
-    set_state(raw, p.transfer_id, "source", "done", audit_id=ctx.audit_id)
+    set_state(raw, transfer_id, "source", "done", audit_id=ctx.audit_id)
     ctx.target(*tops)
     ctx.note_changes(document_ids=gone)
-    return {"transfer_id": p.transfer_id, "item_count": len(gone), "cuts": cuts}
+    return {"transfer_id": transfer_id, "item_count": len(gone), "cuts": cuts}

@@ -103,12 +103,12 @@ class Choice:
 
     def _leave_aliases(self) -> None:
         """Leave out aliases whose target is not carried (aliases stay within a project)."""
-        found = self.db.execute(
+        aliases = self.db.execute(
             "SELECT s.n, d.id, d.name FROM sel_document s JOIN source.document d ON d.rowid = s.k"
             " WHERE d.node_kind = 'alias' AND (d.alias_target_id IS NULL"
             " OR d.alias_target_id NOT IN (SELECT id FROM sel_document))"
         ).fetchall()
-        for number, identity, name in found:
+        for number, identity, name in aliases:
             self.db.execute("DELETE FROM sel_document WHERE n = ?", (number,))
             why = f"The alias “{name}” points at something that stays behind; aliases stay within a project."
             self.left_behind.append({"kind": "alias", "id": identity, "why": why})
@@ -168,9 +168,9 @@ class Choice:
                 for how in ("IN", "NOT IN")
             ]
             # The rows are wide: a single scan answers for all columns.
-            found = self.db.execute(f"SELECT {', '.join(tests) or '1'} FROM {self.rows_of(table)}").fetchone()
+            row = self.db.execute(f"SELECT {', '.join(tests) or '1'} FROM {self.rows_of(table)}").fetchone()
             self._surveys[table.name] = {
-                column: (bool(found[2 * place]), bool(found[2 * place + 1]))
+                column: (bool(row[2 * place]), bool(row[2 * place + 1]))
                 for place, column in enumerate(columns)
             }
         return self._surveys[table.name]
@@ -233,11 +233,11 @@ class Choice:
         dropped = False
         for table in self.tables:
             for column in (column for column in table.soft if not table.nullable(column)):
-                found = self._pointing_outside(table, column)
-                for _, identity, points_at in found:
+                rows = self._pointing_outside(table, column)
+                for _, identity, points_at in rows:
                     self._cut(table, column, identity, points_at, stays=True)
-                if found:
-                    self._drop(table, found)
+                if rows:
+                    self._drop(table, rows)
                     dropped = True
         return dropped
 

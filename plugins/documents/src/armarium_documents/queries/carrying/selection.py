@@ -26,11 +26,11 @@ class Selection(Choice):
 
     def counts(self) -> dict[str, int]:
         """Return the number of carried rows by table; tables without any are left out."""
-        found = {
+        count_by_table = {
             table.name: int(self.db.execute(f"SELECT count(*) FROM {sel(table)}").fetchone()[0])
             for table in self.tables
         }
-        return {name: count for name, count in found.items() if count}
+        return {name: count for name, count in count_by_table.items() if count}
 
     def new_id_of(self, old: str) -> str:
         """Return the id of a carried row's copy."""
@@ -48,9 +48,9 @@ class Selection(Choice):
         table = next((table for table in self.tables if table.name == name), None)
         if table is None:
             return []
-        found = self.db.execute(f"SELECT t.* FROM {self.rows_of(table)} ORDER BY s.n")
-        names = [column[0] for column in found.description]
-        return [dict(zip(names, row, strict=True)) for row in found]
+        cursor = self.db.execute(f"SELECT t.* FROM {self.rows_of(table)} ORDER BY s.n")
+        names = [column[0] for column in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in cursor]
 
     def documents(self) -> list[str]:
         """Return the old ids of the carried documents, parents first."""
@@ -58,47 +58,47 @@ class Selection(Choice):
 
     def digests(self) -> list[str]:
         """Return the files that the chosen rows name."""
-        found: set[str] = set()
+        files: set[str] = set()
         for table in self.tables:
             for column in (column.name for column in table.table.columns if column.info.get("object")):
-                found |= {
+                files |= {
                     row[0]
                     for row in self.db.execute(
                         f"SELECT DISTINCT t.{quote_name(column)} FROM {self.rows_of(table)}"
                         f" WHERE t.{quote_name(column)} IS NOT NULL"
                     )
                 }
-        return sorted(found)
+        return sorted(files)
 
     def named_by(self, digests: Sequence[str]) -> list[tuple[str, str]]:
         """Return (document, digest) for each of these files that a row of a document names."""
-        found: list[tuple[str, str]] = []
+        pairs: list[tuple[str, str]] = []
         for table in self.tables if digests else ():
             for column in (column.name for column in table.table.columns if column.info.get("object")):
                 if table.owner is not None:
-                    found += self.db.execute(
+                    pairs += self.db.execute(
                         f"SELECT DISTINCT t.{quote_name(table.owner)}, t.{quote_name(column)} FROM {self.rows_of(table)}"
                         f" WHERE t.{quote_name(column)} IN (SELECT value FROM json_each(?))",
                         (id_list(digests),),
                     ).fetchall()
-        return sorted(set(found))
+        return sorted(set(pairs))
 
     def expressions(self, table: CarriedTable, special: Mapping[str, str]) -> dict[str, str]:
         """Return column → SQL of its value in the copy, before ids inside JSON are replaced."""
         always = {column for column, _ in table.required} | {table.identity}
         sometimes = {column for column, _ in table.optional} | set(table.soft)
-        found = {}
+        sql_by_column = {}
         for column in table.columns:
             value = f"t.{quote_name(column)}"
             if column in special:
-                found[column] = special[column]
+                sql_by_column[column] = special[column]
             elif column in always:
-                found[column] = f"renewed({value})"
+                sql_by_column[column] = f"renewed({value})"
             elif column in sometimes:
-                found[column] = self._reference(table, column, value)
+                sql_by_column[column] = self._reference(table, column, value)
             else:
-                found[column] = value
-        return found
+                sql_by_column[column] = value
+        return sql_by_column
 
     def _reference(self, table: CarriedTable, column: str, value: str) -> str:
         """Return the SQL of a column that may name a row that stays, or (if no foreign key) anything else."""
@@ -106,19 +106,18 @@ class Selection(Choice):
         if not outside:
             return f"renewed({value})"
         soft = column in table.soft
-        kept = f"CASE WHEN {value} NOT IN (SELECT v FROM outside) THEN {value} END" if soft else "NULL"
+        fallback = f"CASE WHEN {value} NOT IN (SELECT v FROM outside) THEN {value} END" if soft else "NULL"
         if not inside:
-            return kept
-        return f"CASE WHEN {value} IN (SELECT id FROM carried) THEN renewed({value}) ELSE {kept} END"
+            return fallback
+        return f"CASE WHEN {value} IN (SELECT id FROM carried) THEN renewed({value}) ELSE {fallback} END"
 
     def copies(
-        self, table: CarriedTable, special: Mapping[str, str], given: Mapping[str, Any]
+        self, table: CarriedTable, special: Mapping[str, str], parameters: Mapping[str, Any]
     ) -> Iterator[tuple[list[tuple[Any, ...]], int]]:
         """Yield copies of *table*'s rows in chunks, each with its size: tuples in order of `columns`."""
         values = self.expressions(table, special)
         cursor = self.db.execute(
-            f"SELECT {', '.join(values.values())} FROM {self.rows_of(table)} ORDER BY s.n",
-            dict(given),
+            f"SELECT {', '.join(values.values())} FROM {self.rows_of(table)} ORDER BY s.n", dict(parameters)
         )
         places = [index for index, name in enumerate(values) if name in table.json and name not in special]
         long = [i for i, name in enumerate(table.columns) if name in rules_of(table.table).large]
@@ -158,7 +157,7 @@ class Selection(Choice):
     def read_back(self, target: Library, special: Mapping[str, Mapping[str, str]]) -> dict[str, int]:
         """Return by table how many of the copies exist in *target* and equal the source's rows."""
         self.db.execute("ATTACH ? AS target", (str(target.db.path),))
-        found = {}
+        counts = {}
         for table in self.tables:
             values = self.expressions(table, {})
             keys = [table.identity] if table.identity else [c.name for c in table.table.primary_key.columns]
@@ -172,8 +171,8 @@ class Selection(Choice):
                 f"SELECT count(*) FROM {self.rows_of(table)} JOIN target.{quote_name(table.name)} c ON {same}{says}"
             ).fetchone()
             if count:
-                found[table.name] = int(count)
-        return found
+                counts[table.name] = int(count)
+        return counts
 
     def words(self, vocabulary: Vocabulary) -> list[str]:
         """Return the keys of *vocabulary* that the chosen rows name, and those they inherit from."""
@@ -214,14 +213,14 @@ class Selection(Choice):
     def marks(self, tables: Sequence[Any]) -> dict[str, int]:
         """Return the position of the source's history in this snapshot, to detect later changes."""
         (last,) = self.db.execute(f"SELECT max(seq) FROM source.{steps}").fetchone()
-        found = {"audit": int(last or 0)}
+        positions = {"audit": int(last or 0)}
         for table in tables:
             kind = rules_of(table).kind
             name = f"{table.name}__history" if kind == "tracked" else table.name
             if kind in ("tracked", "append-only"):
                 (last,) = self.db.execute(f"SELECT max(rowid) FROM source.{quote_name(name)}").fetchone()
-                found[str(table.name)] = int(last or 0)
-        return found
+                positions[str(table.name)] = int(last or 0)
+        return positions
 
 
 def _replace_ids(text: str, known: Mapping[str, str]) -> str:

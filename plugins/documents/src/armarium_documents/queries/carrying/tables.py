@@ -70,30 +70,30 @@ def carried_tables(
     *companions* are tables that are carried though they name none; *words* are vocabularies, which are
     matched, not carried.
     """
-    kept = [table for table in tables if rules_of(table).kind in ("tracked", "append-only")]
+    carriable = [table for table in tables if rules_of(table).kind in ("tracked", "append-only")]
     stay = set(words)
-    chosen = {t.name for t in kept if rules_of(t).document is not None} | set(companions)
+    chosen = {t.name for t in carriable if rules_of(t).document is not None} | set(companions)
     chosen -= stay
     while True:
         more = {
             table.name
-            for table in kept
+            for table in carriable
             if table.name not in chosen | stay
             and any(not key.parent.nullable and key.column.table.name in chosen for key in table.foreign_keys)
         }
         if not more:
             break
         chosen |= more
-    return _order_tables([_describe_table(table, stay) for table in kept if table.name in chosen])
+    return _order_tables([_describe_table(table, stay) for table in carriable if table.name in chosen])
 
 
 def _describe_table(table: Table, words: set[str]) -> CarriedTable:
     pointing = {key.parent.name: key.column.table.name for key in table.foreign_keys}
     keys = [column.name for column in table.primary_key.columns]
     identity: str | None = None
-    given: str | None = None
+    rowid: str | None = None
     if len(keys) == 1 and isinstance(table.c[keys[0]].type, Integer):
-        given = keys[0]
+        rowid = keys[0]
         if "id" in table.c and table.c.id.unique:
             identity = "id"
     elif len(keys) == 1 and keys[0] not in pointing:
@@ -112,7 +112,7 @@ def _describe_table(table: Table, words: set[str]) -> CarriedTable:
         optional=tuple((c, parent) for c, parent in real.items() if table.c[c].nullable),
         soft=soft,
         json=tuple(column.name for column in table.columns if isinstance(column.type, Json)),
-        columns=tuple(column.name for column in table.columns if column.name != given),
+        columns=tuple(column.name for column in table.columns if column.name != rowid),
     )
 
 
@@ -120,11 +120,11 @@ def _holds_an_id(column: Column[object]) -> bool:
     return isinstance(column.type, Text) and column.name.endswith("_id")
 
 
-def _order_tables(found: list[CarriedTable]) -> list[CarriedTable]:
+def _order_tables(tables: list[CarriedTable]) -> list[CarriedTable]:
     """Put referenced tables first. Where tables refer to each other in a cycle, the given order decides."""
-    waiting, ordered = list(found), []
+    waiting, ordered = list(tables), []
     placed: set[str] = set()
-    names = {carried.name for carried in found}
+    names = {carried.name for carried in tables}
     while waiting:
         ready = next(
             (

@@ -29,28 +29,33 @@ _ALL = 2**62
 _HELD = "documents.dataset"
 _ROW = (
     "d.id, d.name, d.prototype_key, d.node_kind, d.doc_type, d.parent_id, d.attributes,"
-    f" substr(COALESCE(d.page_content, ''), 1, {EXCERPT}), d.date_original, d.date_iso"
+    f" substr(COALESCE(d.page_content, ''), 1, {EXCERPT}), d.date_original, d.date_iso,"
+    " EXISTS (SELECT 1 FROM thumbnail t WHERE t.document_id = d.id), d.is_starred, d.is_locked, d.page_label, d.language,"
+    " d.script, d.direction, (SELECT count(*) FROM document c WHERE c.parent_id = d.id AND c.deleted_at IS NULL),"
+    " d.created_at, d.updated_at"
 )
 _NAMES = ("id", "name", "prototype_key", "node_kind", "doc_type", "parent_id", "attributes", "excerpt",
-          "date_original", "date_iso")  # fmt: skip
+          "date_original", "date_iso", "has_thumbnail", "is_starred", "is_locked", "page_label", "language", "script",
+          "direction", "child_count", "created_at", "updated_at")  # fmt: skip
+_FLAGS = ("has_thumbnail", "is_starred", "is_locked")
 
 
 def dataset(library: Library, query: DatasetQuery) -> dict[str, Any]:
     """Answer *query* from a single snapshot; NotFound for an unknown folder."""
     with library.db.read() as conn:
         raw = raw_of(conn)
-        found = _find(library, conn, query)
+        result = _find(library, conn, query)
         if query.parent_id is not None:
             require_document(conn, query.parent_id)
-        rows = _rows_named(raw, found.pop("ids"))
+        rows = _rows_named(raw, result.pop("ids"))
         keys = dict.fromkeys(row["prototype_key"] for row in rows if row["prototype_key"] is not None)
         return {
-            "total": found["total"],
+            "total": result["total"],
             "limit": query.limit,
             "offset": query.offset,
             "rows": rows,
-            "bins": found["bins"],
-            "facets": found["facets"],
+            "bins": result["bins"],
+            "facets": result["facets"],
             "defaults_by_prototype": defaults_by_prototype(conn, list(keys)),
             "withheld": count_withheld(conn, query.parent_id, recursive=query.recursive),
         }
@@ -110,11 +115,12 @@ def forget_columns(library: Library) -> None:
 
 def _rows_named(raw: sqlite3.Connection, ids: list[str]) -> list[dict[str, Any]]:
     """Return the documents *ids* in that order, with their attributes as stored."""
-    found = raw.execute(
+    cursor = raw.execute(
         f"SELECT {_ROW} FROM json_each(?) j JOIN document d ON d.id = j.value ORDER BY j.key",
         (orjson.dumps(ids).decode(),),
     )
-    rows = [dict(zip(_NAMES, row, strict=True)) for row in found]
+    rows = [dict(zip(_NAMES, row, strict=True)) for row in cursor]
     for row in rows:
         row["attributes"] = orjson.Fragment(row["attributes"])
+        row |= {name: row[name] == 1 for name in _FLAGS}
     return rows

@@ -16,7 +16,7 @@ import numpy as np
 import orjson
 import polars as pl
 
-from armarium_documents.queries.dataset.values import NO_VALUE, Value, read_values
+from armarium_documents.queries.dataset.values import NO_VALUE, Value, compose, read_values
 from armarium_documents.schemas.dataset import FIELDS
 
 ROWS = pl.Schema({"id": pl.String, "live": pl.Boolean, "attributed": pl.Boolean, "order": pl.Int64})
@@ -82,8 +82,8 @@ class _Reader:
 
     def take(self, first: int, values: tuple[Value | None, ...]) -> None:
         """Add the values of the rows from *first* on."""
-        there = [value for value in values if value is not None]
-        self.codes.extend(map(self.code_of.__getitem__, there))
+        present = [value for value in values if value is not None]
+        self.codes.extend(map(self.code_of.__getitem__, present))
         rows = range(first, first + len(values))
         self.rows.extend(row for row, value in zip(rows, values, strict=True) if value is not None)
 
@@ -144,7 +144,10 @@ def _take_attributes(readers: dict[str, _Reader], first: int, texts: tuple[str, 
                 value = orjson.dumps(value).decode().encode()
             reader = readers.get(name)
             if reader is None:
-                reader = readers[name] = _Reader()
+                # Names are stored in NFC; those of older projects are taken for it.
+                reader = readers[name] = readers.setdefault(compose(name), _Reader())
+            if reader.rows and reader.rows[-1] == row:
+                continue
             reader.rows.append(row)
             reader.codes.append(reader.code_of[value])
 
@@ -166,6 +169,7 @@ class Table:
 
     def column(self, name: str) -> tuple[pl.Series, pl.DataFrame]:
         """Return the code of every row, and the readings of the values by code."""
+        name = compose(name)
         codes, values, offset = [], [], 0
         for part in self.parts:
             number = part.rows.height
@@ -185,11 +189,11 @@ class Table:
         if self._folders is None:
             codes, values = self.column(PARENT)
             at = (self.ids.is_in(values["text"].drop_nulls().unique().implode()) & self.live).arg_true()
-            found: dict[str | None, list[str]] = {}
+            by_parent: dict[str | None, list[str]] = {}
             above = values["text"].gather(codes.gather(at))
-            for one, parent in zip(self.ids.gather(at), above, strict=True):
-                found.setdefault(parent, []).append(one)
-            self._folders = found
+            for identity, parent in zip(self.ids.gather(at), above, strict=True):
+                by_parent.setdefault(parent, []).append(identity)
+            self._folders = by_parent
         return self._folders
 
     def merge_parts(self) -> ReadPart:
@@ -201,15 +205,15 @@ class Table:
             codes, values = self.column(name)
             codes = codes.filter(keep)
             # Row 0 of each part, no value, stays row 0.
-            there = values["json"].is_not_null().gather(codes)
-            used = codes.filter(there).unique().sort()
+            present = values["json"].is_not_null().gather(codes)
+            used = codes.filter(present).unique().sort()
             if not len(used):
                 continue
             numbers = pl.arange(1, len(used) + 1, dtype=pl.UInt32, eager=True)
             renumbered = _scatter_codes(values.height, used, numbers)
             columns[name] = Column(
-                there.arg_true().cast(pl.UInt32),
-                renumbered.gather(codes.filter(there)),
+                present.arg_true().cast(pl.UInt32),
+                renumbered.gather(codes.filter(present)),
                 pl.concat([NO_VALUE, values[used]]).rechunk(),
             )
         return ReadPart(rows, columns)
@@ -217,9 +221,9 @@ class Table:
 
 def _scatter_codes(number: int, at: pl.Series, codes: pl.Series) -> pl.Series:
     """Return *number* codes: those of *codes* at the positions *at*, else 0."""
-    found = np.zeros(number, np.uint32)
-    found[at.to_numpy()] = codes.to_numpy()
-    return pl.Series(values=found)
+    scattered = np.zeros(number, np.uint32)
+    scattered[at.to_numpy()] = codes.to_numpy()
+    return pl.Series(values=scattered)
 
 
 _NO_CODES = pl.Series(values=[], dtype=pl.UInt32)

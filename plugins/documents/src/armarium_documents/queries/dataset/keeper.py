@@ -35,8 +35,8 @@ class Keeper:
         """
         with self._lock:
             step = last_step(raw)
-            if self._table is None and (found := load(self._library)) is not None:
-                part, state = found
+            if self._table is None and (loaded := load(self._library)) is not None:
+                part, state = loaded
                 # After a restored snapshot, the same number may belong to another step.
                 if (_step_hash(raw, state.step), _version(self._library)) == (state.hash, state.schema):
                     self._take(Table([part], _none_of(part)), state)
@@ -96,26 +96,26 @@ class Keeper:
         Every change of a document leaves a row in its history. Empty Trash removes such rows, so the last
         change seen must still exist and the number of documents must be right.
         """
-        seen = raw.execute(
+        last_change = raw.execute(
             "SELECT audit_seq FROM document__history WHERE seq = ?", (before.change,)
         ).fetchone()
-        if seen is None or seen[0] != before.change_step:
+        if last_change is None or last_change[0] != before.change_step:
             return None
         number = len(table.ids) - int(table.gone.sum())
         many = max(2_000, number // 4)
         # By rowid: the index on the keys would be read from end to end.
-        found = raw.execute(
+        rows = raw.execute(
             "SELECT id FROM document__history NOT INDEXED WHERE seq > ? LIMIT ?", (before.change, many + 1)
         ).fetchall()
-        if len(found) > many:
+        if len(rows) > many:
             return None
-        if found:
-            changed = list(dict.fromkeys(row[0] for row in found))
+        if rows:
+            changed = list(dict.fromkeys(row[0] for row in rows))
             fresh = read_documents(raw, changed)
             gone = table.gone | table.ids.is_in(pl.Series(values=changed).implode())
             table = Table([*table.parts, fresh], pl.concat([gone, _none_of(fresh)]))
-        (there,) = raw.execute("SELECT count(*) FROM document").fetchone()
-        if there != len(table.ids) - table.gone.sum():
+        (total,) = raw.execute("SELECT count(*) FROM document").fetchone()
+        if total != len(table.ids) - table.gone.sum():
             return None
         return self._compact(table, _state_of(self._library, raw))
 
@@ -132,7 +132,7 @@ def _state_of(library: Library, raw: sqlite3.Connection) -> State:
 
 def _step_hash(raw: sqlite3.Connection, step: int) -> str:
     """Return what distinguishes the step of that number from another one."""
-    return next((found.row_hash for found in list_steps(raw, numbers=step)), "")
+    return next((entry.row_hash for entry in list_steps(raw, numbers=step)), "")
 
 
 def _version(library: Library) -> int:

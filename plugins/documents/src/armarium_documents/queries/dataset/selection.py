@@ -12,10 +12,10 @@ from typing import Any
 import orjson
 import polars as pl
 
-from armarium_documents.dates.edtf import label_of, span_asked, span_of
+from armarium_documents.dates.edtf import label_of
 from armarium_documents.queries.dataset.columns import PARENT, Table
-from armarium_documents.queries.dataset.values import members_of, number_parts
-from armarium_documents.schemas.dataset import Bins, DatasetQuery, Filter, Sort
+from armarium_documents.queries.dataset.values import compose, members_of, number_parts
+from armarium_documents.schemas.dataset import Bins, DatasetQuery, Filter, Sort, days_asked
 
 MOST_FACET_VALUES = 1000
 """Values of one facet that are answered, the most frequent first."""
@@ -58,8 +58,8 @@ def _matching(table: Table, query: DatasetQuery) -> pl.Series:
         )
     if query.attributed_only:
         matching = matching & table.attributed
-    for one in query.filters:
-        matching = matching & _rows_where(table, one.attr, _meets(one))
+    for condition in query.filters:
+        matching = matching & _rows_where(table, condition.attr, _meets(condition))
     return matching
 
 
@@ -75,41 +75,48 @@ def _lies_in(table: Table, query: DatasetQuery) -> pl.Expr:
     reached = [query.parent_id]
     if query.recursive:
         folders = table.folders()
-        for one in reached:
-            reached.extend(folders.get(one, ()))
+        for folder_id in reached:
+            reached.extend(folders.get(folder_id, ()))
     return _text.is_in(pl.Series(values=reached, dtype=pl.String).implode())
 
 
-def _meets(one: Filter) -> pl.Expr:
+def _meets(condition: Filter) -> pl.Expr:
     """Return the condition on a value's readings; a value of another type counts as none."""
-    if one.op in ("is_set", "not_set"):
-        there = _text.is_not_null() & (_text != pl.lit(""))
-        return there if one.op == "is_set" else ~there
-    if one.op == "contains":
-        return _contains(one.value.casefold())
-    low, high = one.value, one.value2 if one.op == "between" else one.value
-    if one.type == "date":
+    if condition.op in ("is_set", "not_set"):
+        present = _text.is_not_null() & (_text != pl.lit(""))
+        return present if condition.op == "is_set" else ~present
+    if condition.op == "contains":
+        return _contains(compose(condition.value).casefold())
+    if condition.op == "has":
+        return _counted_under(compose(orjson.dumps(condition.value).decode()))
+    low, high = condition.value, condition.value2 if condition.op == "between" else condition.value
+    if condition.type == "date":
         # A date is found by each day that it may mean, and a bound that is only a year or month covers all of it.
-        first, last = (span_of(bound) or span_asked(bound) for bound in (low, high))
-        if first is None or last is None:
-            return pl.lit(one.op == "ne")
+        first, last = days_asked(low), days_asked(high)
         at_least, at_most = pl.col("last") >= pl.lit(first.start), pl.col("first") <= pl.lit(last.end)
-    elif one.type in ("number", "rating"):
+    elif condition.type in ("number", "rating"):
         at_least, at_most = _number_from(low), ~_number_from(high, beyond=True)
-    elif one.type == "checkbox":
+    elif condition.type == "checkbox":
         at_least, at_most = _checked >= pl.lit(float(low)), _checked <= pl.lit(float(high))
     else:
-        at_least, at_most = _text >= pl.lit(low), _text <= pl.lit(high)
-    if one.op == "gte":
+        at_least, at_most = _text >= pl.lit(compose(low)), _text <= pl.lit(compose(high))
+    if condition.op == "gte":
         return at_least
-    if one.op == "lte":
+    if condition.op == "lte":
         return at_most
     within = at_least & at_most
-    return ~within.fill_null(False) if one.op == "ne" else within
+    return ~within.fill_null(False) if condition.op == "ne" else within
 
 
 def _contains(needle: str) -> pl.Expr:
     return _folded.str.contains(pl.lit(needle), literal=True)
+
+
+def _counted_under(written: str) -> pl.Expr:
+    """Test whether a facet counts the value under the JSON *written*."""
+    return (_json == pl.lit(written)) | _json.map_elements(
+        lambda value: value.startswith("[") and written in members_of(value), return_dtype=pl.Boolean
+    )
 
 
 def _number_from(bound: float, *, beyond: bool = False) -> pl.Expr:
@@ -124,16 +131,16 @@ def _page(table: Table, query: DatasetQuery, rows: pl.Series) -> list[str]:
     if query.offset >= len(rows):
         return []
     order = table.order if query.sort is None else _ranks(table, query.sort)
-    found = pl.DataFrame({"row": rows, "order": order.gather(rows)})
+    frame = pl.DataFrame({"row": rows, "order": order.gather(rows)})
     most = query.offset + query.limit
     if most < len(rows):
         # Names are compared only where the order does not decide.
-        last = found["order"].bottom_k(most).max()
-        found = found.filter(pl.col("order") <= pl.lit(last))
+        last = frame["order"].bottom_k(most).max()
+        frame = frame.filter(pl.col("order") <= pl.lit(last))
     codes, values = table.column("document.name")
-    names = values["text"].gather(codes.gather(found["row"]))
-    found = found.with_columns(name=names, id=table.ids.gather(found["row"]))
-    return found.sort("order", "name", "id")["id"].slice(query.offset, query.limit).to_list()
+    names = values["text"].gather(codes.gather(frame["row"]))
+    frame = frame.with_columns(name=names, id=table.ids.gather(frame["row"]))
+    return frame.sort("order", "name", "id")["id"].slice(query.offset, query.limit).to_list()
 
 
 def _ranks(table: Table, sort: Sort) -> pl.Series:
@@ -164,7 +171,7 @@ def _bins(table: Table, bins: Bins, rows: pl.Series) -> list[dict[str, Any]]:
     finest = {"year": 1, "month": 2, "day": 3}[bins.granularity]
     precision = pl.min_horizontal(pl.col("date") % 4, pl.lit(finest))
     unit = pl.when(precision == 1).then(10_000).when(precision == 2).then(100).otherwise(1)
-    found = (
+    frame = (
         _counts(table, bins.attr, rows)
         .filter(pl.col("date").is_not_null())
         .group_by((_start // unit * unit * 4 + precision).alias("bin"))
@@ -172,7 +179,7 @@ def _bins(table: Table, bins: Bins, rows: pl.Series) -> list[dict[str, Any]]:
     )
     labelled = [
         (start, label_of(date, bins.granularity), count)
-        for date, count, start in found.select("bin", "count", "start").iter_rows()
+        for date, count, start in frame.select("bin", "count", "start").iter_rows()
     ]
     return [{"bin": label, "count": count} for _, label, count in sorted(labelled)]
 
@@ -187,7 +194,7 @@ def _facet(table: Table, attr: str, rows: pl.Series) -> list[dict[str, Any]]:
             members[member] += count
     schema = counts.schema
     single = pl.DataFrame({"json": list(members), "count": list(members.values())}, schema=schema)
-    found = (
+    frame = (
         pl.concat([counts.filter(~lists), single])
         .group_by("json")
         .agg(pl.col("count").sum())
@@ -195,5 +202,5 @@ def _facet(table: Table, attr: str, rows: pl.Series) -> list[dict[str, Any]]:
         .head(MOST_FACET_VALUES)
     )
     return [
-        {"value": orjson.Fragment(written.encode()), "count": count} for written, count in found.iter_rows()
+        {"value": orjson.Fragment(written.encode()), "count": count} for written, count in frame.iter_rows()
     ]

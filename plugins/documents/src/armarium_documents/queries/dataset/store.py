@@ -23,7 +23,7 @@ from armarium_documents.queries.dataset.answer import columns_folder
 from armarium_documents.queries.dataset.columns import Column, ReadPart
 from armarium_documents.queries.dataset.values import READINGS
 
-FORM = 2
+FORM = 3
 """Raised whenever what the files hold, or how a value is read, changes: files of another form are written anew."""
 
 MOST_BYTES = 512 * 2**20
@@ -76,8 +76,8 @@ class FilePart:
 
     def _load(self, name: str) -> Column:
         first_cell, cells, first_value, values = self._columns[name]
-        found = _read(self._folder / "cells.arrow", first_cell, cells)
-        return Column(found["row"], found["code"], _read(self._folder / "values.arrow", first_value, values))
+        frame = _read(self._folder / "cells.arrow", first_cell, cells)
+        return Column(frame["row"], frame["code"], _read(self._folder / "values.arrow", first_value, values))
 
     def _bytes(self) -> int:
         return sum(map(_size, self._loaded.values()))
@@ -133,7 +133,7 @@ def save(library: Library, part: ReadPart, state: State) -> FilePart | None:
 
 
 def _size(column: Column) -> int:
-    return sum(int(one.estimated_size()) for one in column)
+    return sum(int(series.estimated_size()) for series in column)
 
 
 def _finished_folders(library: Library) -> list[Path]:
@@ -161,9 +161,9 @@ def _checksum(path: Path) -> int:
 
 def _read(path: Path, first: int, number: int) -> pl.DataFrame:
     try:
-        found = pl.scan_ipc(path, glob=False).slice(first, number).collect()
+        frame = pl.scan_ipc(path, glob=False).slice(first, number).collect()
     except _FAULTS as error:
         raise Damaged(str(path)) from error
-    if found.height != number:
+    if frame.height != number:
         raise Damaged(str(path))
-    return found
+    return frame

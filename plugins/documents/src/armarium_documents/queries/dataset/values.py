@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
+import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -44,8 +45,8 @@ def read_values(raw: sqlite3.Connection, distinct: Sequence[Value], *, flags: bo
     frames = [NO_VALUE]
     for start in range(0, len(distinct), _AT_ONCE):
         some = distinct[start : start + _AT_ONCE]
-        asked = _read_by_sqlite(raw, [value.decode() for value in some if isinstance(value, bytes)])
-        frames.append(_frame([_reading(value, asked, flags) for value in some]))
+        readings = _read_by_sqlite(raw, [value.decode() for value in some if isinstance(value, bytes)])
+        frames.append(_frame([_reading(value, readings, flags) for value in some]))
     return pl.concat(frames).rechunk()
 
 
@@ -71,13 +72,20 @@ def number_parts(value: float) -> tuple[float, int]:
     return number, max(-_LARGEST, min(_LARGEST, low))
 
 
+def compose(text: str) -> str:
+    """Return *text* as it is compared and counted: how its letters are composed is no difference."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
 def members_of(written: str) -> list[str]:
-    """Return the JSON of each member of a JSON list, as a facet counts them."""
-    return [orjson.dumps(one).decode() for one in orjson.loads(written) if one is not None]
+    """Return the JSON of each member of a JSON list, once, as a facet counts them."""
+    members = (orjson.dumps(member).decode() for member in orjson.loads(written) if member is not None)
+    return list(dict.fromkeys(members))
 
 
-def _reading(value: Value, asked: Iterator[tuple[str, Any, str]], flags: bool) -> Reading:
+def _reading(value: Value, readings: Iterator[tuple[str, Any, str]], flags: bool) -> Reading:
     if isinstance(value, str):
+        value = compose(value)
         written, number, date = orjson.dumps(value).decode(), None, _NO_DATE
         # Most texts are words, and parsing each as a number and a date takes long.
         if not value[:1].isalpha() or value[0] in "XY":
@@ -92,12 +100,13 @@ def _reading(value: Value, asked: Iterator[tuple[str, Any, str]], flags: bool) -
             *number_parts(value),
             *(pack_date(value) or _NO_DATE),
         )
-    kind, stored, text = next(asked)
+    kind, stored, text = next(readings)
     number, low = number_parts(stored) if kind in ("integer", "real") else (None, 0)
     if kind in ("true", "false"):
         text = kind
     # Normalised like a compared list, object or number, so that 1.50 and 1.5 are equal.
-    written = orjson.dumps(orjson.loads(value)).decode()
+    written = compose(orjson.dumps(orjson.loads(value)).decode())
+    text = compose(text)
     return written, text, text.casefold(), number, low, *_NO_DATE
 
 

@@ -49,10 +49,10 @@ class Keys(NamedTuple):
 
     def find(self, key: str) -> set[str]:
         """Return the documents that *key* may name."""
-        found = self.exact.get(key)
-        if found is None:
-            found = next((self.loose[one] for one in _loosely(key) if one in self.loose), None)
-        return found or set()
+        ids = self.exact.get(key)
+        if ids is None:
+            ids = next((self.loose[form] for form in _loosely(key) if form in self.loose), None)
+        return ids or set()
 
 
 def key_of(cell: object) -> str:
@@ -64,20 +64,20 @@ def find_documents(
     conn: Connection, column: Column, keys: Iterable[str], parent_id: str | None, hidden: Collection[str]
 ) -> Keys:
     """Return which live documents the *keys* in *column* name, without those *hidden*."""
-    wanted = set(keys)
+    sought = set(keys)
     by_name = column.is_own and column.name == "name"
-    loosely = {one for key in wanted for one in _loosely(key)} if by_name else set()
-    found = Keys({}, {})
+    loosely = {form for key in sought for form in _loosely(key)} if by_name else set()
+    matches = Keys({}, {})
     for identity, key in _list_names(conn, column, parent_id):
         if key is None or identity in hidden:
             continue
-        if key in wanted:
-            found.exact.setdefault(key, set()).add(identity)
+        if key in sought:
+            matches.exact.setdefault(key, set()).add(identity)
         if loosely:
-            for one in _loosely(key):
-                if one in loosely:
-                    found.loose.setdefault(one, set()).add(identity)
-    return found
+            for form in _loosely(key):
+                if form in loosely:
+                    matches.loose.setdefault(form, set()).add(identity)
+    return matches
 
 
 def _loosely(name: str) -> tuple[str, str]:
@@ -88,20 +88,20 @@ def _loosely(name: str) -> tuple[str, str]:
 def _list_names(conn: Connection, column: Column, parent_id: str | None) -> Iterator[tuple[str, str | None]]:
     """Yield the documents of the scope, each with what a row may call it."""
     raw = raw_of(conn)
-    start, given = beneath(conn, parent_id)
+    start, parameters = beneath(conn, parent_id)
     if not column.is_own:
         rows = raw.execute(
-            f"{start} SELECT d.id, d.attributes FROM down JOIN document d ON d.id = down.id", given
+            f"{start} SELECT d.id, d.attributes FROM down JOIN document d ON d.id = down.id", parameters
         )
         for identity, attributes in rows:
             value = orjson.loads(attributes).get(column.name)
-            for one in value if isinstance(value, list) else (value,):
-                yield identity, None if one is None or one == "" else key_of(one)
+            for member in value if isinstance(value, list) else (value,):
+                yield identity, None if member is None or member == "" else key_of(member)
         return
     name = column.name
-    for identity, key in raw.execute(f"{start} SELECT id, {name} FROM down", given):
+    for identity, key in raw.execute(f"{start} SELECT id, {name} FROM down", parameters):
         yield identity, key
         if name == "path":
             yield identity, key.removeprefix("/")
-            if given:
-                yield identity, key.removeprefix(f"{given['above']}/")
+            if parameters:
+                yield identity, key.removeprefix(f"{parameters['above']}/")

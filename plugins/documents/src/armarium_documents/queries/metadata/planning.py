@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from sqlalchemy import Connection
 
 from armarium.api import Invalid, raw_of
-from armarium_documents.cells import CellType, Unfit, read_cell, read_day, read_truth, text_of, write_cell
+from armarium_documents.cells import CellType, Unfit, is_written_so, read_cell, read_day, read_truth, text_of
 from armarium_documents.errors import not_a_table
 from armarium_documents.flags import FLAGS
 from armarium_documents.queries.classifications import chain_of, merge_chain
@@ -50,8 +50,8 @@ class Plan:
             "counts": {name: self.counts[name] for name in names},
             "note": self.note,
             "columns": [
-                {"heading": one.heading, "use": one.use, "target": one.target, "why": one.why}
-                for one in self.columns
+                {"heading": column.heading, "use": column.use, "target": column.target, "why": column.why}
+                for column in self.columns
             ],
             "rows": self.rows,
             "refused": self.refused,
@@ -59,16 +59,16 @@ class Plan:
 
     def problems(self) -> tuple[int, str]:
         """Return how many columns, rows and values cannot be taken, and the first of them in words."""
-        columns = [one for one in self.columns if one.use == "refused"]
+        columns = [column for column in self.columns if column.use == "refused"]
         number = len(columns) + self.counts["refused_values"] + self.counts["ambiguous"]
         first = ""
         if columns:
             first = f"the column {columns[0].heading}: {columns[0].why}."
         elif self.refused:
-            one = self.refused[0]
-            first = f"line {one['line']}, {one['column']}, {one['value']!r}: {one['why']}."
+            refusal = self.refused[0]
+            first = f"line {refusal['line']}, {refusal['column']}, {refusal['value']!r}: {refusal['why']}."
         elif number:
-            row = next(one for one in self.rows if one["state"] == "ambiguous")
+            row = next(row for row in self.rows if row["state"] == "ambiguous")
             first = f"line {row['line']}, {row['key']!r}: {row['why']}."
         return number, first
 
@@ -93,8 +93,8 @@ class Plan:
         """Count a value that cannot be taken, and list it if it is among the first."""
         self.counts["refused_values"] += 1
         if len(self.refused) < LISTED:
-            shown = cell.shown if isinstance(cell, Unreadable) else text_of(cell)
-            self.refused.append({"line": line, "column": column, "value": shown[:100], "why": why})
+            text = cell.shown if isinstance(cell, Unreadable) else text_of(cell)
+            self.refused.append({"line": line, "column": column, "value": text[:100], "why": why})
 
 
 def plan_import(
@@ -112,29 +112,29 @@ def plan_import(
         raise not_a_table(f"{fault}") from fault
     columns = columns_of(sheet.headings, p, lists)
     plan = Plan(columns, sheet.note)
-    key_column = next(one for one in columns if one.use == "match")
+    key_column = next(column for column in columns if column.use == "match")
     keys = [key_of(cells[key_column.at]) if key_column.at < len(cells) and cells[key_column.at] is not None else "" for _, cells in rows]  # fmt: skip
     known = find_documents(conn, key_column, keys, p.parent_id, hidden)
     about: list[tuple[int, Sequence[Any], str, str]] = []
-    meant = [known.find(key) if key else set[str]() for key in keys]
-    often = Counter(next(iter(one)) for one in meant if len(one) == 1)
-    for (line, cells), key, ids in zip(rows, keys, meant, strict=True):
+    matches = [known.find(key) if key else set[str]() for key in keys]
+    often = Counter(next(iter(ids)) for ids in matches if len(ids) == 1)
+    for (line, cells), key, ids in zip(rows, keys, matches, strict=True):
         if not ids:
             plan.list_row(
                 line, "unmatched", key, why="no document is called so" if key else "the cell is empty"
             )
         elif len(ids) > 1:
             plan.list_row(line, "ambiguous", key, why=f"{len(ids)} documents are called so")
-        elif often[one := next(iter(ids))] > 1:
+        elif often[document_id := next(iter(ids))] > 1:
             plan.list_row(line, "ambiguous", key, why="another row is about the same document")
         else:
-            about.append((line, cells, key, one))
+            about.append((line, cells, key, document_id))
     comparer = _Comparer(conn, p, plan, sheet.separator, lists, _list_locked(conn) if not owner else set())
     for start in range(0, len(about), _AT_ONCE):
         some = about[start : start + _AT_ONCE]
-        there = _documents(conn, [one[3] for one in some])
+        documents = _documents(conn, [row[3] for row in some])
         for line, cells, key, identity in some:
-            comparer.compare(line, cells, key, identity, there[identity])
+            comparer.compare(line, cells, key, identity, documents[identity])
     return plan
 
 
@@ -143,11 +143,11 @@ def attributes_of(conn: Connection) -> dict[str, bool]:
     rows = raw_of(conn).execute(
         "SELECT j.key, max(j.type = 'array') FROM document d, json_each(d.attributes) j WHERE d.deleted_at IS NULL GROUP BY 1"
     )
-    found = {key: many == 1 for key, many in rows}
+    attributes = {key: many == 1 for key, many in rows}
     for (declared,) in raw_of(conn).execute("SELECT declarations FROM classification"):
-        for one in orjson.loads(declared):
-            found.setdefault(one["key"], False)
-    return found
+        for declaration in orjson.loads(declared):
+            attributes.setdefault(declaration["key"], False)
+    return attributes
 
 
 def _list_locked(conn: Connection) -> set[str]:
@@ -161,13 +161,13 @@ def _documents(conn: Connection, ids: Sequence[str]) -> dict[str, dict[str, Any]
         f"SELECT {', '.join(f'd.{name}' for name in names)} FROM json_each(?) j JOIN document d ON d.id = j.value",
         (id_list(ids),),
     )
-    found = {}
+    documents = {}
     for row in rows:
-        one = dict(zip(names, row, strict=True))
-        one["attributes"] = orjson.loads(one["attributes"])
-        one |= {name: one[name] == 1 for name in FLAGS}
-        found[one["id"]] = one
-    return found
+        document = dict(zip(names, row, strict=True))
+        document["attributes"] = orjson.loads(document["attributes"])
+        document |= {name: document[name] == 1 for name in FLAGS}
+        documents[document["id"]] = document
+    return documents
 
 
 class _Comparer:
@@ -183,29 +183,31 @@ class _Comparer:
         locked: set[str],
     ) -> None:
         self._conn, self._p, self._plan, self._separator, self._locked = conn, p, plan, separator, locked
-        self._attributes = [one for one in plan.columns if one.use == "attribute"]
-        self._own = [one for one in plan.columns if one.use == "field"]
-        self._many = {one for one, many in lists.items() if many} | set(p.many)
+        self._attributes = [column for column in plan.columns if column.use == "attribute"]
+        self._own = [column for column in plan.columns if column.use == "field"]
+        self._many = {name for name, many in lists.items() if many} | set(p.many)
         self._kinds: dict[str | None, dict[str, CellType]] = {}
 
     def compare(
-        self, line: int, cells: Sequence[Any], key: str, identity: str, there: dict[str, Any]
+        self, line: int, cells: Sequence[Any], key: str, identity: str, document: dict[str, Any]
     ) -> None:
         if identity in self._locked:
             self._plan.refuse(line, "", key, "the document is locked, and only an owner changes it")
             return
         values: list[dict[str, Any]] = []
-        fields = self._compare_fields(line, cells, there, values)
-        attributes = self._compare_attributes(line, cells, fields, there, values)
+        fields = self._compare_fields(line, cells, document, values)
+        attributes = self._compare_attributes(line, cells, fields, document, values)
         if attributes is not None:
             fields["attributes"] = attributes
         if not values:
             self._plan.list_row(line, "equal", key)
             return
         state = (
-            "new" if all(one["before"] in (None, "", [], False, "unknown") for one in values) else "changed"
+            "new"
+            if all(change["before"] in (None, "", [], False, "unknown") for change in values)
+            else "changed"
         )
-        self._plan.list_row(line, state, key, about=there, values=values)
+        self._plan.list_row(line, state, key, about=document, values=values)
         self._plan.updates[identity] = fields
 
     def _list_cells(
@@ -219,12 +221,12 @@ class _Comparer:
                 yield column, cell, empty
 
     def _compare_fields(
-        self, line: int, cells: Sequence[Any], there: dict[str, Any], values: list[dict[str, Any]]
+        self, line: int, cells: Sequence[Any], document: dict[str, Any], values: list[dict[str, Any]]
     ) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         for column, cell, empty in self._list_cells(self._own, cells):
-            name, before = column.name, there[column.name]
-            if text_of(write_cell(before)) == ("" if empty else text_of(cell)):
+            name, before = column.name, document[column.name]
+            if is_written_so(before, None if empty else cell):
                 continue
             try:
                 if isinstance(cell, Unreadable):
@@ -232,7 +234,7 @@ class _Comparer:
                 after = CLEARED.get(name) if empty else self._own_value(name, cell)
                 if name == "name" and empty:
                     raise Unfit("a document needs a name")
-                if name == "name" and there["system_key"] == "sources":
+                if name == "name" and document["system_key"] == "sources":
                     raise Unfit("the folder Sources keeps its name")
                 if name == "prototype_key" and after is not None:
                     self._types_of(after)
@@ -240,16 +242,14 @@ class _Comparer:
                 self._plan.refuse(line, column.heading, cell, str(fault))
                 continue
             if after != before:
-                found[name] = after
+                fields[name] = after
                 values.append({"column": column.heading, "before": before, "after": after})
-        return found
+        return fields
 
     def _own_value(self, name: str, cell: Any) -> Any:
-        stated = (
-            read_truth(cell) if name in FLAGS else read_day(cell) if name == "date_iso" else text_of(cell)
-        )
+        value = read_truth(cell) if name in FLAGS else read_day(cell) if name == "date_iso" else text_of(cell)
         try:
-            return getattr(UpdateParams.model_validate({"document_id": "x", name: stated}), name)
+            return getattr(UpdateParams.model_validate({"document_id": "x", name: value}), name)
         except ValidationError as fault:
             raise Unfit(fault.errors()[0]["msg"].removeprefix("Value error, ")) from None
 
@@ -258,26 +258,26 @@ class _Comparer:
         line: int,
         cells: Sequence[Any],
         fields: dict[str, Any],
-        there: dict[str, Any],
+        document: dict[str, Any],
         values: list[dict[str, Any]],
     ) -> dict[str, Any] | None:
         """Return the document's attributes with what the row states; None if it states nothing else."""
         try:
-            wanted = self._types_of(fields.get("prototype_key", there["prototype_key"]))
+            types = self._types_of(fields.get("prototype_key", document["prototype_key"]))
         except Invalid:
             # The chain of what is there does not resolve; then nothing is declared.
-            wanted = {}
-        attributes, changed = dict(there["attributes"]), []
+            types = {}
+        attributes, changed = dict(document["attributes"]), []
         for column, cell, empty in self._list_cells(self._attributes, cells):
             before = attributes.get(column.name)
-            if text_of(write_cell(before)) == ("" if empty else text_of(cell)):
+            if is_written_so(before, None if empty else cell):
                 continue
             try:
-                after = None if empty else self._value(column.name, cell, wanted, before)
+                after = None if empty else self._value(column.name, cell, types, before)
             except Unfit as fault:
                 self._plan.refuse(line, column.heading, cell, str(fault))
                 continue
-            if after == before and type(after) is type(before):
+            if after == before and isinstance(after, bool) == isinstance(before, bool):
                 continue
             changed.append({"column": column.heading, "before": before, "after": after})
             if empty:
@@ -294,8 +294,8 @@ class _Comparer:
         values += changed
         return attributes
 
-    def _value(self, name: str, cell: Any, wanted: dict[str, CellType], before: Any) -> Any:
-        declared = wanted.get(name)
+    def _value(self, name: str, cell: Any, types: dict[str, CellType], before: Any) -> Any:
+        declared = types.get(name)
         if declared is None:
             declared = CellType(many=name in self._many)
         return read_cell(cell, declared, before, self._separator)
@@ -304,5 +304,8 @@ class _Comparer:
         """Return what the prototype *key* declares; Invalid if it does not resolve."""
         if key not in self._kinds:
             declared = merge_chain(chain_of(self._conn, key))[0] if key is not None else []
-            self._kinds[key] = {one["key"]: CellType(one["type"], one["options"]) for one in declared}
+            self._kinds[key] = {
+                declaration["key"]: CellType(declaration["type"], declaration["options"])
+                for declaration in declared
+            }
         return self._kinds[key]

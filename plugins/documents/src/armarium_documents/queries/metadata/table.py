@@ -26,39 +26,39 @@ def metadata_table(
 ) -> Iterator[bytes]:
     """Yield the table of the live documents in a folder, or of those with *ids* in that order, as a file."""
     raw = raw_of(conn)
-    start, given = beneath(conn, parent_id)
-    asked: dict[str, Any] = {**given}
+    start, scope = beneath(conn, parent_id)
+    parameters: dict[str, Any] = {**scope}
     which, order = "down w", ""
     if ids is not None:
-        asked["ids"] = id_list(ids)
+        parameters["ids"] = id_list(ids)
         which, order = "json_each(:ids) j JOIN down w ON w.id = j.value", "ORDER BY j.key"
     source = f"FROM {which} JOIN document d ON d.id = w.id WHERE d.node_kind IN ('document', 'note')"
-    others = [one for one in SETTABLE if one not in _ALWAYS]
-    stated = raw.execute(
-        f"{start} SELECT {', '.join(f'max(CAST(COALESCE(d.{one}, ?) AS TEXT) NOT IN {_EMPTY})' for one in others)} {source}".replace(
+    others = [field for field in SETTABLE if field not in _ALWAYS]
+    filled = raw.execute(
+        f"{start} SELECT {', '.join(f'max(CAST(COALESCE(d.{field}, ?) AS TEXT) NOT IN {_EMPTY})' for field in others)} {source}".replace(
             "?", "''"
         ),
-        asked,
+        parameters,
     ).fetchone()
-    own = [*_ALWAYS, *(one for one, there in zip(others, stated, strict=True) if there)]
+    own = [*_ALWAYS, *(field for field, is_filled in zip(others, filled, strict=True) if is_filled)]
     attributes = [
         row[0]
         for row in raw.execute(
             f"{start} SELECT DISTINCT a.key {source.replace(' WHERE', ', json_each(d.attributes) a WHERE')}",
-            asked,
+            parameters,
         )
     ]
     for (declared,) in raw.execute(
         f"SELECT declarations FROM classification WHERE key IN ({start} SELECT d.prototype_key {source})",
-        asked,
+        parameters,
     ):
-        attributes += [one["key"] for one in orjson.loads(declared)]
+        attributes += [declaration["key"] for declaration in orjson.loads(declared)]
     attributes = sorted({*attributes, "tags"})
-    columns = ", ".join(f"d.{one}" for one in own)
+    columns = ", ".join(f"d.{field}" for field in own)
     rows = raw.execute(
-        f"{start} SELECT d.id, w.path, d.doc_type, {columns}, d.attributes {source} {order}", asked
+        f"{start} SELECT d.id, w.path, d.doc_type, {columns}, d.attributes {source} {order}", parameters
     )
-    flags = [one in FLAGS for one in (*SHOWN, *own)]
+    flags = [field in FLAGS for field in (*SHOWN, *own)]
 
     def cells() -> Iterator[list[Any]]:
         for row in rows:
@@ -68,7 +68,7 @@ def metadata_table(
                     value == 1 if flag else write_cell(value)
                     for value, flag in zip(row[:-1], flags, strict=True)
                 ),
-                *(write_cell(described.get(one)) for one in attributes),
+                *(write_cell(described.get(attribute)) for attribute in attributes),
             ]
 
-    yield from write_sheet([*(OWN + one for one in (*SHOWN, *own)), *attributes], cells(), format_name)
+    yield from write_sheet([*(OWN + field for field in (*SHOWN, *own)), *attributes], cells(), format_name)

@@ -28,16 +28,8 @@ from armarium_formats.api import PageModel, page_to_place, statements_about, wor
 from armarium_source_model.api import join_made, sum_makers
 
 _CORE = (
-    "creator",
-    "date",
-    "publisher",
-    "language",
-    "identifier",
-    "source",
-    "rights",
-    "description",
-    "subject",
-)
+    "creator", "date", "publisher", "language", "identifier", "source", "rights", "description", "subject",
+)  # fmt: skip
 """What a document's own description says, by the names of Dublin Core."""
 
 
@@ -49,6 +41,8 @@ class _FileSoFar:
     labels: list[str] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
     losses: Counter[tuple[str, str]] = field(default_factory=Counter)
+    spread: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """On how many pages each of the losses is."""
     made: list[list[dict[str, Any]]] = field(default_factory=list)
     statements: dict[str, None] = field(default_factory=dict)
     not_archival: set[str] = field(default_factory=set)
@@ -70,11 +64,13 @@ def write_pdf(
     for place, page_id in enumerate(unit.page_ids):
         if watch is not None:
             watch(place, len(unit.page_ids))
+        before = written.losses.copy()
         _write_page(engine, library, page_id, file, font, written, tree)
+        written.spread.update(loss for loss, count in written.losses.items() if count != before[loss])
     if not written.kids:
         raise no_pages(unit.title)
     font.write()
-    kids = " ".join(f"{one} 0 R" for one in written.kids)
+    kids = " ".join(f"{kid} 0 R" for kid in written.kids)
     file.add(f"<< /Type /Pages /Count {len(written.kids)} /Kids [{kids}] >>", tree)
     creator = f"Armarium {version('armarium-core')}"
     with library.db.read() as conn:
@@ -95,8 +91,12 @@ def write_pdf(
         entries |= {"Outlines": f"{write_outline(file, bookmarks)} 0 R", "PageMode": "/UseOutlines"}
     file.finish(file.add(dictionary(entries)), write_information(file, facts, creator))
     for why in sorted(written.not_archival):
-        written.losses["PDF/A-2b", f"a picture does not allow it: {why}; it is a PDF like any other"] = 1
-    losses = [{"what": what, "why": why, "count": count} for (what, why), count in written.losses.items()]
+        of_all = "PDF/A-2b", f"a picture does not allow it: {why}; it is a PDF like any other"
+        written.losses[of_all] = written.spread[of_all] = 1
+    losses = [
+        {"what": loss[0], "why": loss[1], "count": count, "pages": written.spread[loss]}
+        for loss, count in written.losses.items()
+    ]
     return losses, join_made(written.made)
 
 
@@ -111,8 +111,8 @@ def _write_page(
 ) -> None:
     with library.db.read() as conn:
         # A page may have been deleted since the unit was assembled: the step that did so has this file written again.
-        asked = select(documents.c.name, documents.c.page_label).where(documents.c.id == page_id)
-        row = conn.execute(asked).first()
+        query = select(documents.c.name, documents.c.page_label).where(documents.c.id == page_id)
+        row = conn.execute(query).first()
         if row is None:
             return
         try:
@@ -122,11 +122,13 @@ def _write_page(
             return
         page, losses = page_to_place(engine, library, conn, page_id)
         if page is not None:
-            written.statements |= {said.sentence: None for said in statements_about(engine, conn, page_id)}
+            written.statements |= {
+                statement.sentence: None for statement in statements_about(engine, conn, page_id)
+            }
     with still_image(library, picture) as path:
         placed = place_picture(file, picture._replace(path=path), original)
     words = _words(page, placed, written) if page is not None else ()
-    written.losses.update({(one.what, one.why): one.count for one in losses})
+    written.losses.update({(loss.what, loss.why): loss.count for loss in losses})
     layer = text_layer(words, font)
     matrix = " ".join(number(value) for value in placed.matrix())
     contents = file.stream(f"q {matrix} cm /P Do Q\n{layer}".encode(), {})
@@ -188,22 +190,22 @@ def _facts(conn: Connection, unit: Unit, written: _FileSoFar) -> dict[str, str]:
     it as a whole.
     """
     d = documents.c
-    stated = conn.execute(select(d.source_metadata).where(d.id == unit.id)).scalar() or {}
+    metadata = conn.execute(select(d.source_metadata).where(d.id == unit.id)).scalar() or {}
     facts = {"format": "application/pdf", "title": unit.title}
     for name in _CORE:
-        value = stated.get(name)
+        value = metadata.get(name)
         if isinstance(value, str | int) and str(value).strip():
             facts[name] = str(value)
         elif isinstance(value, list) and value:
-            facts[name] = "; ".join(str(one) for one in value)
-    if shelfmark := stated.get("shelfmark"):
+            facts[name] = "; ".join(str(part) for part in value)
+    if shelfmark := metadata.get("shelfmark"):
         facts.setdefault("identifier", str(shelfmark))
-    said = [facts["description"]] if "description" in facts else []
-    if made := join_made(written.made):
-        each = ", ".join(f"{one['lines']} {one['words']}" for one in made)
-        said.append(f"Text of {sum(one['lines'] for one in made)} lines: {each}.")
-    if said := [*said, *written.statements]:
-        facts["description"] = " ".join(said)
+    sentences = [facts["description"]] if "description" in facts else []
+    if makers := join_made(written.made):
+        each = ", ".join(f"{maker['lines']} {maker['words']}" for maker in makers)
+        sentences.append(f"Text of {sum(maker['lines'] for maker in makers)} lines: {each}.")
+    if sentences := [*sentences, *written.statements]:
+        facts["description"] = " ".join(sentences)
     return facts
 
 
@@ -213,23 +215,23 @@ def _bookmarks(conn: Connection, unit: Unit, written: _FileSoFar) -> list[Bookma
         return []
     d = documents.c
     nodes: dict[str, tuple[str, str | None]] = {}
-    wanted = set(written.ids)
-    while wanted:
-        rows = conn.execute(select(d.id, d.name, d.parent_id).where(is_among(d.id, wanted))).all()
+    to_find = set(written.ids)
+    while to_find:
+        rows = conn.execute(select(d.id, d.name, d.parent_id).where(is_among(d.id, to_find))).all()
         nodes |= {row.id: (row.name, row.parent_id) for row in rows}
-        wanted = {row.parent_id for row in rows if row.id != unit.id and row.parent_id} - nodes.keys()
+        to_find = {row.parent_id for row in rows if row.id != unit.id and row.parent_id} - nodes.keys()
     top: list[Bookmark] = []
-    made: dict[str, list[Bookmark]] = {unit.id: top}
+    levels: dict[str, list[Bookmark]] = {unit.id: top}
 
     def level_of(identity: str | None, page: int) -> list[Bookmark]:
         if identity is None or identity not in nodes:
             return top
-        if identity not in made:
+        if identity not in levels:
             name, parent = nodes[identity]
             folder = Bookmark(name, page)
             level_of(parent, page).append(folder)
-            made[identity] = folder.below
-        return made[identity]
+            levels[identity] = folder.below
+        return levels[identity]
 
     for page_id, page, label in zip(written.ids, written.kids, written.labels, strict=True):
         level_of(nodes[page_id][1] if page_id != unit.id else None, page).append(Bookmark(label, page))

@@ -41,7 +41,7 @@ class InvisibleFont:
 
     def resources(self) -> str:
         """Return the fonts met so far, as a dictionary of resources."""
-        return dictionary({f"F{at}": f"{one} 0 R" for at, one in enumerate(self._numbers)})
+        return dictionary({f"F{at}": f"{reference} 0 R" for at, reference in enumerate(self._numbers)})
 
     def write(self) -> None:
         """Write the fonts, once all letters are known."""
@@ -95,13 +95,13 @@ def text_layer(words: Iterable[tuple[str, Sequence[XY]]], font: InvisibleFont) -
         matrix = " ".join(number(value) for value in (*along, *up, x, y))
         stretch = number(100 * length / (ADVANCE * height * len(codes)))
         parts.append(f"{stretch} Tz {matrix} Tm")
-        for at in sorted({one for one, _ in codes}):
+        for at in sorted({index for index, _ in codes}):
             parts.append(f"/F{at} {number(height)} Tf")
             # Of several fonts in one word, which only a file with 60,000 different letters has, each is set apart.
-            parts.append("<" + "".join(f"{code:04x}" for one, code in codes if one == at) + "> Tj")
+            parts.append("<" + "".join(f"{code:04x}" for index, code in codes if index == at) + "> Tj")
         # A blank of hardly any width, or words whose boxes touch would be taken for one.
         at, code = font.code_of(" ")
-        if at != max(one for one, _ in codes):
+        if at != max(index for index, _ in codes):
             parts.append(f"/F{at} {number(height)} Tf")
         parts.append(f"1 Tz <{code:04x}> Tj")
     return "BT 3 Tr\n" + "\n".join(parts) + "\nET" if parts else ""

@@ -47,17 +47,17 @@ class PdfFile:
         *data* may come piece by piece if its *length* is known, and is then written as it is.
         """
         number = self.reserve()
-        stated = dict(entries)
+        header = dict(entries)
         pieces: Iterable[bytes]
         if isinstance(data, bytes):
             if packed:
-                data, stated = zlib.compress(data, 6), {**stated, "Filter": "/FlateDecode"}
+                data, header = zlib.compress(data, 6), {**header, "Filter": "/FlateDecode"}
             pieces, length = (data,), len(data)
         else:
             pieces = data
         self._places[number - 1] = self._at
         self._write(
-            f"{number} 0 obj\n{dictionary({**stated, 'Length': str(length)})}\nstream\n".encode("latin-1")
+            f"{number} 0 obj\n{dictionary({**header, 'Length': str(length)})}\nstream\n".encode("latin-1")
         )
         for piece in pieces:
             self._write(piece)

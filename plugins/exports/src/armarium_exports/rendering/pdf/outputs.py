@@ -22,7 +22,7 @@ class Bookmark:
 
     def count(self) -> int:
         """Return the entries below it."""
-        return sum(1 + one.count() for one in self.below)
+        return sum(1 + bookmark.count() for bookmark in self.below)
 
 
 def write_outline(file: PdfFile, bookmarks: Sequence[Bookmark]) -> int:
@@ -55,20 +55,20 @@ def _write_level(file: PdfFile, level: Sequence[Bookmark], parent: int) -> tuple
 
 def write_information(file: PdfFile, facts: Mapping[str, str], creator: str) -> int:
     """Write the information dictionary: the title and author among *facts*, and the program."""
-    stated = {
+    fields = {
         "Title": facts.get("title", ""),
         "Author": facts.get("creator", ""),
         "Creator": creator,
         "Producer": PRODUCER,
     }
     return file.add(
-        "<< " + " ".join(f"/{name} {text(value)}" for name, value in stated.items() if value) + " >>"
+        "<< " + " ".join(f"/{name} {text(value)}" for name, value in fields.items() if value) + " >>"
     )
 
 
 def write_metadata(file: PdfFile, facts: Mapping[str, str], creator: str, *, archival: bool) -> int:
     """Write the XMP packet: *facts* by the names of Dublin Core, and PDF/A-2b where it is."""
-    said = []
+    elements = []
     for name, value in facts.items():
         inside = escape(value)
         if name in ("title", "description", "rights"):
@@ -76,14 +76,14 @@ def write_metadata(file: PdfFile, facts: Mapping[str, str], creator: str, *, arc
         elif name in ("creator", "date", "language", "publisher", "subject"):
             kind = "Seq" if name in ("creator", "date") else "Bag"
             inside = f"<rdf:{kind}><rdf:li>{inside}</rdf:li></rdf:{kind}>"
-        said.append(f"<dc:{name}>{inside}</dc:{name}>")
+        elements.append(f"<dc:{name}>{inside}</dc:{name}>")
     claim = "<pdfaid:part>2</pdfaid:part><pdfaid:conformance>B</pdfaid:conformance>" if archival else ""
     packet = (
         '<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>\n<x:xmpmeta xmlns:x="adobe:ns:meta/">'
         '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about=""'
         ' xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xmp="http://ns.adobe.com/xap/1.0/"'
         ' xmlns:pdf="http://ns.adobe.com/pdf/1.3/" xmlns:pdfaid="http://www.aiim.org/pdfa/ns/id/">'
-        f"{''.join(said)}<xmp:CreatorTool>{escape(creator)}</xmp:CreatorTool><pdf:Producer>{PRODUCER}</pdf:Producer>{claim}"
+        f"{''.join(elements)}<xmp:CreatorTool>{escape(creator)}</xmp:CreatorTool><pdf:Producer>{PRODUCER}</pdf:Producer>{claim}"
         '</rdf:Description></rdf:RDF></x:xmpmeta>\n<?xpacket end="w"?>'
     )
     # Unpacked, so that programs which do not know PDF find it.

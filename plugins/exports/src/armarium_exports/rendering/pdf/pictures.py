@@ -60,53 +60,53 @@ class _PictureHead(NamedTuple):
 def place_picture(file: PdfFile, picture: PageImage, original: tuple[Path, str, int] | None) -> PlacedPicture:
     """Write the picture of a page. *original*: its file as stored, media type and EXIF orientation, if it is only turned."""
     path, kind, orientation = original or (picture.path, picture.mime_type, 1)
-    found: _PictureHead | None = None
+    head: _PictureHead | None = None
     with path.open("rb") as source:
         if kind == "image/jpeg":
-            found = _jpeg(source)
+            head = _jpeg(source)
         elif kind == "image/jp2":
-            found = _jpeg_2000(source)
+            head = _jpeg_2000(source)
         elif kind == "image/png":
-            found = _png(source)
-        if found is not None:
-            number = _write(file, source, found)
-    if found is None:
+            head = _png(source)
+        if head is not None:
+            number = _write(file, source, head)
+    if head is None:
         orientation = 1
         with io.BytesIO(_as_png(picture.path)) as source:
-            found = _png(source)
-            assert found is not None
-            number = _write(file, source, found)
+            head = _png(source)
+            assert head is not None
+            number = _write(file, source, head)
     # The project's own measure of the picture: shapes are fractions of it.
     width, height = picture.width, picture.height
-    stated = found.per_inch if found.per_inch and _LIKELY[0] <= found.per_inch <= _LIKELY[1] else PER_INCH
-    scale = min(72 / stated, LONGEST / max(width, height))
+    per_inch = head.per_inch if head.per_inch and _LIKELY[0] <= head.per_inch <= _LIKELY[1] else PER_INCH
+    scale = min(72 / per_inch, LONGEST / max(width, height))
     why = None
-    if found.components == 4 and found.profile is None:
+    if head.components == 4 and head.profile is None:
         why = "its colours are CMYK without a profile"
     return PlacedPicture(number, orientation, (width, height), (width * scale, height * scale), why)
 
 
-def _write(file: PdfFile, source: BinaryIO, found: _PictureHead) -> int:
+def _write(file: PdfFile, source: BinaryIO, head: _PictureHead) -> int:
     entries = {
         "Type": "/XObject",
         "Subtype": "/Image",
-        "Width": str(found.size[0]),
-        "Height": str(found.size[1]),
-        **found.entries,
+        "Width": str(head.size[0]),
+        "Height": str(head.size[1]),
+        **head.entries,
     }
     base = entries.get("ColorSpace")
-    if base is not None and found.profile is not None:
+    if base is not None and head.profile is not None:
         profile = file.stream(
-            found.profile, {"N": str(found.components), "Alternate": _SPACES[found.components]}
+            head.profile, {"N": str(head.components), "Alternate": _SPACES[head.components]}
         )
         base = f"[/ICCBased {profile} 0 R]"
         entries["ColorSpace"] = base
-    if found.table:
-        entries["ColorSpace"] = f"[/Indexed {base} {len(found.table) // 3 - 1} <{found.table.hex()}>]"
-    if not found.parts:
+    if head.table:
+        entries["ColorSpace"] = f"[/Indexed {base} {len(head.table) // 3 - 1} <{head.table.hex()}>]"
+    if not head.parts:
         length = source.seek(0, 2)
         return file.stream(_pieces(source, ((0, length),)), entries, length=length)
-    return file.stream(_pieces(source, found.parts), entries, length=sum(length for _, length in found.parts))
+    return file.stream(_pieces(source, head.parts), entries, length=sum(length for _, length in head.parts))
 
 
 def _pieces(source: BinaryIO, parts: tuple[tuple[int, int], ...]) -> Iterator[bytes]:
@@ -207,9 +207,9 @@ def _png(source: BinaryIO) -> _PictureHead | None:
         "Filter": "/FlateDecode",
         "DecodeParms": parameters,
     }
-    shown = 3 if kind == 3 else components
+    colours = 3 if kind == 3 else components
     return _PictureHead(
-        (width, height), entries, per_inch, _sound(profile or b"", shown), shown, tuple(parts), table
+        (width, height), entries, per_inch, _sound(profile or b"", colours), colours, tuple(parts), table
     )
 
 

@@ -48,13 +48,13 @@ def place_pages(conn: Connection, page_ids: Sequence[str]) -> tuple[str | None, 
     """Return the name of the innermost node that has all these pages, if there is one, and where each page stands."""
     d = documents.c
     nodes: dict[str, tuple[str, str | None]] = {}
-    wanted = set(page_ids)
-    while wanted:
-        rows = conn.execute(select(d.id, d.name, d.parent_id).where(is_among(d.id, wanted))).all()
+    to_find = set(page_ids)
+    while to_find:
+        rows = conn.execute(select(d.id, d.name, d.parent_id).where(is_among(d.id, to_find))).all()
         nodes |= {row.id: (row.name, row.parent_id) for row in rows}
-        wanted = {row.parent_id for row in rows if row.parent_id} - nodes.keys()
-    there = [one for one in page_ids if one in nodes]
-    chains = [list(_ancestors(one, nodes))[::-1] for one in there]
+        to_find = {row.parent_id for row in rows if row.parent_id} - nodes.keys()
+    live = [page_id for page_id in page_ids if page_id in nodes]
+    chains = [list(_ancestors(page_id, nodes))[::-1] for page_id in live]
     shared = 0
     for level in zip(*chains, strict=False):
         if len(set(level)) > 1:
@@ -63,7 +63,7 @@ def place_pages(conn: Connection, page_ids: Sequence[str]) -> tuple[str | None, 
     title = nodes[chains[0][shared - 1]][0] if shared else None
     placed: list[PagePlace] = []
     before: list[str] = []
-    for page_id, chain in zip(there, (chain[shared:] for chain in chains), strict=True):
+    for page_id, chain in zip(live, (chain[shared:] for chain in chains), strict=True):
         same = 0
         while same < min(len(before), len(chain)) and before[same] == chain[same]:
             same += 1

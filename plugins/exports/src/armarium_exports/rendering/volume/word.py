@@ -34,6 +34,8 @@ _NOTE = (
 )
 _LONGEST_SIDE = 1_500
 """Pixels of a facsimile: 180 per inch beside the text."""
+_HEADING = 460_000
+"""Height of a heading with the space around it, and of the line that ends a section: about half an inch (in EMU)."""
 
 
 class WordVolume:
@@ -55,7 +57,8 @@ class WordVolume:
 
             section.orientation = WD_ORIENT.LANDSCAPE
             section.page_width, section.page_height = section.page_height, section.page_width
-            section.left_margin = section.right_margin = section.top_margin // 2
+            half = section.top_margin // 2
+            section.left_margin = section.right_margin = section.top_margin = section.bottom_margin = half
         without_number(self._document.add_heading(sound(title), 0))
 
     def heading(self, heading: Heading) -> None:
@@ -67,6 +70,7 @@ class WordVolume:
         if self._pages:
             self._document.add_section(WD_SECTION.NEW_PAGE)
         self._pages += 1
+        above = len(self._pending) + 1 + 2 * (self._pages == 1)
         for heading in self._pending:
             level = min(heading.level, DEEPEST)
             without_number(self._document.add_heading(sound(heading.title), level))
@@ -77,13 +81,16 @@ class WordVolume:
             if not page.has_text:
                 without_number(self._document.add_paragraph(NOT_READ))
         else:
-            self._write_beside(page, level, picture)
+            self._write_beside(page, level, picture, above)
         self._flush()
 
-    def _write_beside(self, page: ReadablePage, level: int, picture: PageImage) -> None:
+    def _write_beside(self, page: ReadablePage, level: int, picture: PageImage, above: int) -> None:
         without_number(self._document.add_paragraph(sound(page.title), style=f"Heading {level}"))
         left, right = self._document.add_table(rows=1, cols=2).rows[0].cells
-        self._draw(left.paragraphs[0].add_run(), picture, int(left.width * 0.97))
+        section = self._document.sections[-1]
+        room = section.page_height - section.top_margin - section.bottom_margin
+        tallest = max(room // 2, room - (above + 1) * _HEADING)
+        self._draw(left.paragraphs[0].add_run(), picture, int(left.width * 0.97), tallest)
         write_page(right, page, None, level, self)
         if not page.has_text:
             right.add_paragraph(NOT_READ)
@@ -91,8 +98,8 @@ class WordVolume:
         if right._tc[-1].tag != qualify("w:p"):
             right.add_paragraph()
 
-    def _draw(self, run: Any, picture: PageImage, width: int) -> None:
-        """Put a picture of the page, as small as it is shown, into *run*."""
+    def _draw(self, run: Any, picture: PageImage, width: int, tallest: int) -> None:
+        """Put a picture of the page, as small as it is shown, into *run*; at most *width* and *tallest*."""
         from docx.oxml.shape import CT_Inline
         from docx.shared import Length
 
@@ -103,7 +110,6 @@ class WordVolume:
             drawn.save(place, "JPEG", quality=80)
             across, down = drawn.size
         related = self._document.part.relate_to(_stored_part(self._document, place), f"{_RELATED}/image")
-        tallest = int(self._document.sections[-1].page_height * 0.72)
         height = width * down // across
         if height > tallest:
             width, height = tallest * across // down, tallest
@@ -124,8 +130,8 @@ class WordVolume:
         from docx.enum.section import WD_SECTION
 
         self._document.add_section(WD_SECTION.NEW_PAGE)
-        for one in about:
-            without_number(self._document.add_paragraph(sound(one)))
+        for sentence in about:
+            without_number(self._document.add_paragraph(sound(sentence)))
         self._flush()
         carry_fonts(self._document, self._used)
         if self._notes:

@@ -15,8 +15,7 @@ from armarium_exports.pages import Unit, readable_page
 from armarium_exports.rendering.pdf.document import write_pdf
 from armarium_exports.rendering.units import PDF, RenderedUnit
 from armarium_exports.rendering.volume.parts import Heading, PagePlace, VolumeWriter, place_pages
-from armarium_exports.rendering.volume.tei import TeiVolume
-from armarium_exports.rendering.volume.texts import MarkdownVolume, PlainVolume
+from armarium_exports.rendering.volume.texts import MarkdownVolume, PlainVolume, TeiVolume
 from armarium_exports.rendering.volume.word import WordVolume
 from armarium_formats.api import export_page
 from armarium_source_model.api import LineMaker, join_made, page_text, reading_rule, sum_makers
@@ -46,14 +45,16 @@ def write_volume(
 ) -> tuple[RenderedUnit, list[dict[str, str]]]:
     """Write the pages in this order; return what was lost, whose the lines are, and which pages have no text."""
     with library.db.read() as conn:
-        found, placed = place_pages(conn, page_ids)
-    title = found or library.name
+        name, placed = place_pages(conn, page_ids)
+    title = name or library.name
     if format_name == PDF:
         rendered = RenderedUnit(*write_pdf(engine, library, Unit("", title, tuple(page_ids)), into, watch))
         with library.db.read() as conn:
             rule = reading_rule(conn)
             empty = [
-                one.page_id for one in placed if not page_text(conn, one.page_id, rule=rule).text.strip()
+                place.page_id
+                for place in placed
+                if not page_text(conn, place.page_id, rule=rule).text.strip()
             ]
             return rendered, _name_unread(conn, empty)
     if format_name == "tei":
@@ -63,79 +64,87 @@ def write_volume(
         writer = WordVolume(title, into, facsimile=facsimile)
     else:
         writer = PlainVolume(title, into) if format_name == "plain-text" else MarkdownVolume(title, into)
-    made, shapes, pages = Counter[LineMaker](), 0, 0
+    makers, shapes, pages, shaped = Counter[LineMaker](), 0, 0, 0
     unread: list[dict[str, str]] = []
-    for number, one in enumerate(placed):
+    for number, place in enumerate(placed):
         watch(number, len(placed))
         with library.db.read() as conn:
             try:
-                page = readable_page(engine, conn, one.page_id)
+                page = readable_page(engine, conn, place.page_id)
             except NotFound:
                 # It was removed since the file was begun.
                 continue
-            picture = _picture_of(library, conn, one.page_id) if facsimile else None
-        for heading in one.headings:
+            picture = _picture_of(library, conn, place.page_id) if facsimile else None
+        for heading in place.headings:
             writer.heading(heading)
         if picture is None:
-            writer.page(page, one.depth, None)
+            writer.page(page, place.depth, None)
         else:
             with still_image(library, picture) as path:
-                writer.page(page, one.depth, picture._replace(path=path))
-        made.update(page.makers)
-        shapes += sum(line.segment_id is not None for line in page.lines)
+                writer.page(page, place.depth, picture._replace(path=path))
+        makers.update(page.makers)
+        here = sum(line.segment_id is not None for line in page.lines)
+        shapes, shaped = shapes + here, shaped + bool(here)
         if not page.has_text:
-            unread.append({"document_id": one.page_id, "name": page.title})
+            unread.append({"document_id": place.page_id, "name": page.title})
         pages += 1
-    sums = sum_makers(made.elements())
+    sums = sum_makers(makers.elements())
     writer.finish(_about(pages, sums, unread))
-    losses = [{"what": "shapes of lines", "count": shapes, "why": _SHAPES}] if shapes else []
+    lost = {"what": "shapes of lines", "count": shapes, "pages": shaped, "why": _SHAPES}
+    losses = [lost] if shapes else []
     return RenderedUnit(losses, sums), unread
 
 
 def _write_tei(
     engine: Engine, library: Library, title: str, placed: Sequence[PagePlace], into: BinaryIO, watch: Watch
 ) -> tuple[RenderedUnit, list[dict[str, str]]]:
-    writer, losses, unread, pages = TeiVolume(title, into), Counter[tuple[str, str]](), list[str](), 0
-    made: list[dict[str, Any]] = []
+    writer, unread, pages = TeiVolume(title, into), list[str](), 0
+    losses, spread = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    makers: list[dict[str, Any]] = []
     waiting: list[Heading] = []
-    for number, one in enumerate(placed):
+    for number, place in enumerate(placed):
         watch(number, len(placed))
         # A corpus needs a text: headings wait for the first page that has one.
-        kept = one.headings[0].level - 1 if one.headings else one.depth
-        waiting = [*(heading for heading in waiting if heading.level <= kept), *one.headings]
+        level = place.headings[0].level - 1 if place.headings else place.depth
+        waiting = [*(heading for heading in waiting if heading.level <= level), *place.headings]
         try:
-            found = export_page(engine, library, one.page_id, "tei")
+            exported = export_page(engine, library, place.page_id, "tei")
         except NotFound:
-            unread.append(one.page_id)
+            unread.append(place.page_id)
             continue
         for heading in waiting:
             writer.heading(heading)
         waiting = []
-        writer.page(found["content"], one.depth)
-        losses.update({(loss["what"], loss["why"]): loss["count"] for loss in found["losses"]})
-        made = join_made([made, found["choices"]["made"]])
+        writer.page(exported["content"], place.depth)
+        here = {(loss["what"], loss["why"]): loss["count"] for loss in exported["losses"]}
+        losses.update(here)
+        spread.update(here.keys())
+        makers = join_made([makers, exported["choices"]["made"]])
         pages += 1
-        if not found["choices"]["made"]:
-            unread.append(one.page_id)
+        if not exported["choices"]["made"]:
+            unread.append(place.page_id)
     with library.db.read() as conn:
         named = _name_unread(conn, unread)
     if not pages:
         raise nothing_to_export()
-    writer.finish(_about(len(placed), made, named))
-    lost = [{"what": what, "why": why, "count": count} for (what, why), count in losses.items()]
-    return RenderedUnit(lost, made), named
+    writer.finish(_about(len(placed), makers, named))
+    lost = [
+        {"what": loss[0], "why": loss[1], "count": count, "pages": spread[loss]}
+        for loss, count in losses.items()
+    ]
+    return RenderedUnit(lost, makers), named
 
 
-def _about(pages: int, made: Sequence[dict[str, Any]], unread: Sequence[dict[str, str]]) -> list[str]:
+def _about(pages: int, makers: Sequence[dict[str, Any]], unread: Sequence[dict[str, str]]) -> list[str]:
     """Return in sentences how many pages there are, who stands behind their lines, and which were not read."""
-    total = sum(one["lines"] for one in made)
-    each = ", ".join(f"{one['lines']:,} {one['words']}" for one in made)
-    said = [
+    total = sum(maker["lines"] for maker in makers)
+    each = ", ".join(f"{maker['lines']:,} {maker['words']}" for maker in makers)
+    sentences = [
         f"{pages:,} {'page' if pages == 1 else 'pages'}; {total:,} {'line' if total == 1 else 'lines'}{': ' if each else ''}{each}."
     ]
     if unread:
-        said.append(f"Not read: {', '.join(one['name'] for one in unread)}.")
-    return said
+        sentences.append(f"Not read: {', '.join(page['name'] for page in unread)}.")
+    return sentences
 
 
 def _picture_of(library: Library, conn: Connection, page_id: str) -> PageImage | None:
@@ -148,4 +157,4 @@ def _picture_of(library: Library, conn: Connection, page_id: str) -> PageImage |
 def _name_unread(conn: Connection, ids: Sequence[str]) -> list[dict[str, str]]:
     d = documents.c
     names = {row.id: row.name for row in conn.execute(select(d.id, d.name).where(is_among(d.id, ids)))}
-    return [{"document_id": one, "name": names[one]} for one in ids if one in names]
+    return [{"document_id": identity, "name": names[identity]} for identity in ids if identity in names]

@@ -4,6 +4,11 @@ import { address, api, ask, type Schemas } from '$lib/api/client';
 export type Wanted = Schemas['DownloadParams'];
 export type Prepared = Schemas['PreparedExport'];
 
+/** Formats of text to be read. */
+export const TEXTS = ['word', 'pdf', 'markdown', 'plain-text'] as const;
+/** Formats of which one file can have many pages. */
+export const JOINED = [...TEXTS, 'tei'] as const;
+
 /** From this many pages on, an export is made in the background. */
 const MANY = 100;
 
@@ -20,13 +25,11 @@ export const preparedNow = async (): Promise<Prepared[]> =>
 /** Whether it covers so many pages that nobody should wait for an answer. */
 export async function isLarge({ scope_ids = [] }: Wanted): Promise<boolean> {
   if (scope_ids.length >= MANY) return true;
-  let pages = 0;
-  for (const parent_id of scope_ids.length > 0 ? scope_ids : [undefined]) {
+  const counted = (scope_ids.length > 0 ? scope_ids : [undefined]).map(async (parent_id) => {
     const query = { limit: 1, ...(parent_id ? { parent_id } : {}) };
-    pages += (await ask(api.GET('/api/segments/coverage', { params: { query } }))).total;
-    if (pages >= MANY) return true;
-  }
-  return false;
+    return (await ask(api.GET('/api/segments/coverage', { params: { query } }))).total;
+  });
+  return (await Promise.all(counted)).reduce((sum, pages) => sum + pages, 0) >= MANY;
 }
 
 export const addressOf = (one: Prepared): string => address(`/api/export/downloads/${one.id}`);

@@ -7,6 +7,7 @@ export type PageState = (typeof STATES)[number];
 export interface Covered {
   id: string;
   name: string;
+  pictured: boolean;
   state: PageState;
   made: Made[];
 }
@@ -42,6 +43,7 @@ export class Coverage {
 const covered = (one: Schemas['PageCoverage']): Covered => ({
   id: one.document_id,
   name: one.name,
+  pictured: one.has_thumbnail,
   state: stateOf(one.made, one.ground_truth),
   made: one.made,
 });

@@ -1,12 +1,19 @@
 // What is in a folder, fetched part by part as it comes into view.
 import { api, ask, Refused, type Schemas } from '$lib/api/client';
 import { tellRefusal } from '$lib/notices.svelte';
+import { filtersOf, narrowingOf, type Narrowing } from './narrowing';
 
-export type Item = Schemas['Document'];
+export type Item = Omit<Schemas['DatasetRow'], 'excerpt'>;
 export type SortBy = 'sort_order' | 'document_date' | 'name' | 'created_at';
 const PART = 100;
 /** How many parts on either side of what is in view are kept; of a long folder, the others are fetched again. */
 const AROUND = 3;
+const FIELDS = {
+  sort_order: null,
+  name: 'document.name',
+  document_date: 'document.date_iso',
+  created_at: 'document.created_at',
+} as const;
 
 export class Listing {
   total = $state(0);
@@ -17,12 +24,16 @@ export class Listing {
   private parts = $state.raw<ReadonlyMap<number, Item[]>>(new Map());
   private readonly asked = new Map<number, Promise<void>>();
   private round = 0;
+  readonly filters: Schemas['Filter'][];
 
   constructor(
     readonly id: string | null,
     readonly sortBy: SortBy,
     readonly descending: boolean,
+    /** Of all folders in it, only what fits is listed. */
+    readonly narrowing: Narrowing = narrowingOf(new URLSearchParams()),
   ) {
+    this.filters = filtersOf(narrowing);
     // Not while the view is being worked out, which may not change anything.
     queueMicrotask(() => void this.reload());
   }
@@ -90,12 +101,10 @@ export class Listing {
   private fetchPart(part: number): Promise<void> {
     const query = {
       ...(this.id === null ? {} : { parent_id: this.id }),
-      sort_by: this.sortBy,
-      sort_direction: this.descending ? ('desc' as const) : ('asc' as const),
       limit: PART,
       offset: part * PART,
     };
-    const asked = ask(api.GET('/api/documents', { params: { query } })).then((answer) => {
+    const asked = this.ask(query).then((answer) => {
       // Meanwhile out of sight again, or asked for anew.
       if (this.asked.get(part) !== asked) return;
       this.parts = new Map([...this.parts, [part, answer.items]]);
@@ -103,5 +112,28 @@ export class Listing {
     });
     this.asked.set(part, asked);
     return asked;
+  }
+
+  private async ask(query: { parent_id?: string; limit: number; offset: number }) {
+    const direction = this.descending ? ('desc' as const) : ('asc' as const);
+    if (this.filters.length === 0) {
+      const sorted = { ...query, sort_by: this.sortBy, sort_direction: direction };
+      return ask(api.GET('/api/documents', { params: { query: sorted } }));
+    }
+    const attr = FIELDS[this.sortBy];
+    const type = this.sortBy === 'document_date' ? ('date' as const) : ('text' as const);
+    const { rows, total } = await ask(
+      api.POST('/api/documents/dataset/query', {
+        body: {
+          ...query,
+          recursive: true,
+          attributed_only: false,
+          facets: [],
+          filters: this.filters,
+          ...(attr && { sort: { attr, type, direction } }),
+        },
+      }),
+    );
+    return { items: rows, total };
   }
 }

@@ -1,5 +1,6 @@
 // Places that the project knows, and where they are drawn: degrees on a plain grid, or fractions of a map's picture.
 import { api, ask, type Schemas } from '$lib/api/client';
+import { number, t } from '$lib/i18n/index.svelte';
 
 export type Map = Schemas['MapSheet'];
 export interface Place {
@@ -86,4 +87,11 @@ export function linesBetween(from: number, to: number, step: number): number[] {
 
 /** Degrees as one writes them: 48.5° N. */
 export const degrees = (value: number, names: [positive: string, negative: string]) =>
-  `${Math.abs(value)}° ${value < 0 ? names[1] : names[0]}`;
+  `${number(Math.abs(value))}° ${value < 0 ? names[1] : names[0]}`;
+
+/** The middle of a place value, written in degrees; empty where it has no coordinates. */
+export function whereOf(value: Record<string, unknown>): string {
+  const at = middleOf(value);
+  const [north = '', east = '', south = '', west = ''] = [...t('maps.compass')];
+  return at ? `(${degrees(at[1], [north, south])}, ${degrees(at[0], [east, west])})` : '';
+}

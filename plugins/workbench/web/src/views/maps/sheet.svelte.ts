@@ -105,7 +105,7 @@ export class Sheet {
           params: { path: { pass_id: this.pass } },
           body: { type },
         }),
-      ).then((made) => made.notes.forEach((note) => tell(note))),
+      ).then((made) => made.notes.forEach((note) => tell(note, { said: true }))),
     );
 }
 

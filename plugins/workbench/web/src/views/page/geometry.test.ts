@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { around, boxOf, cut, nearestSide, type Figure } from './geometry';
+import { around, boxOf, cut, moved, nearestSide, type Figure } from './geometry';
 import type { Point } from './shapes';
 
 /** The shoelace formula: an area computed in another way than the cut. */
@@ -50,6 +50,14 @@ test('an outline drawn around a baseline holds it, and stays in the picture', ()
   const [, y, , h] = boxOf({ outline, baseline: null });
   expect(y).toBe(0);
   expect(y + h).toBeCloseTo(0.03, 10);
+});
+
+test('a shape that is carried off the picture stays at its edge, as it is', () => {
+  const there = moved(line, [0.5, -0.5]);
+  const [x, y, w, h] = boxOf(there);
+  const [, , width, height] = boxOf(line);
+  expect([w, h]).toEqual([width, height].map((one) => expect.closeTo(one, 10)));
+  expect([x + w, y]).toEqual([1, 0].map((one) => expect.closeTo(one, 10)));
 });
 
 test('a new corner goes between the two it lies between', () => {

@@ -17,6 +17,15 @@ export function boxOf({ outline, baseline }: Figure): [number, number, number, n
   return [left, top, Math.max(...xs) - left, Math.max(...ys) - top];
 }
 
+/** A figure elsewhere, as far as it stays on the picture. */
+export function moved(figure: Figure, by: Point): Figure {
+  const [left, top, width, height] = boxOf(figure);
+  const within = (at: number, size: number, step: number) => Math.max(-at, Math.min(1 - at - size, step));
+  const [dx, dy] = [within(left, width, by[0]), within(top, height, by[1])];
+  const there = (points: Point[]) => points.map(([x, y]): Point => [x + dx, y + dy]);
+  return { outline: there(figure.outline), baseline: figure.baseline && there(figure.baseline) };
+}
+
 /** An outline around a baseline: three quarters of the height above it, a quarter below; beside it where lines run down. */
 export function around(baseline: Point[], height: number, vertical: boolean): Point[] {
   const moved = (by: number): Point[] =>

@@ -75,6 +75,7 @@ export const TYPING: { keys: string; title: Key }[] = [
   { keys: 'Alt+M', title: 'naming.title' },
   { keys: 'Alt+W', title: 'writing.title' },
   { keys: 'Alt+X', title: 'keys.split' },
+  { keys: 'Alt+C', title: 'page.join' },
 ];
 
 const isTyping = (target: EventTarget | null) =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { doubtOf, linesOf, type PageText } from './lines';
+import { doubtOf, linesOf, marked, type Fact, type PageText } from './lines';
 
 type Stated = PageText['lines'][number];
 
@@ -64,4 +64,18 @@ test('lines that did not change stay the same objects', () => {
 
 test('doubt has three degrees, and what nobody is unsure of has none', () => {
   expect([null, 0.95, 0.7, 0.2].map(doubtOf)).toEqual(['none', 'none', 'some', 'much']);
+});
+
+test('what is said of characters cuts the text there, counted by characters', () => {
+  const [read] = linesOf(page(line('a', { text: 'a𝔟c d', representation_id: 'r' })));
+  const fact = (from: number | null, to: number | null, of = 'r') =>
+    ({ kind: 'unclear', char_start: from, char_end: to, representation_id: of }) as Fact;
+  if (!read) throw new Error('no line');
+  expect(marked(read, [fact(1, 2)]).map((one) => [one.text, one.fact])).toEqual([
+    ['a', undefined],
+    ['𝔟', 'unclear'],
+    ['c d', undefined],
+  ]);
+  expect(marked(read, [fact(1, 2, 'an earlier reading')])).toEqual(read.pieces);
+  expect(marked(read, [fact(null, null)]).map((one) => one.fact)).toEqual(['unclear']);
 });

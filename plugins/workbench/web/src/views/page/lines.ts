@@ -9,7 +9,10 @@ export type Doubt = 'none' | 'some' | 'much';
 export interface Piece {
   text: string;
   doubt: Doubt;
+  /** What is said of these characters: unclear, deleted, … */
+  fact?: Fact['kind'];
 }
+export type Fact = Schemas['Fact'];
 export interface Line {
   id: string;
   text: string;
@@ -30,6 +33,30 @@ export interface Line {
 export function doubtOf(confidence: number | null | undefined): Doubt {
   if (confidence === null || confidence === undefined || confidence >= 0.8) return 'none';
   return confidence >= 0.6 ? 'some' : 'much';
+}
+
+export function factsByLine(facts: Fact[]): Map<string, Fact[]> {
+  const found = new Map<string, Fact[]>();
+  for (const fact of facts) found.set(fact.segment_id, [...(found.get(fact.segment_id) ?? []), fact]);
+  return found;
+}
+
+/** The pieces of a line cut where something is said of its characters; of all of them where no characters are named. */
+export function marked(line: Line, facts: Fact[]): Piece[] {
+  const said = facts.filter((one) => one.char_start === null || one.representation_id === line.reading);
+  if (said.length === 0) return line.pieces;
+  let at = 0;
+  return line.pieces.flatMap(({ text, doubt }) => {
+    const pieces: Piece[] = [];
+    for (const character of text) {
+      const fact = said.find((one) => (one.char_start ?? 0) <= at && at < (one.char_end ?? Infinity))?.kind;
+      const last = pieces.at(-1);
+      if (last && last.fact === fact) last.text += character;
+      else pieces.push({ text: character, doubt, ...(fact && { fact }) });
+      at++;
+    }
+    return pieces;
+  });
 }
 
 /** The lines of an answer; those that are as they were *before* stay the same objects, so that only the others are drawn anew. */

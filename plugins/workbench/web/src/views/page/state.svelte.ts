@@ -3,7 +3,7 @@ import { api, ask, originWindow, Refused, type Schemas } from '$lib/api/client';
 import type { Change } from '$lib/changes.svelte';
 import { draftOf, type Written } from '$lib/drafts.svelte';
 import { tellRefusal } from '$lib/notices.svelte';
-import { doubtOf, linesOf, type Line, type PageText } from './lines';
+import { doubtOf, factsByLine, linesOf, type Fact, type Line, type PageText } from './lines';
 import { Places, shapeOf, type Shape } from './shapes';
 import { wordsOf, type Word } from './words';
 
@@ -22,9 +22,13 @@ export class PageState {
   /** A region or a cell of a table that is being edited. */
   region = $state<string | null>(null);
   hovered = $state<string | null>(null);
+  /** What is said of characters, by line. */
+  facts = $state.raw<ReadonlyMap<string, Fact[]>>(new Map());
   /** Where words stand, and the one at the cursor. */
   private words = $state.raw<Word[]>([]);
   word = $state.raw<Word | null>(null);
+  /** Whether its picture is here; null: not known yet. */
+  pictured = $state<boolean | null>(null);
   gone = $state(false);
   ready = $state(false);
 
@@ -54,8 +58,11 @@ export class PageState {
     const path = { doc_id: this.id };
     const query = { children: false, attachments: false };
     const view = ask(api.GET('/api/documents/{doc_id}/view', { params: { path, query } }));
+    const pictures = ask(
+      api.GET('/api/documents/{document_id}/renditions', { params: { path: { document_id: this.id } } }),
+    ).then(({ items }) => (this.pictured = items.some((one) => one.is_primary && one.materialized)));
     try {
-      await Promise.all([this.reload(), view.then((found) => this.describe(found))]);
+      await Promise.all([this.reload(), pictures, view.then((found) => this.describe(found))]);
     } catch (reason) {
       if (reason instanceof Refused && reason.status === 404) this.gone = true;
       else tellRefusal(reason);
@@ -74,9 +81,18 @@ export class PageState {
   }
 
   async loadLines(): Promise<void> {
+    this.loadFacts();
     this.text = await linesOfPass(this.id, this.passId);
     this.lines = linesOf(this.text, this.lines);
     this.ready = true;
+  }
+
+  private loadFacts(): void {
+    const path = { document_id: this.id };
+    void ask(api.GET('/api/editorial/document/{document_id}', { params: { path } })).then(
+      ({ items }) => (this.facts = factsByLine(items)),
+      () => {},
+    );
   }
 
   private async loadShapes(): Promise<void> {
@@ -135,6 +151,8 @@ export class PageState {
   /** A correction was acknowledged: the line says what was written, without asking for the page again. */
   written(segment: string, { id, content, confidence, counting }: Written): void {
     if (!counting) return;
+    // What was said of the characters is said of the new reading, as far as it has them.
+    if (this.facts.has(segment)) this.loadFacts();
     this.lines = this.lines.map((line) =>
       line.id === segment
         ? {

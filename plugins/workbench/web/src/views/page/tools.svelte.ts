@@ -1,8 +1,8 @@
-// What the pointer does on the picture: look, move the corners of a shape, draw a line or a region.
+// What the pointer does on the picture: look, move a shape or its corners, draw a line or a region.
 import { tellRefusal } from '$lib/notices.svelte';
-import { boxOf, clamped, nearestSide, type Figure } from './geometry';
+import { boxOf, clamped, moved, nearestSide, type Figure } from './geometry';
 import { changeShape, drawLine, drawRegion } from './drawing';
-import type { Point } from './shapes';
+import { isInside, type Point } from './shapes';
 import type { PageState } from './state.svelte';
 
 export type Mode = 'look' | 'edit' | 'line' | 'region';
@@ -17,6 +17,8 @@ export class ShapeTools {
   figure = $state.raw<Figure | null>(null);
   private held: { part: 'outline' | 'baseline'; index: number } | null = null;
   private start: Point | null = null;
+  /** The shape as it was where all of it is dragged, and from where. */
+  private carried: { figure: Figure; from: Point } | null = null;
 
   constructor(private readonly page: PageState) {}
 
@@ -53,7 +55,10 @@ export class ShapeTools {
       return true;
     }
     const side = nearestSide(figure.outline, (p) => distance(p, at));
-    if (side.away >= NEAR) return false;
+    if (side.away >= NEAR) {
+      this.carried = isInside(figure.outline, ...at) ? { figure, from: at } : null;
+      return this.carried !== null;
+    }
     this.figure = { ...figure, outline: figure.outline.toSpliced(side.index, 0, clamped(at)) };
     this.held = { part: 'outline', index: side.index };
     return true;
@@ -64,20 +69,26 @@ export class ShapeTools {
     if (this.start) {
       const [u, v] = this.start;
       this.sketch = [this.start, [x, v], [x, y], [u, y], this.start];
+    } else if (this.carried) {
+      const { figure, from } = this.carried;
+      this.figure = moved(figure, [at[0] - from[0], at[1] - from[1]]);
     } else if (this.held && this.figure) {
       const { part, index } = this.held;
       this.figure = { ...this.figure, [part]: (this.figure[part] ?? []).with(index, [x, y]) };
     }
   }
 
-  drop(): void {
+  /** The button went up; whether something was drawn or changed, and not only clicked. */
+  drop(): boolean {
+    const isClick = this.carried?.figure === this.figure;
     if (this.start && this.sketch.length > 0) {
       const outline = this.sketch.slice(0, 4);
       const [, , w, h] = boxOf({ outline, baseline: null });
       if (w > 0.003 && h > 0.003) void this.make(outline).catch(tellRefusal);
-    } else if (this.held) this.save();
-    this.start = this.held = null;
+    } else if (this.held || (this.carried && !isClick)) this.save();
+    this.start = this.held = this.carried = null;
     this.sketch = [];
+    return !isClick;
   }
 
   /** A click while a line is drawn adds a point to its baseline. */

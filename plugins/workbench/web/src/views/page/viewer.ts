@@ -36,7 +36,7 @@ export class PageViewer {
       /** Whether what is dragged from here is a shape, and not the picture. */
       grab: (at: Point, remove: boolean) => boolean;
       drag: (at: Point) => void;
-      drop: () => void;
+      drop: () => boolean;
       opened: () => void;
     },
   ) {
@@ -86,7 +86,8 @@ export class PageViewer {
       if (this.holding) event.preventDefaultAction = true;
     });
     this.viewer.addHandler('canvas-release', () => {
-      if (this.holding) this.on.drop();
+      // What follows a mere click is the click.
+      if (this.holding) this.holding = this.on.drop();
     });
     new OpenSeadragon.MouseTracker({
       element: this.viewer.canvas,

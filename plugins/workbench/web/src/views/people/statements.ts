@@ -5,7 +5,6 @@ import { tell, tellRefusal } from '$lib/notices.svelte';
 import { takeBack } from '$lib/steps.svelte';
 
 export type Claim = Schemas['Claim'];
-export type WrittenDate = Schemas['WrittenDate'];
 
 export const createClaim = (body: Schemas['ClaimCreate']) => ask(api.POST('/api/claims', { body }));
 export const changeClaim = (id: string, body: Schemas['ClaimUpdateBody']) =>
@@ -21,13 +20,3 @@ export async function withdrawClaim(id: string, then: () => void): Promise<void>
     tellRefusal(reason);
   }
 }
-
-/** When a date was that is written in words; null for what is not a date. */
-export async function readDate(text: string): Promise<WrittenDate | null> {
-  const query = { text: text.trim() };
-  return query.text ? (await ask(api.GET('/api/dates/read', { params: { query } }))).date : null;
-}
-
-/** The days that a date covers, as one writes them. */
-export const spanOf = (date: { iso_start?: unknown; iso_end?: unknown }): string =>
-  [date.iso_start, date.iso_end].filter((one) => typeof one === 'string' && one !== '').join(' – ');

@@ -1,5 +1,15 @@
 import { expect, test } from 'vitest';
-import { makersOf, outlinesOf, rivalOf, said, valuesOf, type Group, type Row } from './changes';
+import {
+  changeOf,
+  makersOf,
+  outlinesOf,
+  rivalOf,
+  said,
+  valuesOf,
+  whatOf,
+  type Group,
+  type Row,
+} from './changes';
 
 const value = (column: string, base: unknown, theirs: unknown, ours: unknown = base, conflict = false) => ({
   column,
@@ -29,13 +39,31 @@ test('of a new row what it says is shown, not the ids and dates of the engine, a
     value('canonical_name', null, 'Ana'),
     value('folded_names', null, 'ana'),
     value('created_at', null, '2026-01-01'),
+    value('path', null, '/srv/box/a.jpg'),
+    value('curation_state', null, 'unreviewed'),
     value('names', null, []),
     value('metadata', null, {}),
     value('language', null, null),
   ];
   expect(valuesOf(row({ change: 'insert', values }))).toEqual([
-    { name: 'canonical name', before: '', after: 'Ana', ours: null },
+    { name: 'Name', before: '', after: 'Ana', ours: null },
   ]);
+});
+
+test('a row that is only marked as gone was removed, and one whose mark went was brought back', () => {
+  const marked = (...given: Parameters<typeof value>) =>
+    row({ label: 'segment', values: [value('by_hand', false, true), value(...given)] });
+  const removed = marked('deleted_at', null, '2026-01-01');
+  expect([changeOf(removed), valuesOf(removed), whatOf(removed)]).toEqual(['delete', [], 'Line or region']);
+  expect(changeOf(marked('deleted_at', '2026-01-01', null))).toBe('restore');
+  expect(changeOf(marked('retracted', false, true))).toBe('delete');
+  expect(changeOf(marked('name', 'a', 'b'))).toBe('update');
+  expect(whatOf(row({ label: 'thing of a plugin' }))).toBe('thing of a plugin');
+});
+
+test('lists and places are said as words', () => {
+  expect(said(['Ana', 'Anna'])).toBe('Ana, Anna');
+  expect(said([{ label: 'Paris', lat: 48.86, lon: 2.35 }])).toBe('Paris');
 });
 
 test('a page that only moved says from where to where', () => {
@@ -47,7 +75,7 @@ test('a page that only moved says from where to where', () => {
 test('in a conflict both values are said, also an empty one', () => {
   const values = [value('name', 'a.jpg', 'b.jpg', null, true)];
   expect(valuesOf(row({ status: 'conflict', values }))).toEqual([
-    { name: 'name', before: 'a.jpg', after: 'b.jpg', ours: '' },
+    { name: 'Name', before: 'a.jpg', after: 'b.jpg', ours: '' },
   ]);
 });
 
@@ -66,11 +94,13 @@ test('a long value is cut between characters', () => {
 test('the outlines before and after stand in one drawing', () => {
   const before = { rect: [0, 0, 0.5, 0.5] };
   const after = { polygon: [[0.5, 0.5], [1, 0.5], [1, 1]] }; // prettier-ignore
-  expect(outlinesOf(row({ values: [value('anchor', before, after)] }))).toEqual({
-    box: [0, 0, 900, 1200],
-    before: '0.0,0.0 450.0,0.0 450.0,600.0 0.0,600.0',
-    after: '450.0,600.0 900.0,600.0 900.0,1200.0',
-  });
+  const drawn = (...given: Parameters<typeof value>) => outlinesOf(row({ values: [value(...given)] }));
+  const sides = (...given: Parameters<typeof value>) => drawn(...given)?.sides.map((one) => one.side);
+  expect(drawn('anchor', before, after)?.box).toEqual([0, 0, 1, 1]);
+  expect(sides('anchor', before, after)).toEqual(['base', 'theirs']);
+  expect(sides('anchor', before, after, { rect: [0, 0, 0.2, 0.2] })).toEqual(['base', 'ours', 'theirs']);
+  expect(sides('anchor', null, after)).toEqual(['theirs']);
+  expect(sides('anchor', before, null)).toEqual(['base']);
   expect(outlinesOf(row({ values: [value('name', 'a', 'b')] }))).toBeNull();
 });
 

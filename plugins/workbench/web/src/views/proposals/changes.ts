@@ -1,5 +1,6 @@
 // What a branch changed, as a person reads it: what stands in a row beside what stood there, without the engine's own columns.
 import type { Schemas } from '$lib/api/client';
+import { named } from '$lib/i18n/index.svelte';
 
 export type Group = Schemas['ChangeGroup'];
 export type Row = Schemas['ChangedRow'];
@@ -37,20 +38,41 @@ const LONGEST = 400;
 export function said(value: unknown): string {
   if (value === null || value === undefined || value === false || value === '') return '';
   if (typeof value !== 'object') return cut(value === true ? '✓' : String(value));
-  return Object.keys(value).length === 0 ? '' : cut(JSON.stringify(value));
+  if (Array.isArray(value)) return cut(value.map(said).filter(Boolean).join(', '));
+  const spoken = ['label', 'text', 'original', 'name'].map((key) => (value as Record<string, unknown>)[key]);
+  const one = spoken.find((part) => typeof part === 'string' && part !== '');
+  return Object.keys(value).length === 0 ? '' : cut(one ? String(one) : JSON.stringify(value));
 }
 const cut = (text: string) =>
   Array.from(text).length > LONGEST ? `${Array.from(text).slice(0, LONGEST).join('')}…` : text;
 
-/** The values to be read. Of a changed row also what only names another row, so that the change is not left unsaid. */
+const COLUMN = 'proposals.column';
+/** Columns that say that a row is there no more, which is what a person calls removing it. */
+const GONE = ['deleted_at', 'withdrawn_at', 'retracted'];
+
+/** What happened to a row: one that is only marked as gone was removed, and one whose mark went was brought back. */
+export function changeOf(row: Row): Row['change'] | 'restore' {
+  const mark = row.values.find(({ column }) => GONE.includes(column));
+  if (row.change !== 'update' || !mark || Boolean(mark.base) === Boolean(mark.theirs)) return row.change;
+  return mark.theirs ? 'delete' : 'restore';
+}
+
+/** What a row is, in words. */
+export const whatOf = (row: Row): string => named('proposals.what', row.label) ?? row.label;
+
+/** The values to be read. Of a changed row also what has no words, so that the change is not left unsaid. */
 export function valuesOf(row: Row): Value[] {
+  const change = changeOf(row);
   const read = row.values.filter(
-    ({ column }) => !DRAWN.includes(column) && !(row.words && column === 'content'),
+    ({ column }) =>
+      !DRAWN.includes(column) && !column.startsWith('bbox_') && !(row.words && column === 'content'),
   );
-  const spoken = read.filter(({ column, conflict }) => conflict || !OWN.test(column) || column === 'content');
-  return (spoken.length > 0 || row.change !== 'update' ? spoken : read)
+  const spoken = read.filter(({ column, conflict }) => conflict || named(COLUMN, column) !== null);
+  const rest = read.filter(({ column }) => !OWN.test(column) || column === 'content');
+  const left = spoken.length > 0 || change !== 'update' ? spoken : rest.length > 0 ? rest : read;
+  return left
     .map(({ column, base, theirs, ours }) => ({
-      name: column.replaceAll('_', ' '),
+      name: named(COLUMN, column) ?? column.replaceAll('_', ' '),
       before: said(base),
       after: said(theirs),
       ours: row.status === 'conflict' && row.change !== 'insert' ? said(ours) : null,
@@ -65,45 +87,42 @@ const textIn = (row: Row, side: 'base' | 'theirs' | 'ours') =>
 export const rivalOf = (row: Row): string | null =>
   row.words && row.status === 'conflict' ? textIn(row, 'ours') : null;
 
-export interface Outlines {
-  box: [number, number, number, number];
-  before: string;
-  after: string;
-}
 type Points = [number, number][];
 type Anchor = { polygon?: Points | null; rect?: [number, number, number, number] | null };
-/** Anchors are in fractions of the picture, whose own size a row does not say: as if it were three by four. */
-const SIZE = [900, 1200] as const;
+export type Side = 'base' | 'ours' | 'theirs';
+export interface Outlines {
+  /** Around all of them, with a margin: left, top, width, height in fractions of the page. */
+  box: [number, number, number, number];
+  sides: { side: Side; closed: Points[]; open: Points[] }[];
+}
+const MARGIN = 0.015;
 
-function pointsOf(value: unknown): Points {
+function corners(value: unknown): Points {
   const { polygon, rect } = (value ?? {}) as Anchor;
-  const [x, y, w, h] = rect ?? [0, 0, 0, 0];
-  const corners: Points = rect
-    ? [
-        [x, y],
-        [x + w, y],
-        [x + w, y + h],
-        [x, y + h],
-      ]
-    : [];
-  return (polygon ?? corners).map(([px, py]) => [px * SIZE[0], py * SIZE[1]]);
+  if (polygon || !rect) return polygon ?? [];
+  const [x, y, w, h] = rect;
+  return [[x, y], [x + w, y], [x + w, y + h], [x, y + h]]; // prettier-ignore
 }
 
-/** The outlines of a shape before and after, as points of a drawing; null where no outline changed. */
+/** The outlines of a shape as it was, as the project has it (where that is another) and in the branch; null where none changed. */
 export function outlinesOf(row: Row): Outlines | null {
-  const anchor = row.values.find(({ column }) => column === 'anchor');
-  if (!anchor) return null;
-  const [before, after] = [pointsOf(anchor.base), pointsOf(anchor.theirs)];
-  const all = [...before, ...after];
+  const [anchor, baseline] = DRAWN.map((name) => row.values.find(({ column }) => column === name));
+  const same = (one: Side, other: Side) =>
+    [anchor, baseline].every((value) => said(value?.[one]) === said(value?.[other]));
+  const sides = (['base', 'ours', 'theirs'] as const)
+    .filter((side) => side !== 'ours' || !(same('ours', 'base') || same('ours', 'theirs')))
+    .map((side) => ({
+      side,
+      closed: [corners(anchor?.[side])].filter((one) => one.length > 0),
+      open: Array.isArray(baseline?.[side]) ? [baseline[side] as Points] : [],
+    }))
+    .filter(({ closed, open }) => closed.length + open.length > 0);
+  const all = sides.flatMap(({ closed, open }) => [...closed, ...open].flat());
   if (all.length === 0) return null;
   const [xs, ys] = [all.map(([x]) => x), all.map(([, y]) => y)];
-  const [left, top] = [Math.min(...xs), Math.min(...ys)];
-  const drawn = (points: Points) => points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(' ');
-  return {
-    box: [left, top, Math.max(1, Math.max(...xs) - left), Math.max(1, Math.max(...ys) - top)],
-    before: drawn(before),
-    after: drawn(after),
-  };
+  const [left, top] = [Math.max(0, Math.min(...xs) - MARGIN), Math.max(0, Math.min(...ys) - MARGIN)];
+  const [right, foot] = [Math.min(1, Math.max(...xs) + MARGIN), Math.min(1, Math.max(...ys) + MARGIN)];
+  return { box: [left, top, right - left, foot - top], sides };
 }
 
 /** Those who made the changes of a group, each once. */

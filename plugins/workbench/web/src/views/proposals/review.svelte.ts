@@ -1,7 +1,7 @@
 // Looking through a branch: what is shown and chosen, and what is done with it. Each deed is one step to take back.
 import { api, ask, Refused, type Schemas } from '$lib/api/client';
 import { t, tn } from '$lib/i18n/index.svelte';
-import { tell, tellRefusal } from '$lib/notices.svelte';
+import { dismiss, tell, tellRefusal } from '$lib/notices.svelte';
 import type { Changes } from '$lib/proposals.svelte';
 import { takeBack } from '$lib/steps.svelte';
 import { SvelteSet } from 'svelte/reactivity';
@@ -20,6 +20,8 @@ export class Review {
   status = $state<Group['status'] | undefined>();
   onConflict = $state<OnConflict>('refuse');
   readonly chosen = new SvelteSet<string>();
+  /** The message that said why nothing was taken, until something is. */
+  private undone = -1;
 
   constructor(readonly id: string) {}
 
@@ -64,10 +66,12 @@ export class Review {
   /** Refusals that name groups: those in conflict are for the person to decide, those that are needed are chosen as well. */
   private explain(reason: Refused, asked: string[]): void {
     const named = (reason.body['groups'] ?? []) as string[];
-    if (reason.code === 'merge_conflict') tell(tn('proposals.undecided', named.length), { bad: true });
+    dismiss(this.undone);
+    if (reason.code === 'merge_conflict')
+      this.undone = tell(tn('proposals.undecided', named.length), { bad: true });
     else if (reason.code === 'needs_groups') {
       for (const one of [...asked, ...named]) this.chosen.add(one);
-      tell(tn('proposals.needed', named.length), { bad: true });
+      this.undone = tell(tn('proposals.needed', named.length), { bad: true });
     } else tellRefusal(reason);
   }
 
@@ -84,6 +88,7 @@ export class Review {
   }
 
   private tell(words: string, step: string): void {
+    dismiss(this.undone);
     const run = () => void takeBack([step]).then(() => this.load(), tellRefusal);
     tell(words, { act: { label: t('undo.undo'), run } });
     this.chosen.clear();

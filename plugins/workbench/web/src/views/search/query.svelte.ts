@@ -19,23 +19,37 @@ export const filtersOf = (asked: Asked): Schemas['Filters'] => ({
   date_to: asked.to || null,
 });
 
-const request = (asked: Asked, offset: number, signal: AbortSignal) =>
+const request = (asked: Asked, offset: number, signal?: AbortSignal, limit = PART) =>
   ask(
     api.POST('/api/search', {
-      signal,
+      ...(signal ? { signal } : {}),
       body: {
         query: asked.query,
         use_fuzzy_match: asked.fuzzy,
         filters: filtersOf(asked),
         sort_by: asked.sort,
         sort_direction: asked.sort === 'relevance' ? 'desc' : 'asc',
-        limit: PART,
+        limit,
         offset,
       },
     }),
   );
 export type Found = Awaited<ReturnType<typeof request>>;
 export type Hit = Found['results'][number];
+
+/** So many pages one file can have. */
+export const MOST_FOUND = 10_000;
+
+/** All pages that are found; where they are more than one file can have, some more than that. */
+export async function allFound(asked: Asked): Promise<string[]> {
+  const ids: string[] = [];
+  for (let more = true; more && ids.length <= MOST_FOUND;) {
+    const { results, has_more } = await request(asked, ids.length, undefined, 100);
+    ids.push(...results.map((one) => one.document_id));
+    more = has_more && results.length > 0;
+  }
+  return ids;
+}
 
 export class Search {
   answer = $state.raw<Found | null>(null);

@@ -40,6 +40,13 @@ export class Jobs {
     });
   }
 
+  /** Try again what was cancelled. */
+  async again({ id }: Job): Promise<void> {
+    await retryJob(id);
+    this.ended = this.ended.filter((one) => one.id !== id);
+    await this.load();
+  }
+
   private note(job: Job): void {
     if (job.parent_id || this.ended.some((one) => one.id === job.id)) return;
     this.ended = [{ ...job, finished_at: new Date().toISOString() }, ...this.ended].slice(0, KEPT_ENDED);

@@ -1,0 +1,235 @@
+"""What the engine says at the workbench, against the catalogue that says it in Spanish."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from armarium.plugins.registry import find_plugins
+
+ROOT = Path(__file__).parents[3]
+CATALOGUE = Path(__file__).parent.parent / "web" / "src" / "lib" / "i18n" / "languages" / "es.engine.json"
+SLOT = re.compile(r"\{\w*(?:\|([^}]*))?[^{}]*\}")
+SENTENCE = re.compile(r"[A-Z“{].* .*[.?!]|[A-Z“][^.:]* .*[.:] \{\}(?: \{\})?", re.DOTALL)
+NO_SENTENCE = re.compile(
+    r"^There is no \{\} \{\}( in this project)?\. \{\}$| IS NULL|AND |FROM |SELECT |UPDATE | \?|\n|derive it from|snapshot` first"
+    # What is asked of models.
+    r"|These are the lines|Give your reasons|[Tt]his line|[Ee]ach line (into|in)|one line of a |You work on|What stands between"
+)
+ELSEWHERE = re.compile(
+    r"""core/.*/armarium/(plugins/|plugin_trial|serving|client|network/transport|auth/(sandbox|secret_files)
+          |history/(as_of|audit|capture|changes|derived|merge_plans|row_images|schema|visible_rows)|jobs/(recipe_jobs|activity)
+          |projects/(doctor|branch_files|offsite|packages|registry)|guard/(tiff|places|hypertext)
+          |runs/|web/(metrics|openapi|addresses|serving|app|stream_routes|http|times))
+      |plugins/(canvas|demo|far_worker|iiif|workbench)/|plugins/agents/.*/(mcp|actions)
+      |plugins/reader_hand/.*/(onnx_bytes|atr/)|plugins/training/.*/(cli_models|compute_|packing|actions/scale|jobs/(far|scale))
+      |plugins/reading/.*/(proving|sample_transcriber|providers/anthropic)|plugins/workflows/.*/(graph|paths|chaining|stream|system)
+      |plugins/formats/.*/(verifying|trial|inspecting|catalogue|receiving|mets/|driver|decoding|turning)
+      |plugins/source_model/.*/(cer|boxes|actions/(links|matches|settings|convert)|queries/(links|settings|compare))
+      |plugins/sync/.*/(disk|arranging|looking|carrying|actions)|plugins/georeference/.*/(gazetteer|routes|planes)
+      |plugins/documents/.*/(stated_geometry|carrying|dates/|actions/(artifacts|annotating|classifications|transfer))
+      |plugins/(knowledge|search)/.*/(reconciliation|carrying|compiling)|plugins/checking/.*/asking
+      |plugins/paleography/.*/(exporting|routes)|plugins/recipes/.*/(cards/discovery|routes)|plugins/exports/.*/rendering/
+      |/cli(?:[/_]|\.py)|/hookspecs\.py|/migrations|/prompts?\.py|/instructions\.py""",
+    re.VERBOSE,
+)
+"""Where nobody at the workbench is spoken to: makers of plugins, programs and the command line are, and what it does not offer."""
+
+INTERNAL = {
+    *(
+        "execute",
+        "exec_driver_sql",
+        "executemany",
+        "compile",
+        "ValueError",
+        "RuntimeError",
+        "TypeError",
+        "OSError",
+        "KeyError",
+    ),
+    *(
+        "info",
+        "debug",
+        "warning",
+        "error",
+        "exception",
+        "rows",
+        "tracked",
+        "listed",
+        "paged",
+        "Migration",
+        "Field",
+    ),
+    *(
+        "Query",
+        "Path",
+        "Header",
+        "Tool",
+        "Prompt",
+        "Resource",
+        "ProtocolError",
+        "note",
+        "note_fault",
+        "add_argument",
+    ),
+    *("identity", "words", "choice", "whole", "part_of", "ToolRefused", "StepRule", "Finding"),
+}
+DESCRIBING = {
+    "summary",
+    "description",
+    "label",
+    "help",
+    "about",
+    "words",
+    "source",
+    "doc",
+    "__doc__",
+    "compare",
+    "name",
+}
+
+
+def form_of(node: ast.AST) -> str | None:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return SLOT.sub("{}", node.value).strip()
+    if isinstance(node, ast.JoinedStr):
+        said = (str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
+        return "".join(said).replace("{{}}", "{}").strip()
+    return None
+
+
+def is_said(form: str) -> bool:
+    """Whether *form* is a sentence for people, and tells itself from others by what stands outside its blanks."""
+    letters = len(re.sub(r"[^a-z]", "", form))
+    return (
+        bool(SENTENCE.fullmatch(form))
+        and not NO_SENTENCE.search(form)
+        and letters >= (6 if form[0] == "{" else 4)
+    )
+
+
+def titles_in(node: ast.AST) -> Iterator[str]:
+    """What a job is called, where that is stated at once."""
+    form = form_of(node)
+    if form is not None and len(re.sub("[^a-z]", "", form)) >= 6:
+        yield form
+
+
+def missed_by(call: ast.Call, called: str) -> Iterator[str]:
+    """The nouns whose unknown ids *call* makes a refusal of, which is put together of these."""
+    given = {keyword.arg: keyword.value for keyword in call.keywords}
+    if called == "missing" and isinstance(call.args[0], ast.Constant):
+        yield str(call.args[0].value)
+    elif called == "record" and "hint" in given:
+        labels = (
+            keyword.value
+            for arg in call.args
+            if isinstance(arg, ast.Call)
+            for keyword in arg.keywords
+            if keyword.arg == "label"
+        )
+        yield from (str(label.value) for label in labels if isinstance(label, ast.Constant))
+
+
+def forms_in(node: ast.AST, loss: bool = False) -> Iterator[str]:
+    """The sentences beneath *node*, and whatever a call says is lost."""
+    form = form_of(node)
+    if form is not None:
+        if is_said(form) or (loss and form):
+            yield form
+        parts = node.values if isinstance(node, ast.JoinedStr) else ()
+        for part in parts:
+            if isinstance(part, ast.FormattedValue):
+                yield from forms_in(part.value)
+        return
+    if (
+        isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and node.targets[0].id == "title"
+    ):
+        yield from titles_in(node.value)
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant | ast.JoinedStr):
+        return
+    if isinstance(node, ast.Call):
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if called in INTERNAL:
+            return
+        if called == "enqueue":
+            yield from (
+                title
+                for keyword in node.keywords
+                if keyword.arg == "title"
+                for title in titles_in(keyword.value)
+            )
+        if called == "Runtime":
+            yield from (form_of(keyword.value) or "" for keyword in node.keywords if keyword.arg == "summary")
+        for noun in missed_by(node, called):
+            yield f"There is no {noun} {{}} in this project."
+        loss = called in ("lose", "Loss")
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.keyword):
+            yield from forms_in(child, loss)
+        elif child.arg not in DESCRIBING:
+            yield from forms_in(child.value, loss)
+
+
+@pytest.fixture(scope="module")
+def spanish() -> dict[str, dict[str, str]]:
+    said: dict[str, dict[str, str]] = json.loads(CATALOGUE.read_text(encoding="utf-8"))
+    return said
+
+
+@pytest.fixture(scope="module")
+def sentences() -> dict[str, Path]:
+    """Each sentence of the code, and the module that says it last."""
+    found: dict[str, Path] = {}
+    for path in sorted(
+        [
+            *ROOT.glob("core/src/**/*.py"),
+            *ROOT.glob("worker/src/**/*.py"),
+            *ROOT.glob("plugins/*/src/**/*.py"),
+        ]
+    ):
+        if not ELSEWHERE.search(path.relative_to(ROOT).as_posix()):
+            for form in forms_in(ast.parse(path.read_text(encoding="utf-8"))):
+                found[form] = path.relative_to(ROOT)
+    return found
+
+
+def test_every_sentence_that_somebody_can_meet_is_said_in_spanish(
+    spanish: dict[str, dict[str, str]], sentences: dict[str, Path]
+) -> None:
+    known = {form for part in spanish.values() for form in part}
+    assert [f"{path}: {form}" for form, path in sentences.items() if form not in known] == []
+
+
+def test_nothing_is_translated_that_is_said_no_more(
+    spanish: dict[str, dict[str, str]], sentences: dict[str, Path]
+) -> None:
+    of_data = {"blanks", "phrases", "settings", "losses", "history", "jobs", "purposes", "doubt"}
+    said = {form for part, forms in spanish.items() if part not in of_data for form in forms}
+    assert sorted(said - set(sentences)) == []
+
+
+def test_the_history_and_what_plugins_bring_can_be_read_in_spanish(
+    spanish: dict[str, dict[str, str]],
+) -> None:
+    plugins = find_plugins(None).loaded
+    assert {plugin.summary for plugin in plugins} - set(spanish["settings"]) == set()
+    known = {form for part in spanish.values() for form in part}
+    facts = ROOT / "plugins/recipes/src/armarium_recipes/cards/facts.json"
+    notes = re.findall(r'"(?:note|needs_weights)": "([^"]+)"', facts.read_text(encoding="utf-8"))
+    assert set(notes) - known == set()
+    assert {job.name for plugin in plugins for job in plugin.recipe_jobs} - known == set()
+    actions = [action for plugin in plugins for action in plugin.actions]
+    words = [
+        action.words for action in actions if action.scope == "library" and isinstance(action.words, str)
+    ]
+    blanks = {noun for template in words for noun in SLOT.findall(template) if noun}
+    assert {SLOT.sub("{}", template) for template in words} - set(spanish["history"]) == set()
+    assert blanks - set(spanish["blanks"]) == set()
