@@ -187,9 +187,11 @@ JOBS = (
 
 
 def found_words(conn: Connection, run_id: str) -> dict[tuple[str, str], dict[str, Any]]:
-    """Return the words with which a run marked pages: results of a family that are no artifacts."""
+    """Return the words with which a run marked pages: results of a family that are no artifacts. The last comes first:
+    a family may answer in any order, and threads end in any.
+    """
     found: dict[tuple[str, str], dict[str, Any]] = {}
-    for row in conn.execute(marks.select().where(marks.c.run_id == run_id).order_by(marks.c.id)):
+    for row in conn.execute(marks.select().where(marks.c.run_id == run_id).order_by(marks.c.id.desc())):
         found.setdefault((row.page_id, "words"), {})[row.word] = row.word
     return found
 

@@ -237,6 +237,11 @@ def page_counts(conn: Connection, thread_id: str) -> PageCounts | None:
     return PageCounts(*row) if row is not None else None
 
 
+def pages_of(conn: Connection, thread_id: str) -> list[str]:
+    """Return the pages of a run, in order."""
+    return [page for (page,) in _pages_where(conn, thread_id, "page_id <> ''")]
+
+
 def pages_done(conn: Connection, thread_id: str) -> list[str]:
     """Return the pages that a finished run did, in order."""
     return [page for (page,) in _pages_where(conn, thread_id, "page_id <> '' AND state = 'done'")]

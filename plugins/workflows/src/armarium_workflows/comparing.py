@@ -13,7 +13,7 @@ from sqlalchemy import Connection, select
 from armarium.api import Engine, query
 from armarium_documents.api import artifacts
 from armarium_source_model.api import CannotScore, normalise, score
-from armarium_workflows.checkpoints import pages_done
+from armarium_workflows.checkpoints import pages_done, pages_of
 from armarium_workflows.errors import not_done, same_run
 from armarium_workflows.hookspecs import armarium_workflows_found_in_run
 from armarium_workflows.queries import run_row
@@ -27,8 +27,8 @@ Thread = Annotated[str, Query(min_length=1, max_length=64)]
     "/api/workflow-execution/comparisons", summary="Compare two runs", answer=Comparison, refusals=(404, 409)
 )
 def compare_runs(conn: Connection, engine: Engine, left: Thread, right: Thread) -> dict[str, Any]:
-    """What they made is paired by document and kind. 422 for the same run twice, 409 for one that is not
-    done.
+    """What they made is paired by document and kind, in the order of the runs' pages. 422 for the same run twice, 409
+    for one that is not done.
     """
     if left == right:
         raise same_run()
@@ -59,6 +59,10 @@ def compare_runs(conn: Connection, engine: Engine, left: Thread, right: Thread) 
             unpaired.append(
                 {"document_id": document_id, "artifact_type": kind, "side": lone, "artifact_id": None}
             )
+    # Pages are done side by side, so the order in which results were written is no order of pages.
+    places = {page: place for place, page in enumerate((*pages_of(conn, left), *pages_of(conn, right)))}
+    for rows in (pairs, unpaired):
+        rows.sort(key=lambda row: places.get(row["document_id"], len(places)))
     return {**runs, "pairs": pairs, "unpaired": unpaired}
 
 
