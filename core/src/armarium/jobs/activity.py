@@ -125,7 +125,8 @@ def read_activity(
     since: str | None = None,
     until: str | None = None,
     search: str | None = None,
-    limit: int,
+    limit: int = 100,
+    offset: int = 0,
 ) -> tuple[list[dict[str, Any]], int]:
     """Return the events that match every filter given, newest first, and the total. *search* applies to the message."""
     wheres: list[str] = []
@@ -157,8 +158,8 @@ def read_activity(
     items = [
         dict(zip(names, row, strict=True))
         for row in raw.execute(
-            f"SELECT {_COLUMNS} FROM activity{where} ORDER BY seq DESC LIMIT ?",
-            (*values, limit),
+            f"SELECT {_COLUMNS} FROM activity{where} ORDER BY seq DESC LIMIT ? OFFSET ?",
+            (*values, limit, offset),
         )
     ]
     show, limited = data_shown(conn), bool(withheld_nodes(conn))

@@ -32,7 +32,6 @@ _WRITTEN = "%/:=&?~#+!$,;'@()*[]"
 """Characters that are not percent-encoded in an address."""
 
 MAX_REDIRECTS = 5
-USER_AGENT = "armarium"
 _ELSEWHERE = (301, 302, 303, 307, 308)
 _SECRETS = ("authorization", "cookie", "x-api-key")
 MIB = 1024 * 1024
@@ -64,9 +63,12 @@ class Answer:
 class Egress:
     """Makes requests for one engine. While SERVICE_LOCAL_ONLY is set, everything but this machine itself is refused."""
 
-    def __init__(self, *, local_only: bool, resolver: Resolver = resolve) -> None:
+    def __init__(
+        self, *, local_only: bool, resolver: Resolver = resolve, user_agent: str = "armarium"
+    ) -> None:
         self.local_only = local_only
         self._resolve = resolver
+        self._user_agent = user_agent
 
     @contextmanager
     def open(
@@ -83,7 +85,7 @@ class Egress:
         import httpx
 
         sent = {name.lower(): value for name, value in (headers or {}).items()}
-        sent.setdefault("user-agent", USER_AGENT)
+        sent.setdefault("user-agent", self._user_agent)
         with self._transport(reach, limits) as transport:
             for _ in range(MAX_REDIRECTS + 1):
                 target = self.check_url(url, reach)
@@ -113,7 +115,7 @@ class Egress:
         """Return an httpx client for libraries that need one, with all the refusals of `open`; it follows no redirects."""
         import httpx
 
-        headers = {"user-agent": USER_AGENT}
+        headers = {"user-agent": self._user_agent}
         return httpx.Client(transport=self._transport(reach, limits), trust_env=False, headers=headers)
 
     def fetch(

@@ -28,13 +28,17 @@ def run_command(
     should_stop: Callable[[], bool] = lambda: False,
     *,
     folder: Path | None = None,
+    environment: Mapping[str, str] | None = None,
     error_marks: Sequence[str] = (),
 ) -> None:
     """Run *command* to its end; raises Unavailable with *failure* and the command's own message where it fails.
 
     *error_marks* are what the command writes before its errors, beside those of pip and npm.
     """
-    for _line in lines_of(command, failure, should_stop, folder=folder, error_marks=error_marks):
+    lines = lines_of(
+        command, failure, should_stop, folder=folder, environment=environment, error_marks=error_marks
+    )
+    for _line in lines:
         pass
 
 
