@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from armarium.engine import Engine
 from armarium.principals import LOCAL_OWNER
 from armarium.projects.libraries import Library
 from armarium_testing.shelf import shelf_plugin
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 Run = Callable[..., Any]
 

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from chores import Gate, chores_plugin
 
 from armarium.engine import Engine
 from armarium.errors import Invalid
@@ -18,7 +19,6 @@ from armarium.jobs.conditions import Conditions
 from armarium.jobs.queue import NewJob, enqueue, enqueue_many
 from armarium.principals import LOCAL_OWNER, Principal
 from armarium.projects.libraries import Library
-from armarium_testing.chores import Gate, chores_plugin
 from armarium_testing.fixtures import http_client
 
 JOBS = "/api/activity/jobs"

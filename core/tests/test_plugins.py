@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from fastapi import APIRouter
+from faulty_plugins import faulty_plugins
 from sqlalchemy import Column, ForeignKey, MetaData, Table, Text
 
 from armarium.api import actions_in, queries_in
@@ -23,7 +24,6 @@ from armarium.principals import LOCAL_OWNER
 from armarium.projects.plugin import armarium_plugin as core_library_plugin
 from armarium.store.tables import tracked
 from armarium.web.plugin import armarium_plugin as core_engine_plugin
-from armarium_testing.faulty import faulty_plugins
 from armarium_testing.shelf import shelf_plugin, shelves
 
 

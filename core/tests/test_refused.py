@@ -258,7 +258,7 @@ def test_a_database_that_cannot_be_opened_is_reported(package: Path, monkeypatch
 
     monkeypatch.setattr(packages, "Database", fail)
     with pytest.raises(Unavailable) as refused:
-        packages.open_database(package, {"library_uuid": "x", "format": 1})
+        packages.open_database(package)
     assert refused.value.code == "read_only"
 
 

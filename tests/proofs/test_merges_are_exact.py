@@ -31,8 +31,8 @@ from armarium_testing.digest import differences, table_digests
 from armarium_testing.fixtures import OWNER_TOKEN
 from armarium_testing.histories import World
 from armarium_testing.merges import ThreeVersions, read_rows
-from armarium_testing.scribbles import carried_tables, scribble_plugin
 from checkout import ROOT
+from proofs.scribbles import carried_tables, scribble_plugin
 
 
 def _load(folder: Path, name: str) -> ModuleType:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from armarium_testing.power import why_not
+from proofs.power import why_not
 
 pytestmark = pytest.mark.skipif(why_not() is not None, reason=why_not() or "")
 
@@ -21,7 +21,7 @@ def cut(workload: str, folder: Path, cuts: int) -> dict[str, Any]:
         [
             sys.executable,
             "-m",
-            "armarium_testing.power",
+            "power",
             workload,
             str(folder / "cuts"),
             f"--cuts={cuts}",

@@ -221,7 +221,7 @@ def _part_with(card: Reachable, wire: Wire, place: Place, foreground: bool) -> l
         return retire(card, wire, place)
     if not card.background:
         return _refuse(card, differing) if differing else None
-    if not foreground and not differing and card.settings == _effective(place):
+    if not foreground and not differing and card.settings == settings_of_this_user().behaviour():
         return None
     try:
         return retire(card, wire, place, only_when_idle=True)
@@ -229,7 +229,7 @@ def _part_with(card: Reachable, wire: Wire, place: Place, foreground: bool) -> l
         if refused.body.get("code") != "at_work":
             raise
         if foreground or differing:
-            asked_how = "in the foreground" if foreground else f"with {_name_differences(differing)}"
+            asked_how = "in the foreground" if foreground else f"with {', '.join(differing)}"
             raise Refused(
                 {
                     **refused.body,
@@ -244,19 +244,11 @@ def _part_with(card: Reachable, wire: Wire, place: Place, foreground: bool) -> l
 def _refuse(card: Reachable, differing: list[str]) -> list[str]:
     raise Refused(
         {
-            "detail": f"This command is to run with {_name_differences(differing)}, but the engine that serves here (process "
+            "detail": f"This command is to run with {', '.join(differing)}, but the engine that serves here (process "
             f"{card.pid}) was started otherwise. Stop that one first, or leave the setting out.",
             "code": "other_settings",
         }
     )
-
-
-def _name_differences(differing: list[str]) -> str:
-    return ", ".join(differing)
-
-
-def _effective(place: Place) -> dict[str, Any]:
-    return settings_of_this_user().behaviour()
 
 
 def _differing(card: Reachable, place: Place) -> list[str]:
@@ -264,7 +256,7 @@ def _differing(card: Reachable, place: Place) -> list[str]:
     settings = behaviour(place.environment)
     if all(card.asked.get(name) == value for name, value in settings.items()):
         return []
-    effective = _effective(place)
+    effective = settings_of_this_user().behaviour()
     return [
         f"SERVICE_{name}={value}"
         for name, value in settings.items()

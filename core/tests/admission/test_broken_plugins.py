@@ -20,10 +20,10 @@ from armarium.plugin import OF_THE_ENGINE
 from armarium.principals import LOCAL_OWNER
 from armarium.projects.doctor import examine
 from armarium.web.app import create_app
-from armarium_testing.broken_plugins import DEADLY, MILD, BrokenPlugin, write_all
 from armarium_testing.fixtures import OWNER_TOKEN
 
 from .admission_fixtures import command, plugins_on_path, serving, settings
+from .broken_plugins import DEADLY, MILD, BrokenPlugin, write_all
 
 OURS = {
     *("documents", "source_model", "images", "canvas", "formats", "iiif", "reading", "layout"),

@@ -26,9 +26,9 @@ from armarium.store.database import raw_of
 from armarium_cli.program import build
 from armarium_cli.refusals import Refused
 from armarium_cli.scaffold import write_family
-from armarium_testing.broken_plugins import MILD, write_all
 
 from .admission_fixtures import plugins_on_path
+from .broken_plugins import MILD, write_all
 
 SOUND = """
 from fastapi import APIRouter

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from chores import Gate, chores_plugin
 
 from armarium.engine import Engine
 from armarium.jobs.conditions import Conditions
 from armarium.jobs.queue import NewJob, enqueue
 from armarium.principals import LOCAL_OWNER
 from armarium.projects.libraries import Library
-from armarium_testing.chores import Gate, chores_plugin
 
 
 class FakeMachine:

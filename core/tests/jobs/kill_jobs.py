@@ -28,7 +28,10 @@ from armarium.jobs.queue import NewJob, enqueue_many
 from armarium.principals import LOCAL_OWNER
 from armarium.settings import Settings
 from armarium.store.database import Database, raw_of
-from armarium_testing.chores import chores_plugin
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from chores import chores_plugin
 
 PATIENCE = 3.0 if sys.argv[5:6] == ["lost"] else 30.0
 """Seconds for the jobs to finish; few with a fault that leaves some running for ever."""

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from chores import chores_plugin
+
 from armarium.actions import ActionContext, Example, Params, action
 from armarium.plugin import Plugin
-from armarium_testing.chores import chores_plugin
 from armarium_testing.conformance import exercise_plugin
 
 

@@ -174,7 +174,7 @@ def test_heavy_work_done_elsewhere_does_not_wait_for_this_machine(recorded_jobs:
 
 
 def test_offline_work_waits_and_says_so(make_engine: Callable[..., Any], tmp_path: Path, gate: Any) -> None:
-    from armarium_testing.chores import chores_plugin
+    from chores import chores_plugin
 
     engine = make_engine(plugins=[chores_plugin(gate)], local_only=True)
     engine.run(None, "library.create", {"path": str(tmp_path / "Off.library")}, LOCAL_OWNER)

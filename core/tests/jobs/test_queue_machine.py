@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from chores import chores_plugin
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
@@ -26,7 +27,6 @@ from armarium.principals import LOCAL_OWNER
 from armarium.projects.libraries import Library
 from armarium.settings import Settings
 from armarium.store.database import raw_of
-from armarium_testing.chores import chores_plugin
 
 MOMENT = "2026-01-01T00:00:00.000Z"
 

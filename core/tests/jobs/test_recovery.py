@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from chores import chores_plugin
 
 from armarium.errors import Unavailable
 from armarium.jobs import choice, decisions
@@ -23,7 +24,6 @@ from armarium.jobs.kinds import JobKind
 from armarium.jobs.queue_view import QueueView
 from armarium.principals import LOCAL_OWNER
 from armarium.store.database import Database, raw_of
-from armarium_testing.chores import chores_plugin
 
 
 def node(chores: Any, job_id: str) -> dict[str, Any]:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from chores import chores_plugin
 
 from armarium.errors import Conflict, NotFound
 from armarium.jobs.conditions import Conditions
 from armarium.principals import LOCAL_OWNER
-from armarium_testing.chores import chores_plugin
 
 
 def read_shown(chores: Any, job_id: str) -> dict[str, Any] | None:

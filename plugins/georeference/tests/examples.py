@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from sample_maps import sample_annotation, sample_map, sample_point
+
 from armarium.api import Example
 from armarium_source_model.api import sample_page
-from armarium_testing.sample_maps import sample_annotation, sample_map, sample_point
 
 
 def georeference_point_update(ex: Example) -> dict[str, Any]:

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from map_project import OWNER, MapProject
+from sample_maps import sample_annotation
 
 from armarium.api import Engine
 from armarium_georeference.annotations import read_annotation
-from armarium_testing.sample_maps import sample_annotation
 
 FILE = """#CRS: EPSG:4326
 mapX,mapY,sourceX,sourceY,enable,dX,dY,residual

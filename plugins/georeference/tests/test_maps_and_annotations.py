@@ -12,11 +12,11 @@ import numpy as np
 import orjson
 import pytest
 from map_project import HEIGHT, WIDTH, MapProject
+from sample_maps import sample_annotation
 
 from armarium_georeference.annotations import BadAnnotation, read_annotation
 from armarium_georeference.fitting import fit
 from armarium_georeference.warping import Warp
-from armarium_testing.sample_maps import sample_annotation
 
 SQUARE = ((0.1, 0.1, 2.0, 49.0), (0.9, 0.1, 3.0, 49.0), (0.9, 0.9, 3.0, 48.5), (0.1, 0.9, 2.0, 48.5))
 

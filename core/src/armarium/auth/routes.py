@@ -22,7 +22,6 @@ from armarium.auth.schemas import (
     PairCodeParams,
     PairRequest,
     PairResponse,
-    RotatedSecret,
     SessionEnded,
     SessionParams,
     SessionRequest,
@@ -31,9 +30,6 @@ from armarium.auth.schemas import (
     TokenCreated,
     TokenCreateParams,
     TokenList,
-    TokenRenewed,
-    TokenRevoked,
-    TokenRow,
 )
 from armarium.auth.secret_files import enrollment_secret
 from armarium.auth.tokens import shown_terms, shown_token
@@ -62,11 +58,7 @@ router = APIRouter(prefix="/api", tags=["access"])
 
 Paired = create_model("PairedDevice", __base__=PairResponse, audit_id=(str, ...))
 CodeMade = create_model("PairCodeMade", __base__=PairCode, audit_id=(str, ...))
-SecretRotated = create_model("EnrollmentSecretRotated", __base__=RotatedSecret, audit_id=(str, ...))
 TokenMade = create_model("TokenMade", __base__=TokenCreated, audit_id=(str, ...))
-Updated = create_model("TokenUpdated", __base__=TokenRow, audit_id=(str, ...))
-Renewed = create_model("TokenRenewedAnswer", __base__=TokenRenewed, audit_id=(str, ...))
-Revoked = create_model("TokenRevokedAnswer", __base__=TokenRevoked, audit_id=(str, ...))
 SessionOver = create_model("SessionOver", __base__=SessionEnded, audit_id=(str, ...))
 SessionOpened = create_model("SessionOpened", __base__=SessionResponse, audit_id=(str, ...))
 

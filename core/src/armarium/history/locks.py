@@ -10,7 +10,6 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-import orjson
 from sqlalchemy import Column, Connection, Table
 
 from armarium.errors import Forbidden
@@ -18,7 +17,7 @@ from armarium.history.capture import history_name, holds, key_columns, quote_nam
 from armarium.history.spans import spans
 from armarium.principals import Principal
 from armarium.store.database import raw_of
-from armarium.store.tables import rules_of
+from armarium.store.tables import json_text, rules_of
 
 if TYPE_CHECKING:
     from armarium.history.schema import Schema
@@ -57,7 +56,7 @@ class Locks:
             f" WHERE t.{parent} IS NOT NULL)"
             f" SELECT t.{quote_name(self.rules.name)}, t.{quote_name(self.key)} FROM up"
             f" JOIN {table} t ON t.{quote_name(self.key)} = up.id WHERE t.{quote_name(self.rules.locked)} LIMIT 1",
-            (_id_list(ids),),
+            (json_text(list(ids)),),
         ).fetchone()
         if locked is not None:
             raise node_locked(*locked)
@@ -213,10 +212,6 @@ def _follow(raw: sqlite3.Connection, link: Link, column: str, values: set[str]) 
     rows = raw.execute(
         f"SELECT DISTINCT {quote_name(column)} FROM {quote_name(link.table.name)}"
         f" WHERE {quote_name(link.key)} IN (SELECT value FROM json_each(?)) AND {quote_name(column)} IS NOT NULL",
-        (_id_list(values),),
+        (json_text(list(values)),),
     )
     return {row[0] for row in rows}
-
-
-def _id_list(ids: Iterable[str]) -> str:
-    return orjson.dumps(list(ids)).decode()

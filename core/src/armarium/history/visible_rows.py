@@ -12,12 +12,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator
 
-import orjson
 from sqlalchemy import Column, Table, Text
 
 from armarium.history import audit
 from armarium.history.capture import history_name, key_columns, quote_name
-from armarium.store.tables import Json, Whole, rules_of
+from armarium.store.tables import Json, Whole, json_text, rules_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,10 +116,11 @@ class VisibleRows:
                     "WITH RECURSIVE down(id) AS (SELECT value FROM json_each(?)"
                     f" UNION SELECT t.{key} FROM down JOIN main.{tree} t ON {joined})"
                     f" INSERT OR IGNORE INTO temp.{NODES} SELECT id FROM down",
-                    (_id_list(nodes),),
+                    (json_text(list(nodes)),),
                 )
             raw.execute(
-                f"INSERT OR IGNORE INTO temp.{PARTS} SELECT value FROM json_each(?)", (_id_list(parts),)
+                f"INSERT OR IGNORE INTO temp.{PARTS} SELECT value FROM json_each(?)",
+                (json_text(list(parts)),),
             )
             raw.execute(f"INSERT OR IGNORE INTO temp.{PAGES} {self._pages(tree, key, parent)}")
         raw.execute(f"INSERT INTO temp.{FOR} VALUES (?, ?)", (who, _version(raw)))
@@ -133,7 +133,8 @@ class VisibleRows:
         raw.execute("PRAGMA query_only=OFF")
         for name, listed in ((PARTS, ids), (PAGES, partial)):
             raw.execute(
-                f"INSERT OR IGNORE INTO temp.{name} SELECT value FROM json_each(?)", (_id_list(listed),)
+                f"INSERT OR IGNORE INTO temp.{name} SELECT value FROM json_each(?)",
+                (json_text(list(listed)),),
             )
         raw.execute("PRAGMA query_only=ON")
 
@@ -157,7 +158,7 @@ class VisibleRows:
 
     def find_hidden(self, raw: sqlite3.Connection, ids: Iterable[str]) -> set[str]:
         """Return those of *ids* that are ids of rows which the views leave out."""
-        listed = _id_list(ids)
+        listed = json_text(list(ids))
         along = f"SELECT value FROM json_each(?) WHERE value IN (SELECT id FROM temp.{PARTS})"
         return {row[0] for statement in (along, *self._asked) for row in raw.execute(statement, (listed,))}
 
@@ -179,7 +180,7 @@ class VisibleRows:
 
     def is_partial(self, raw: sqlite3.Connection, ids: Iterable[str]) -> bool:
         """Return whether one of *ids* is a document, or a part or file of one, of which something is withheld."""
-        listed = _id_list(ids)
+        listed = json_text(list(ids))
         of_parts = ""
         if self.parts is not None:
             page, own = map(quote_name, (rules_of(self.parts).document or "", *key_columns(self.parts)))
@@ -315,7 +316,7 @@ def _find_known(raw: sqlite3.Connection, table: Table, ids: Iterable[str]) -> li
     """Return those of *ids* that are ids of rows of *table*, whoever may see them."""
     name, key = quote_name(table.name), quote_name(identity(table) or "")
     query = f"SELECT {key} FROM main.{name} WHERE {key} IN (SELECT value FROM json_each(?))"
-    return [row[0] for row in raw.execute(query, (_id_list(ids),))]
+    return [row[0] for row in raw.execute(query, (json_text(list(ids)),))]
 
 
 def _weak(table: Table) -> list[Column[object]]:
@@ -387,10 +388,6 @@ def _history_view(table: Table, whole: Whole | None) -> str:
         f"CREATE TEMP VIEW {name} AS SELECT {columns}, {_view_columns(table, whole).removeprefix('m.rowid AS rowid, ')}"
         f" FROM main.{name} m WHERE EXISTS (SELECT 1 FROM temp.{quote_name(table.name)} v WHERE {same})"
     )
-
-
-def _id_list(ids: Iterable[str]) -> str:
-    return orjson.dumps(list(ids)).decode()
 
 
 def _version(raw: sqlite3.Connection) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import timedelta
 
 from armarium.ids import now, parse_timestamp, timestamp
@@ -44,10 +44,7 @@ class Claim:
     """When its body first began; a retry begins anew."""
 
 
-_COLUMNS = (
-    "seq, id, kind, title, args, checkpoint, model, parent_id, attempts, interruptions, body_done, principal, "
-    "started_by, thread_id, not_before, handed_in_by, subject, started_at"
-)
+_COLUMNS = ", ".join(field.name for field in fields(Claim))
 
 
 @dataclass(frozen=True, slots=True)

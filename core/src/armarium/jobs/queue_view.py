@@ -13,7 +13,7 @@ from armarium.history.visibility import withheld_nodes
 from armarium.ids import now, parse_timestamp
 from armarium.jobs.conditions import WORDS, hindrance
 from armarium.jobs.decisions import paused_ids
-from armarium.jobs.kinds import LANES, JobKind
+from armarium.jobs.kinds import LANES
 from armarium.jobs.models import FINISHED, JobRow
 from armarium.jobs.partly_seen import WITHHELD_WHY, hundredths
 from armarium.jobs.queue import loads
@@ -236,7 +236,7 @@ class QueueView:
             code = self._hindrance(row)
             if code is not None:
                 return WORDS[code], code
-        return self._turn(row, kind)
+        return self._turn(row)
 
     def _dependency(self, job_id: str) -> str | None:
         row = self.raw.execute("SELECT title, state FROM job WHERE id = ?", (job_id,)).fetchone()
@@ -262,7 +262,7 @@ class QueueView:
             watched=watched,
         )
 
-    def _turn(self, row: JobRow, kind: JobKind) -> tuple[str, str]:
+    def _turn(self, row: JobRow) -> tuple[str, str]:
         name = self.runner.kinds.lane_of(row.kind, row.lane)
         lane = self.runner.lanes[name]
         if row.model is not None and lane.model not in (None, row.model) and lane.running:

@@ -222,7 +222,7 @@ def _check(engine: Engine, project: Library, source: Path, place: Path) -> Branc
     if card.project_uuid != project.uuid:
         raise of_another_project(source.name, project.name)
     note_card(place, card)
-    db = open_database(place, fields)
+    db = open_database(place)
     try:
         objects = ObjectStore(place / "objects", rules=engine.paths)
         copy = Library(place, fields["library_uuid"], db, objects, no_lock(), project.schema, True)

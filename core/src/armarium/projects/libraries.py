@@ -319,7 +319,7 @@ class Libraries:
         lock = take_lock(place)
         db: Database | None = None
         try:
-            db = open_database(place, card)
+            db = open_database(place)
             objects = self._objects(place)
             objects.clear_temporary()
             migrating = db

@@ -67,7 +67,7 @@ def read_card(folder: Path) -> dict[str, Any]:
     return {"library_uuid": library_uuid, "format": written, **optional}
 
 
-def open_database(place: Path, card: dict[str, Any]) -> Database:
+def open_database(place: Path) -> Database:
     """Open the package's database and check it before use; raises Conflict when it is damaged or newer."""
     damaged = Conflict(
         f"The database of {place.name} is damaged or is no SQLite database. "

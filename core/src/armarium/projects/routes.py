@@ -15,7 +15,6 @@ from armarium.principals import caller
 from armarium.projects import snapshots
 from armarium.projects.actions import (
     SETTING_DEFAULTS,
-    CreateLibraryResult,
     KnownLibrary,
     LibrarySettings,
     UnregisterResult,
@@ -29,9 +28,6 @@ from armarium.web.http import REFUSALS, CurrentEngine, CurrentLibrary, CurrentPr
 library_router = APIRouter(prefix="/api", tags=["project"])
 registry_router = APIRouter(prefix="/api/registry", tags=["registry"])
 
-Created = create_model("CreatedLibrary", __base__=CreateLibraryResult, audit_id=(str, ...))
-Opened = create_model("OpenedLibrary", __base__=KnownLibrary, audit_id=(str, ...))
-SettingsSet = create_model("LibrarySettingsSet", __base__=LibrarySettings, audit_id=(str, ...))
 SnapshotTaken = create_model("SnapshotTaken", __base__=TakenSnapshot, audit_id=(str, ...))
 
 COUNTED = ("documents", "pages", "segments", "readings", "entities", "claims")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fastapi import APIRouter, Response
-from pydantic import create_model
 
 from armarium.runtimes.compute import ComputeSettings, state_of
 from armarium.runtimes.registry import InstalledRuntime
@@ -16,8 +15,6 @@ runtimes = APIRouter(prefix="/api/runtimes", tags=["engine"])
 
 
 RuntimeList = listed(InstalledRuntime, "RuntimeList")
-
-ComputeSet = create_model("ComputeSettingsSet", __base__=ComputeSettings, audit_id=(str, ...))
 
 
 @router.get("/compute", response_model=ComputeSettings, responses=REFUSALS(), summary="Compute settings")

@@ -45,10 +45,7 @@ def stored_file(
     """
     etag = f'"{checksum}"'
     headers = {"ETag": etag, "Cache-Control": "private, max-age=31536000, immutable"}
-    known = request.headers.get("if-none-match")
-    if known is not None and (
-        known.strip() == "*" or etag in [tag.strip().removeprefix("W/") for tag in known.split(",")]
-    ):
+    if is_unchanged(request, etag):
         return Response(status_code=304, headers=headers)
     if "range" in request.headers:
         size = os.stat(path).st_size
@@ -89,6 +86,12 @@ def stored_file(
         filename=name,
         content_disposition_type="attachment" if save else "inline",
     )
+
+
+def is_unchanged(request: Request, etag: str) -> bool:
+    """Return whether the caller already has what *etag* stands for, according to its If-None-Match: the answer is then 304."""
+    known = [tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")]
+    return etag in known or known == ["*"]
 
 
 class _LinkedFile(FileResponse):

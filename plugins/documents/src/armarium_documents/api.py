@@ -182,11 +182,6 @@ def add_node(
     return str(row["id"])
 
 
-def order_nodes(ctx: ActionContext, places: Mapping[str, int]) -> None:
-    """Set the sort orders of documents, given by id."""
-    _write_pages(ctx, "sort_order", [(place, ctx.now, node) for node, place in places.items()])
-
-
 def place_in_source(ctx: ActionContext, regions: Mapping[str, Mapping[str, Any]]) -> None:
     """Record which region of another's picture each document (by id) shows; the caller reports it."""
     if regions:

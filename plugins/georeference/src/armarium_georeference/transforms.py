@@ -5,7 +5,7 @@ of date.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, select
@@ -256,9 +256,7 @@ def transform_answer(transform: PassTransform) -> dict[str, Any]:
         "pixel_width": transform.size[0] if transform.size else None,
         "pixel_height": transform.size[1] if transform.size else None,
         "control_points": transform.points,
-        "plane": None
-        if transform.plane is None
-        else {"definition": transform.plane.definition, "words": transform.plane.words},
+        "plane": None if transform.plane is None else asdict(transform.plane),
         "picture_frame": None if made is None else made.picture._asdict(),
         "ground_frame": None if made is None else made.ground._asdict(),
         "coefficients": None if made is None else list(made.coefficients),

@@ -15,6 +15,7 @@ from armarium.api import (
     CurrentEngine,
     Library,
     act,
+    is_unchanged,
     json_response,
     reading_past,
     written,
@@ -250,11 +251,7 @@ def image_piece(
         "Cache-Control": "private, max-age=31536000, immutable" if picture.lasting else "private, no-cache",
         "Link": f'<{canonical}>;rel="canonical",<{LEVEL}>;rel="profile"',
     }
-    if_none_match = request.headers.get("if-none-match")
-    if if_none_match is not None and (
-        if_none_match.strip() == "*"
-        or etag in [etag_sent.strip().removeprefix("W/") for etag_sent in if_none_match.split(",")]
-    ):
+    if is_unchanged(request, etag):
         return Response(status_code=304, headers=headers)
     data = image_service.piece_bytes(engine, library, picture, piece)
     return Response(data, media_type=piece.mime_type, headers=headers)

@@ -6,7 +6,7 @@ import unicodedata
 from typing import Any
 
 from armarium.api import ActionContext, Route, action, cancel_with_undo
-from armarium_documents.api import add_node, order_nodes
+from armarium_documents.api import add_node, place_documents
 from armarium_search.errors import named_twice, not_in_folder, unknown_embedder, unknown_search
 from armarium_search.models import saved_searches
 from armarium_search.queries.question_sql import check_filters
@@ -154,7 +154,7 @@ def reorder(ctx: ActionContext, p: ReorderParams) -> dict[str, Any]:
         if search_id in p.search_ids[:number]:
             raise named_twice(search_id)
     ordered = [*p.search_ids, *(identity for identity in ids if identity not in set(p.search_ids))]
-    order_nodes(ctx, {search_id: place for place, search_id in enumerate(ordered)})
+    place_documents(ctx, {search_id: place for place, search_id in enumerate(ordered)})
     ctx.target(*p.search_ids)
     return {"status": "reordered", "count": len(ordered)}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-import orjson
 from sqlalchemy import Connection
 
 from armarium.api import Conflict, json_text, raw_of, withheld_nodes
@@ -30,10 +29,7 @@ class Node(NamedTuple):
     system_key: str | None
 
 
-_NODE = (
-    "d.id, d.name, d.parent_id, d.doc_type, d.node_kind, d.prototype_key, d.is_locked, d.deleted_at,"
-    " d.trash_root_id, d.system_key"
-)
+_NODE = ", ".join(f"d.{name}" for name in Node._fields)
 
 
 def _node(row: Sequence[Any]) -> Node:
@@ -42,7 +38,7 @@ def _node(row: Sequence[Any]) -> Node:
 
 def id_list(ids: Iterable[str]) -> str:
     """Return *ids* as the JSON text that `json_each` opens: one parameter for any number of ids."""
-    return orjson.dumps(list(ids)).decode()
+    return json_text(list(ids))
 
 
 def find_node(conn: Connection, document_id: str) -> Node | None:
@@ -103,7 +99,7 @@ def count_withheld(conn: Connection, parent_id: str | None, *, recursive: bool =
         f"WITH RECURSIVE up(id) AS ({up}) SELECT count(*) FROM json_each(?1) j"
         f" JOIN main.document d ON d.id = j.value WHERE d.deleted_at IS NULL AND {where}"
     )
-    return int(raw_of(conn).execute(query, (json_text(list(withheld)), parent_id)).fetchone()[0])
+    return int(raw_of(conn).execute(query, (id_list(withheld), parent_id)).fetchone()[0])
 
 
 def require_parent(
@@ -228,7 +224,7 @@ def folder_above(conn: Connection, document_ids: Sequence[str]) -> str | None:
     shared: list[str] | None = None
     parents = raw.execute(
         "SELECT DISTINCT parent_id FROM document WHERE id IN (SELECT value FROM json_each(?))",
-        (json_text(list(document_ids)),),
+        (id_list(document_ids),),
     ).fetchall()
     for (parent_id,) in parents:
         above = [] if parent_id is None else ancestor_ids(conn, parent_id)

@@ -54,6 +54,11 @@ class _Scope:
         live: ColumnElement[bool] = column.in_(select(documents.c.id).where(documents.c.deleted_at.is_(None)))
         return live & ~is_among(column, self.withheld) if self.withheld else live
 
+    def pages_among(self, ids: Collection[str]) -> set[str]:
+        """Return those of the documents *ids* that are exported."""
+        query = select(documents.c.id).where(is_among(documents.c.id, ids), self.pages(documents.c.id))
+        return set(self.conn.execute(query).scalars())
+
     @cached_property
     def claims(self) -> frozenset[str]:
         """Return the condition for statements to be exported: none of their evidence is withheld, directly or
@@ -128,11 +133,7 @@ def exported_entities(conn: Connection, ids: Ids, withheld: Collection[str]) -> 
     for rows in scope.rows(Entity.rows, scope.entities):
         answers = shown_entities(conn, rows)
         about = {source_document_id for row in answers for source_document_id in row["source_document_ids"]}
-        exported_ids = set(
-            conn.execute(
-                select(documents.c.id).where(is_among(documents.c.id, about), scope.pages(documents.c.id))
-            ).scalars()
-        )
+        exported_ids = scope.pages_among(about)
         for row in answers:
             supports = [
                 source_support
@@ -165,11 +166,7 @@ def exported_claims(conn: Connection, ids: Ids, withheld: Collection[str]) -> It
         about = {
             source["document_id"] for row in answers for source in row["evidence"] if source["document_id"]
         }
-        exported_ids = set(
-            conn.execute(
-                select(documents.c.id).where(is_among(documents.c.id, about), scope.pages(documents.c.id))
-            ).scalars()
-        )
+        exported_ids = scope.pages_among(about)
         for row in answers:
             yield _limit_evidence(row, exported_ids, scope, pages)
 

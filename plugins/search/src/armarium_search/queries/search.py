@@ -20,7 +20,7 @@ from armarium_search.hookspecs import Hit
 from armarium_search.language import ParsedQuery, parse
 from armarium_search.matching import expression
 from armarium_search.models import artifact_index, artifact_texts, names
-from armarium_search.queries.candidates import Candidate, WeighedCandidates, find
+from armarium_search.queries.candidates import Candidate, find
 from armarium_search.queries.excerpts import PREVIEW, PageText, add_boxes, excerpts, texts_of_pages
 from armarium_search.queries.likeness_of_words import suggestions, widen_query
 from armarium_search.queries.one_page import count, order_of, page_by_relevance, page_sorted
@@ -109,7 +109,9 @@ def _run_search(question: SearchQuestion) -> dict[str, Any]:
     )
     total = count(question, weighed)
     if params.sort_by == "relevance":
-        page = _by_relevance(question, weighed, total)
+        if params.sort_direction == "asc" and weighed.is_exact:
+            weighed.ranked.reverse()
+        page = page_by_relevance(question, weighed, params.limit + 1, params.offset)
     else:
         page = page_sorted(
             question, weighed, params.sort_by, params.sort_direction, params.limit + 1, params.offset
@@ -130,13 +132,6 @@ def _run_search(question: SearchQuestion) -> dict[str, Any]:
         "semantic": likeness.state if likeness is not None else None,
         "notice": notice,
     }
-
-
-def _by_relevance(question: SearchQuestion, candidates: WeighedCandidates, total: int) -> list[Candidate]:
-    params = question.params
-    if params.sort_direction == "asc" and candidates.is_exact:
-        candidates.ranked.reverse()
-    return page_by_relevance(question, candidates, params.limit + 1, params.offset)
 
 
 def _recent(question: SearchQuestion) -> dict[str, Any]:

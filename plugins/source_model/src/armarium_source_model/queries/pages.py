@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 from armarium_source_model.counting import ReadingRule
 from armarium_source_model.queries.facts import page_facts
 from armarium_source_model.queries.readings import (
+    TRANSCRIPTION,
     CountingText,
     Reading,
     all_of_pass,
@@ -17,7 +18,6 @@ from armarium_source_model.queries.readings import (
 )
 from armarium_source_model.queries.segments import SegmentRow, rows_named, rows_of_pass
 from armarium_source_model.queries.shapes import read_page, writing_of_rows
-from armarium_source_model.queries.text import TRANSCRIPTION
 
 
 class ReadPass(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import orjson
 from sqlalchemy import Connection
 
-from armarium.api import Rows
+from armarium.api import Rows, json_text
 from armarium_documents.api import representations
 from armarium_source_model.counting import (
     HUMAN,
@@ -21,6 +21,9 @@ from armarium_source_model.counting import (
     retired_ids,
 )
 from armarium_source_model.errors import unknown_reading
+
+TRANSCRIPTION = "transcription"
+"""The kind of reading that tells how a page is written; others may be in letters of their own."""
 
 READINGS = Rows(representations, missing=unknown_reading)
 
@@ -85,7 +88,7 @@ WHERE c.superseded_at IS NULL
 def counting_of_pass(
     conn: Connection,
     pass_id: str,
-    kind: str = "transcription",
+    kind: str = TRANSCRIPTION,
     rule: ReadingRule = "strict",
     *,
     words: bool = True,
@@ -117,7 +120,7 @@ def all_of_pass(conn: Connection, pass_id: str) -> list[Reading]:
 
 def readings_named(conn: Connection, ids: Iterable[str]) -> dict[str, Reading]:
     """Return the readings *ids*."""
-    rows = _rows(conn, f"{_WHOLE} {_NAMED}", orjson.dumps(list(ids)).decode())
+    rows = _rows(conn, f"{_WHOLE} {_NAMED}", json_text(list(ids)))
     return {row[1]: Reading._make(row) for row in rows}
 
 
@@ -143,12 +146,10 @@ def word_confidences(conn: Connection, pass_id: str) -> dict[str, list[tuple[str
     }
 
 
-def other_texts(
-    conn: Connection, counting: Mapping[str, CountingText], kind: str = "transcription"
-) -> dict[str, dict[str, float | None]]:
+def other_texts(conn: Connection, counting: Mapping[str, CountingText]) -> dict[str, dict[str, float | None]]:
     """Return what else was read of segments than the text that counts, with how sure who read it was, the likeliest first."""
     others: dict[str, dict[str, float | None]] = {key: {} for key in counting}
-    rows = _rows(conn, f"{_WHOLE} {_IN_SEGMENTS}", orjson.dumps(list(counting)).decode(), kind)
+    rows = _rows(conn, f"{_WHOLE} {_IN_SEGMENTS}", json_text(list(counting)), TRANSCRIPTION)
     for reading in sorted(map(Reading._make, rows), key=lambda reading: -(reading.confidence or 0)):
         if reading.content != counting[reading.segment_id].text:
             others[reading.segment_id].setdefault(reading.content, reading.confidence)
@@ -156,26 +157,25 @@ def other_texts(
 
 
 def counting_of_document(
-    conn: Connection, document_id: str, kind: str = "transcription", rule: ReadingRule = "strict"
+    conn: Connection, document_id: str, rule: ReadingRule = "strict"
 ) -> dict[str, CountingText]:
     """As `counting_of_pass`, over all passes of a page."""
-    rows = _rows(conn, f"{_COUNTED} {_IN_DOCUMENT}", document_id, kind)
+    rows = _rows(conn, f"{_COUNTED} {_IN_DOCUMENT}", document_id, TRANSCRIPTION)
     chosen = conn.exec_driver_sql(
         "SELECT segment_id, representation_id FROM reading_choice "
         "WHERE document_id = ? AND superseded_at IS NULL AND kind = ?",
-        (document_id, kind),
+        (document_id, TRANSCRIPTION),
     ).all()
     return _count(rows, {row[0]: row[1] for row in chosen}, rule)
 
 
 def counting_of_segments(
-    conn: Connection, ids: Iterable[str], kind: str = "transcription", rule: ReadingRule = "strict"
+    conn: Connection, ids: Iterable[str], rule: ReadingRule = "strict"
 ) -> dict[str, CountingText]:
     """As `counting_of_pass`, for the segments *ids*."""
-    cursor = conn.connection.cursor()
-    ids_json = orjson.dumps(list(ids)).decode()
-    rows = _rows(conn, f"{_COUNTED} {_IN_SEGMENTS}", ids_json, kind)
-    chosen = cursor.execute(_CHOSEN_OF_SEGMENTS, (ids_json, kind)).fetchall() if rows else ()
+    named = (json_text(list(ids)), TRANSCRIPTION)
+    rows = _rows(conn, f"{_COUNTED} {_IN_SEGMENTS}", *named)
+    chosen = conn.connection.cursor().execute(_CHOSEN_OF_SEGMENTS, named).fetchall() if rows else ()
     return _count(rows, dict(chosen), rule)
 
 

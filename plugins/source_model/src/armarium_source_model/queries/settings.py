@@ -69,7 +69,7 @@ def resolve_settings(
             facts[key] = NEVER
         else:
             if writing is None:
-                writing = _writing(library, conn, segment, node, pass_id, ladder)
+                writing = _writing(conn, segment, node, pass_id, ladder)
             answer = writing.script(segment_id) if key == "script" else writing.direction(segment_id)
             facts[key] = NEVER if answer is None else _describe_derived(answer)
     facts["encoding"] = _encoding(library, facts["script"])
@@ -99,7 +99,6 @@ def _list_holders(conn: Connection, segment_id: str | None) -> list[tuple[Holder
 
 
 def _writing(
-    library: Library,
     conn: Connection,
     segment: Row[Any] | None,
     node: str | None,

@@ -67,7 +67,7 @@ ORDER BY segment_id
 """
 
 
-def stale_readings(conn: Connection, document_id: str, rule: ReadingRule = "strict") -> list[dict[str, Any]]:
+def stale_readings(conn: Connection, document_id: str) -> list[dict[str, Any]]:
     """Return the live readings of a page made from a reading that was since retired by a correction or
     retracted.
 
@@ -77,7 +77,7 @@ def stale_readings(conn: Connection, document_id: str, rule: ReadingRule = "stri
     segment_ids = [row[0] for row in conn.exec_driver_sql(_MADE_FROM, (document_id,))]
     stale: list[dict[str, Any]] = []
     for segment_id in segment_ids:
-        for reading in readings_of(conn, segment_id, rule=rule)["items"]:
+        for reading in readings_of(conn, segment_id)["items"]:
             source = reading["derived_from_representation_id"]
             if (
                 source is not None

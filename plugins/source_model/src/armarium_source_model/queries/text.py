@@ -14,7 +14,7 @@ from armarium_source_model.errors import OrderOfOtherPass
 from armarium_source_model.order import Shape
 from armarium_source_model.queries.orders import standing_order, walk
 from armarium_source_model.queries.passes import get_pass, standing_pass, working_pass
-from armarium_source_model.queries.readings import CountingText, counting_of_pass
+from armarium_source_model.queries.readings import TRANSCRIPTION, CountingText, counting_of_pass
 from armarium_source_model.queries.shapes import read_page, writing_of_pass
 from armarium_source_model.schemas.orders import OrderBasis
 from armarium_source_model.text import (
@@ -26,9 +26,6 @@ from armarium_source_model.text import (
     text_fingerprint,
 )
 from armarium_source_model.writing import PageWriting
-
-TRANSCRIPTION = "transcription"
-"""The kind of reading that tells how a page is written; others may be in letters of their own."""
 
 
 class PageTextResult(NamedTuple):
@@ -50,14 +47,10 @@ class PageTextResult(NamedTuple):
 
     def answer(self) -> dict[str, Any]:
         """Return the answer of the route (a PageText)."""
+        answer = self._asdict()
+        del answer["assembled"]
         return {
-            "document_id": self.document_id,
-            "text": self.text,
-            "pass_id": self.pass_id,
-            "pass_basis": self.pass_basis,
-            "pass_name": self.pass_name,
-            "order_id": self.order_id,
-            "order_basis": self.order_basis,
+            **answer,
             "spans": [span._asdict() for span in self.assembled.spans],
             "omitted": [gap._asdict() for gap in self.assembled.omitted],
         }
@@ -148,7 +141,7 @@ def text_in_order(
     page = writing_of_pass(conn, order.document_id, order.pass_id, rule)
     sequence, absent = sequence_in_order(conn, order, page)
     assembled = assemble_in_order(page, sequence, texts, include_furniture=include_furniture, kind=texts_kind)
-    assembled.omitted += [_absent(conn, order.pass_id, segment_id) for segment_id in absent]
+    assembled.omitted += [_absent(conn, segment_id) for segment_id in absent]
     return assembled
 
 
@@ -177,7 +170,7 @@ def sequence_in_order(conn: Connection, order: Row[Any], page: PageWriting) -> t
     return list(sequence), absent
 
 
-def _absent(conn: Connection, pass_id: str, segment_id: str) -> SegmentLeftOut:
+def _absent(conn: Connection, segment_id: str) -> SegmentLeftOut:
     """Return why a segment that an order names is not among the live ones of its pass."""
     row = conn.exec_driver_sql(
         "SELECT pass_id, deleted_at FROM segment WHERE id = ?", (segment_id,)

@@ -1,6 +1,6 @@
 """Power cuts: a separate file system is shut down under the working engine, mounted again and checked.
 
-    python -m armarium_testing.power MODULE:NAME FOLDER --cuts N [--seed S]      (root on Linux)
+    python power.py MODULE:NAME FOLDER --cuts N [--seed S]      (root on Linux)
 
 The file system is an ext4 image mounted through a loop device. A cut shuts it down without flushing its journal, so
 what was written and not synced is lost, as when the power fails. Prints the report of `armarium_testing.faults`.
@@ -85,7 +85,7 @@ class PowerCuts(Striker):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program described above."""
-    parser = argparse.ArgumentParser(prog="armarium_testing.power")
+    parser = argparse.ArgumentParser(prog="power")
     parser.add_argument("workload")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--cuts", type=int, default=10)

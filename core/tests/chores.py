@@ -1,4 +1,4 @@
-"""A small family of jobs for tests and benchmarks: chores that write, wait, fail and spawn.
+"""A small family of jobs for the tests of jobs: chores that write, wait, fail and spawn.
 
 It writes through one action, `chore.note`, into a tracked table, so that a test can count effects exactly.
 """
