@@ -60,14 +60,16 @@ def mention(sides: Sides) -> None:
     sides.run(sides.project, "mention.create", {"entity_id": sides.other, **where})
 
 
-def state_of(column: str) -> Callable[[Sides], None]:
+def naming_by_statement(column: str) -> Callable[[Sides], None]:
     def make(sides: Sides) -> None:
         sides.run(sides.project, "claim.create", {"text": "He sold the mill", column: sides.other})
 
     return make
 
 
-@pytest.mark.parametrize("name_it", [mention, state_of("subject_entity_id"), state_of("object_entity_id")])
+@pytest.mark.parametrize(
+    "name_it", [mention, naming_by_statement("subject_entity_id"), naming_by_statement("object_entity_id")]
+)
 def test_an_entity_that_a_branch_merged_is_not_named_by_what_was_made_here_meanwhile(
     sides: Sides, name_it: Callable[[Sides], None]
 ) -> None:
