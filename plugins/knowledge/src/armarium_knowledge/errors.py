@@ -10,6 +10,13 @@ merged_entity = Conflict.saying(
     id="entity_id",
     live_id="live_id",
 )
+merged_entity_is_named = Conflict.saying(
+    "merged_entity_named",
+    "The entity {entity_id} cannot be merged into {live_id} while mentions or statements made meanwhile name it; merge the"
+    " two here first, and then bring in the rest.",
+    id="entity_id",
+    live_id="live_id",
+)
 merges_with_itself = Invalid.saying(
     "merged_with_itself",
     "The entity {entity_id} is both the survivor and to be merged; name other entities in ids.",

@@ -24,6 +24,11 @@ class Withdrawn(Conflict):
         )
 
 
+named_still = Conflict.saying(
+    "named_still",
+    "The {what} {id} cannot be withdrawn while what was said of it meanwhile stands; withdraw that first.",
+    id="id",
+)
 pass_withdrawn = Conflict.saying(
     "pass_deleted",
     "Segment {segment_id} belongs to the pass {pass_id}, which was withdrawn; restore the pass first.",

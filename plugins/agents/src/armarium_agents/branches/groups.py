@@ -123,7 +123,7 @@ def compare(
         about, document_id = _group_of(belonging, change)
         group_id = f"{about}:{document_id}" if document_id else about
         if mark is None or (
-            marks.get(group_id, default) == mark
+            marks.get(row_id_of(change) or group_id, default) == mark
             and (not turned_down or max(change.steps, default=0) > turned_down.get(group_id, -1))
         ):
             groups.setdefault(group_id, Group(group_id, about, document_id)).changes.append(change)
@@ -146,7 +146,7 @@ def compare(
 def _marks(
     project: sqlite3.Connection, branch: sqlite3.Connection, card: packages.BranchCard, toward: Toward
 ) -> tuple[dict[str, Mark], Mark]:
-    """Return since when changes count: of each group that was merged before, and of all others."""
+    """Return since when changes count: of each group or `row_id_of` that was merged before, and of all others."""
     settled = sorted(
         _settled_parts(project, branch, card.id, "project")
         + _settled_parts(branch, project, card.id, "branch")
@@ -194,8 +194,18 @@ def _turned_down(project: sqlite3.Connection, branch_id: str) -> dict[str, int]:
     )
 
 
+def row_id_of(change: merging.Change) -> str | None:
+    """Return under which id a merge remembers the row of *change* by itself, or None where it is remembered with its group: a
+    row that may belong to a page through other rows comes into another group when these change.
+    """
+    document = rules_of(change.table).document
+    if document is not None and not change.table.c[document].nullable:
+        return None
+    return f"row:{change.table.name}:{','.join(map(str, change.key))}"
+
+
 def _group_of(belonging: Belonging, change: merging.Change) -> tuple[Kind | Literal["page"], str | None]:
-    """Return in which group a change is, by its row alone: a row is never in another one because of when it was changed."""
+    """Return in which group a change is, as of now."""
     row = change.theirs or change.ours or change.base
     assert row is not None
     about, at = _about(change.table)

@@ -39,6 +39,7 @@ from armarium_agents.branches.groups import (
     comparison_of,
     held_comparison,
     lines_in,
+    row_id_of,
 )
 from armarium_agents.branches.making import (
     changed_branch,
@@ -256,7 +257,9 @@ def _note_settled(
     source: sqlite3.Connection,
     toward: Toward,
 ) -> None:
-    """Remember for each group as of which step of either side it was merged; undone with the merge itself."""
+    """Remember for each group, and for each row that may leave it, as of which step of either side it was merged; undone with
+    the merge itself.
+    """
     head = merging.head(source)
     seqs = (ctx.audit_seq, head.seq) if toward == "project" else (head.seq, ctx.audit_seq)
     columns = (
@@ -270,13 +273,17 @@ def _note_settled(
         "other_digest",
         "created_at",
     )
+    parts: list[tuple[str, str | None]] = [(group.id, group.document_id) for group in groups]
+    parts += [
+        (row_id, None)
+        for group in groups
+        for change in group.changes
+        if (row_id := row_id_of(change)) is not None
+    ]
     ctx.bulk_insert(
         SettledPart.table,
         columns,
-        [
-            (new_id(), card.id, group.id, group.document_id, toward, *seqs, head.row_hash, ctx.now)
-            for group in groups
-        ],
+        [(new_id(), card.id, *part, toward, *seqs, head.row_hash, ctx.now) for part in parts],
     )
 
 

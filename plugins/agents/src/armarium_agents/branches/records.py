@@ -135,6 +135,7 @@ class SettledPart(Record):
 
     branch_id: str
     group_id: str
+    """A group, or one row that may come into another group."""
     document_id: str | None
     merged_into: Literal["project", "branch"]
     project_seq: int

@@ -52,6 +52,23 @@ def _in_circle(raw: Any, row: Mapping[str, Any]) -> ServiceError | None:
     return None
 
 
+_NAMING = (
+    ("mention", "entity_id"),
+    ("claim_entity", "entity_id"),
+    ("claim", "subject_entity_id"),
+    ("claim", "object_entity_id"),
+)
+
+
+def _is_named_still(raw: Any, row: Mapping[str, Any]) -> ServiceError | None:
+    if row["merged_into_id"] is None:
+        return None
+    queries = (f"SELECT 1 FROM {table} WHERE {column} = ? LIMIT 1" for table, column in _NAMING)
+    if any(raw.execute(query, (row["id"],)).fetchone() for query in queries):
+        return errors.merged_entity_is_named(row["id"], row["merged_into_id"])
+    return None
+
+
 OF_MENTIONS = (RowLaw("mention", _is_there_twice), RowLaw("mention", _names_live("entity_id")))
 """An entity is named once by the same characters, and never one that was merged into another."""
 
@@ -61,3 +78,6 @@ OF_CLAIMS = (
     RowLaw("claim", _names_live("subject_entity_id", "object_entity_id")),
 )
 """A statement never rests on itself, and names no entity that was merged into another."""
+
+OF_ENTITIES = (RowLaw("entity", _is_named_still),)
+"""Nothing names an entity that was merged into another: what named it names the survivor."""

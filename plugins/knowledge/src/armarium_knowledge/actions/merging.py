@@ -10,6 +10,7 @@ from sqlalchemy import or_, select, update
 from armarium.api import ActionContext, Route, action, cancel_with_undo, is_among, json_text, new_id, raw_of
 from armarium_knowledge import errors
 from armarium_knowledge.actions.entities import NO_CIRCLE
+from armarium_knowledge.actions.laws import OF_ENTITIES
 from armarium_knowledge.actions.persons_only import DECIDED_MATCHES
 from armarium_knowledge.folding import all_names
 from armarium_knowledge.queries.entities import entity, live_entity
@@ -39,7 +40,7 @@ JOB_KIND = "entity-matches"
     route=Route("POST", "/api/entities/merge"),
     words="Merged entities",
     person_only=errors.accept_needs_a_person,
-    laws=(NO_CIRCLE,),
+    laws=(NO_CIRCLE, *OF_ENTITIES),
 )
 def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
     """Merge: the survivor gets their names, mentions and statements; the merged ones remain and say into

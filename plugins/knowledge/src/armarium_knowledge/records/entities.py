@@ -13,6 +13,7 @@ from armarium.api import (
     Message,
     Params,
     Record,
+    Structure,
     listed,
     missing,
     paged,
@@ -112,7 +113,12 @@ class Support(Message):
 @record(
     metadata,
     "entity",
-    tracked(label="entity", monotonic=("updated_at",), large=("metadata", "place_values")),
+    tracked(
+        label="entity",
+        monotonic=("updated_at",),
+        large=("metadata", "place_values"),
+        structure=Structure(("merged_into_id",)),
+    ),
     reference("parent_id", "entity.id", required=False),
     reference("merged_into_id", "entity.id", required=False),
     Index("ix_entity_type", "entity_type"),

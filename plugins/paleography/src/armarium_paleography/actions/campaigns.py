@@ -58,8 +58,9 @@ ONCE_A_READING = RowLaw.one(
 
 
 OF_A_LIVE_CAMPAIGN = tuple(
-    rests_on_live(table.name, "campaign_id", "campaign", ended="superseded_at")
+    law
     for table in (members, reading_members)
+    for law in rests_on_live(table.name, "campaign_id", "campaign", ended="superseded_at")
 )
 
 

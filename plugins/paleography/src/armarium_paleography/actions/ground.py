@@ -7,9 +7,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Table
 
-from armarium.api import ActionContext, RowLaw, Rows, new_id
+from armarium.api import ActionContext, Conflict, RowLaw, Rows, new_id
 from armarium_documents.api import require_live
-from armarium_paleography.errors import Withdrawn, pass_withdrawn
+from armarium_paleography.errors import Withdrawn, named_still, pass_withdrawn
 from armarium_paleography.queries.live_segments import segment_row
 from armarium_source_model.api import SegmentDeleted, follow, get_pass, refuse_provisional
 
@@ -70,15 +70,23 @@ def note_row(ctx: ActionContext, row: Mapping[str, Any]) -> None:
         ctx.note_changes(document_ids=[row["document_id"]])
 
 
-def rests_on_live(table: str, column: str, what: str, *, ended: str = "withdrawn_at") -> RowLaw:
-    """Return the law that no undo or redo leaves a row of *table* not *ended* while its *column* names a
-    withdrawn row of the table *what*.
+def rests_on_live(
+    table: str, column: str, what: str, *, ended: str = "withdrawn_at"
+) -> tuple[RowLaw, RowLaw]:
+    """Return the laws that no undo, redo or merge leaves a row of *table* not *ended* while its *column* names a
+    withdrawn row of the table *what*, whichever of the two it changes.
     """
-    statement = f"SELECT 1 FROM {what} WHERE id = ? AND withdrawn_at IS NOT NULL"
+    withdrawn = f"SELECT 1 FROM {what} WHERE id = ? AND withdrawn_at IS NOT NULL"
+    naming = f"SELECT 1 FROM {table} WHERE {column} = ? AND {ended} IS NULL LIMIT 1"
 
     def find_breach(raw: Any, after: Mapping[str, Any]) -> Withdrawn | None:
-        if after[ended] is not None or raw.execute(statement, (after[column],)).fetchone() is None:
+        if after[ended] is not None or raw.execute(withdrawn, (after[column],)).fetchone() is None:
             return None
         return Withdrawn(what, after[column], "changed")
 
-    return RowLaw(table, find_breach)
+    def find_named(raw: Any, after: Mapping[str, Any]) -> Conflict | None:
+        if after["withdrawn_at"] is None or raw.execute(naming, (after["id"],)).fetchone() is None:
+            return None
+        return named_still(what=what, id=after["id"])
+
+    return RowLaw(table, find_breach), RowLaw(what, find_named)

@@ -49,7 +49,7 @@ def create(ctx: ActionContext, p: HandCreate) -> dict[str, Any]:
     result=Hand,
     summary="Withdraw a hand and the attributions to it.",
     route=Route("POST", "/api/hands/{hand_id}/withdraw", name="withdraw_hand"),
-    laws=(OF_A_LIVE_HAND, SAID_ONCE),
+    laws=(*OF_A_LIVE_HAND, SAID_ONCE),
     words="Withdrew a hand",
 )
 def withdraw(ctx: ActionContext, hand_id: Id) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def withdraw(ctx: ActionContext, hand_id: Id) -> dict[str, Any]:
     result=Attribution,
     summary="Attribute a segment to a hand.",
     route=Route("POST", "/api/hands/attributions", name="attribute"),
-    laws=(OF_A_LIVE_HAND, SAID_ONCE),
+    laws=(*OF_A_LIVE_HAND, SAID_ONCE),
     words="Attributed a line of {segment_id|a page} to a hand",
 )
 def attribute(ctx: ActionContext, p: Attribute) -> dict[str, Any]:
@@ -85,7 +85,7 @@ def attribute(ctx: ActionContext, p: Attribute) -> dict[str, Any]:
     result=Attribution,
     summary="Withdraw the attribution of a segment to a hand.",
     route=Route("POST", "/api/hands/attributions/{attribution_id}/withdraw", name="withdraw_attribution"),
-    laws=(OF_A_LIVE_HAND, SAID_ONCE),
+    laws=(*OF_A_LIVE_HAND, SAID_ONCE),
     words="Withdrew an attribution to a hand on {attribution_id|a page}",
 )
 def withdraw_attribution(ctx: ActionContext, attribution_id: Id) -> dict[str, Any]:

@@ -90,7 +90,7 @@ def update_hand(ctx: ActionContext, p: HandUpdate) -> dict[str, Any]:
     result=Hand,
     summary="Join hands that turn out to be one.",
     route=Route("POST", "/api/hands/{hand_id}/merge", name="merge_hands"),
-    laws=(OF_A_LIVE_HAND, SAID_ONCE),
+    laws=(*OF_A_LIVE_HAND, SAID_ONCE),
     words="Joined hands",
 )
 def merge_hands(ctx: ActionContext, p: HandMerge) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def update_sign(ctx: ActionContext, p: SignUpdate) -> dict[str, Any]:
     result=Sign,
     summary="Join signs that turn out to be one.",
     route=Route("POST", "/api/signs/{sign_id}/merge", name="merge_signs"),
-    laws=(ONE_SIGN_A_CODE_POINT, OF_A_LIVE_SIGN, SHOWN_ONCE),
+    laws=(ONE_SIGN_A_CODE_POINT, *OF_A_LIVE_SIGN, SHOWN_ONCE),
     words="Joined signs",
 )
 def merge_signs(ctx: ActionContext, p: SignMerge) -> dict[str, Any]:

@@ -71,7 +71,7 @@ def create(ctx: ActionContext, p: SignCreate) -> dict[str, Any]:
     result=Sign,
     summary="Withdraw a sign and its instances.",
     route=Route("POST", "/api/signs/{sign_id}/withdraw", name="withdraw_sign"),
-    laws=(ONE_SIGN_A_CODE_POINT, OF_A_LIVE_SIGN, SHOWN_ONCE),
+    laws=(ONE_SIGN_A_CODE_POINT, *OF_A_LIVE_SIGN, SHOWN_ONCE),
     words="Withdrew a sign",
 )
 def withdraw(ctx: ActionContext, sign_id: Id) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def withdraw(ctx: ActionContext, sign_id: Id) -> dict[str, Any]:
     result=Instance,
     summary="Record that a segment shows a sign.",
     route=Route("POST", "/api/signs/{sign_id}/instances", name="add_instance"),
-    laws=(OF_A_LIVE_SIGN, SHOWN_ONCE),
+    laws=(*OF_A_LIVE_SIGN, SHOWN_ONCE),
     words="Recorded a sign on {segment_id|a page}",
 )
 def add_instance(ctx: ActionContext, p: AddInstance) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def add_instance(ctx: ActionContext, p: AddInstance) -> dict[str, Any]:
     result=Instance,
     summary="Withdraw an instance of a sign.",
     route=Route("POST", "/api/signs/instances/{instance_id}/withdraw", name="withdraw_instance"),
-    laws=(OF_A_LIVE_SIGN, SHOWN_ONCE),
+    laws=(*OF_A_LIVE_SIGN, SHOWN_ONCE),
     words="Withdrew an instance of a sign on {instance_id|a page}",
 )
 def withdraw_instance(ctx: ActionContext, instance_id: Id) -> dict[str, Any]:
@@ -118,7 +118,7 @@ def withdraw_instance(ctx: ActionContext, instance_id: Id) -> dict[str, Any]:
     "sign.take",
     result=TakenSigns,
     summary="Record signs that were seen on segments, in one step: declared ones by id, others by name.",
-    laws=(ONE_SIGN_A_CODE_POINT, OF_A_LIVE_SIGN, SHOWN_ONCE),
+    laws=(ONE_SIGN_A_CODE_POINT, *OF_A_LIVE_SIGN, SHOWN_ONCE),
     words="Found signs",
 )
 def take(ctx: ActionContext, p: TakeSigns) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 from sqlalchemy import Column, Index, Integer
 
-from armarium.api import Message, Params, Record, listed, record, reference, tracked
+from armarium.api import Message, Params, Record, Structure, listed, record, reference, tracked
 from armarium_documents.api import documents, representations
 from armarium_paleography.records.ground import (
     CURRENT,
@@ -52,7 +52,7 @@ class HandMerge(Params):
 @record(
     metadata,
     "hand",
-    tracked(label="hand"),
+    tracked(label="hand", structure=Structure(("withdrawn_at",))),
     Index("ix_hand_label", "label"),
     last=made_and("withdrawn_at"),
     hint="The list of hands has the right one.",
@@ -166,7 +166,7 @@ class ReadingMembership(Record):
 @record(
     metadata,
     "campaign",
-    tracked(label="campaign", document="document_id"),
+    tracked(label="campaign", document="document_id", structure=Structure(("withdrawn_at",))),
     reference("document_id", documents.c.id),
     Column("sequence", Integer, nullable=False),
     reference("hand_id", "hand.id", required=False),

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from sqlalchemy import Index
 
-from armarium.api import Message, Params, Record, SourceText, listed, record, reference, tracked
+from armarium.api import Message, Params, Record, SourceText, Structure, listed, record, reference, tracked
 from armarium_documents.api import documents, representations
 from armarium_paleography.records.ground import (
     LIVE,
@@ -164,7 +164,7 @@ class TakenSigns(Message):
 @record(
     metadata,
     "sign",
-    tracked(label="sign"),
+    tracked(label="sign", structure=Structure(("withdrawn_at",))),
     # Null only if the picture remained in another project.
     reference("picture_segment_id", segments.c.id, required=False),
     reference("variant_of", "sign.id", required=False),
@@ -244,7 +244,7 @@ class AllographMerge(Params):
 @record(
     metadata,
     "letterform_allograph",
-    tracked(label="allograph"),
+    tracked(label="allograph", structure=Structure(("withdrawn_at",))),
     last=made_and("withdrawn_at"),
     hint="The list of allographs has the right one.",
 )
