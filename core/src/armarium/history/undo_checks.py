@@ -106,11 +106,11 @@ def check_uses(raw: sqlite3.Connection, schema: Schema, row: Row, title_of: Call
         later = raw.execute(
             f"SELECT a.id, a.action_name FROM {quote_name(user.name)} t JOIN {quote_name(history_name(used))} h"
             f" ON h.{target} = t.{name} AND h.op = 'D' JOIN audit a ON a.seq = h.audit_seq"
-            f" WHERE ({keys_of(user, 't')}) IN"
+            f" WHERE a.seq > ? AND ({keys_of(user, 't')}) IN"
             f" (SELECT {keys} FROM {quote_name(history_name(user))} WHERE seq BETWEEN ? AND ?)"
             f" AND NOT EXISTS (SELECT 1 FROM {quote_name(used.name)} u WHERE u.{target} = t.{name})"
             " ORDER BY h.seq DESC LIMIT 1",
-            where,
+            (row.seq, *where),
         ).fetchone()
         if later is not None:
             raise _changed_conflict(row, used, later, title_of)
