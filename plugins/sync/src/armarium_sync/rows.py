@@ -199,9 +199,13 @@ def wait_for(conn: Connection, folder_id: str, ids: Iterable[str], changed_at: i
 
 
 def waiting(conn: Connection, folder_id: str) -> list[tuple[str, int]]:
-    """Return (document, millisecond of its last change) of what is to be written, the longest waiting first."""
+    """Return (document, millisecond of its last change) of what is to be written, the longest waiting first; of those
+    changed at once, the document that was made first.
+    """
     query = select(pending.c.document_id, pending.c.changed_at).where(pending.c.folder_id == folder_id)
-    return [(row[0], row[1]) for row in conn.execute(query.order_by(pending.c.changed_at))]
+    return [
+        (row[0], row[1]) for row in conn.execute(query.order_by(pending.c.changed_at, pending.c.document_id))
+    ]
 
 
 def is_waiting(conn: Connection, folder_id: str, document_id: str) -> bool:
