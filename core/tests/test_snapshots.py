@@ -81,7 +81,7 @@ def test_snapshots_that_claim_one_time_are_listed_in_one_order_wherever_the_disk
     tmp_path: Path,
 ) -> None:
     names = [f"{number:02}" for number in range(20)]
-    for name in random.sample(names, len(names)):
+    for name in random.Random(7).sample(names, len(names)):
         folder = tmp_path / "snapshots" / name
         folder.mkdir(parents=True)
         card = {"id": name, "created_at": "2026-01-01T00:00:00.000Z"}

@@ -96,13 +96,14 @@ def is_as_imported(conn: Connection, pass_id: str, digest: str) -> bool:
     read_at = conn.execute(query).scalar()
     if read_at is None:
         return False
+    # All that a step writes has its time; another time is another step's, an earlier one too where a clock was set back.
     redrawn = select(s.id).where(
-        s.pass_id == pass_id, or_(s.version > 1, s.deleted_at.is_not(None), s.created_at > read_at)
+        s.pass_id == pass_id, or_(s.version > 1, s.deleted_at.is_not(None), s.created_at != read_at)
     )
     reread = (
         select(r.id)
         .join(segments, s.id == r.segment_id)
-        .where(s.pass_id == pass_id, or_(r.retracted, r.created_at > read_at))
+        .where(s.pass_id == pass_id, or_(r.retracted, r.created_at != read_at))
     )
     return all(conn.execute(statement.limit(1)).first() is None for statement in (redrawn, reread))
 
