@@ -25,9 +25,7 @@ LINES ?= ../shared/data/hand-lines ../shared/data/hand-lines-2
 MINUTES ?= 8.5
 OUT ?= /var/tmp/hand-gpu
 SLOW ?= $(CI)
-AT_ONCE = canvas checking finding georeference images layout model_jobs paleography rights workflows
-WITH_SLOW_TESTS = agents documents exports formats iiif knowledge reading recipes search source_model sync training
-REFUSALS = $(foreach family,$(AT_ONCE) $(if $(SLOW),$(WITH_SLOW_TESTS)),--every-refusal armarium_$(family))
+REFUSALS = $(foreach family,$(wildcard plugins/*/src/*/errors.py),--every-refusal $(notdir $(patsubst %/,%,$(dir $(family)))))
 MARKS = $(if $(SLOW),not soak,not soak and not slow)
 DEMO = $(BIN)/armarium demo $(if $(FOLDER),--folder "$(FOLDER)") $(if $(LANGUAGE),--language "$(LANGUAGE)")
 

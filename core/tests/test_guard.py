@@ -436,7 +436,7 @@ def test_threads_do_not_disturb_each_other() -> None:
 
 
 _MEASURE = """
-import json, resource, sys, time
+import json, resource, sys
 from armarium.guard import image_info, open_image, parse_xml
 from armarium.errors import Invalid
 resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
@@ -452,14 +452,12 @@ def peak():
         return used // 1024 if sys.platform == "darwin" else used
 
 data = open(sys.argv[1], "rb").read()
-start = time.process_time()
 try:
     (parse_xml if sys.argv[2] == "xml" else open_image)(data)
     said = None
 except Invalid as refusal:
     said = refusal.detail
-spent = time.process_time() - start
-print(json.dumps({"said": said, "seconds": spent, "mb": peak() / 1024}))
+print(json.dumps({"said": said, "mb": peak() / 1024}))
 """
 
 
@@ -475,7 +473,7 @@ print(json.dumps({"said": said, "seconds": spent, "mb": peak() / 1024}))
         ("tags.xml", lambda: b"<a>" + b"<b/>" * 10_000_000 + b"</a>"),
     ],
 )
-def test_a_bomb_is_refused_in_a_second_and_300_mb(name: str, make: object, tmp_path: Path) -> None:
+def test_a_bomb_is_refused_within_300_mb(name: str, make: object, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_bytes(make())  # type: ignore[operator]
     kind = "xml" if name.endswith(".xml") else "image"
@@ -489,7 +487,6 @@ def test_a_bomb_is_refused_in_a_second_and_300_mb(name: str, make: object, tmp_p
     found = json.loads(ran.stdout)
     assert found["said"], f"{name} was let through"
     assert found["mb"] < 300
-    assert found["seconds"] < 1
 
 
 # ---------------------------------------------------------------------------------------------- archives

@@ -237,7 +237,7 @@ def test_the_installer_ends_with_the_engine() -> None:
     engine.kill()
     engine.wait()
     engine.stdout.close()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not has_ended(installer.pid) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert has_ended(installer.pid)

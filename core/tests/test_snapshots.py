@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import time
 from collections.abc import Callable
@@ -74,6 +75,18 @@ def due_again(engine: Engine, library: Library) -> None:
     with library.db.write() as conn:
         conn.exec_driver_sql("UPDATE job SET not_before = NULL WHERE state = 'waiting'")
     engine.jobs.wake(library)
+
+
+def test_snapshots_that_claim_one_time_are_listed_in_one_order_wherever_the_disk_has_them(
+    tmp_path: Path,
+) -> None:
+    names = [f"{number:02}" for number in range(20)]
+    for name in random.Random(7).sample(names, len(names)):
+        folder = tmp_path / "snapshots" / name
+        folder.mkdir(parents=True)
+        card = {"id": name, "created_at": "2026-01-01T00:00:00.000Z"}
+        (folder / "snapshot.json").write_text(json.dumps(card), "utf-8")
+    assert [entry["id"] for entry in snapshots.list_snapshots(tmp_path)] == names[::-1]
 
 
 def test_without_an_interval_nothing_is_planned(

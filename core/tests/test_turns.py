@@ -21,7 +21,7 @@ class WaitingWriter:
         self.thread = threading.Thread(target=self._ask, daemon=True)
         before = len(queue._people) + len(queue._jobs)
         self.thread.start()
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while len(queue._people) + len(queue._jobs) == before and time.monotonic() < deadline:
             time.sleep(0.001)
 

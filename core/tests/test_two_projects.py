@@ -224,7 +224,7 @@ def test_undos_from_both_sides_at_once_do_not_wait_for_each_other(
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(60)
     assert refused == ["already-undone"]
     assert faces(library) == faces(other) == {}
 
@@ -242,7 +242,7 @@ def test_work_across_is_one_at_a_time(engine: Engine) -> None:
     with engine.lock_across():
         thread = threading.Thread(target=second)
         thread.start()
-        thread.join(10)
+        thread.join(60)
     assert told == ["busy"]
 
 

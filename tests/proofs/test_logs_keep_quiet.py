@@ -42,7 +42,7 @@ def test_page_text_and_tokens_stay_out_of_logs_and_audit(
     library = engine.libraries.get(place)
     Image.new("L", (40, 40), 200).save(tmp_path / "page.png")
     engine.run(library, "document.import", {"paths": [str(tmp_path / "page.png")]}, LOCAL_OWNER)
-    engine.jobs.run_until_idle(library, 30)
+    engine.jobs.run_until_idle(library)
     client = TestClient(
         create_app(engine=engine),
         base_url="http://127.0.0.1",

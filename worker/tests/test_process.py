@@ -71,7 +71,7 @@ def test_a_caller_that_leaves_in_the_middle_does_not_block_the_next_call(start: 
 
     with pytest.raises(LookupError):
         worker.call("count", {"to": 10_000, "pause": 0.01}, on_progress=leave)
-    assert worker.call("count", {"to": 1}, timeout=10) == {"counted": 1}
+    assert worker.call("count", {"to": 1}, timeout=60) == {"counted": 1}
 
 
 def test_a_refusal_is_the_drivers_own_sentence(start: Start) -> None:
@@ -86,7 +86,7 @@ def test_an_exception_fails_the_call_and_keeps_the_worker(start: Start) -> None:
     with pytest.raises(WorkerFailed, match="KeyError: 'weights'"):
         worker.call("fail")
     # The two pipes are read separately, so the refusal may arrive before the traceback.
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not any("Traceback" in line for line in worker.stderr_lines):
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -125,7 +125,7 @@ def test_a_silent_worker_is_ended(start: Start) -> None:
 def test_progress_counts_as_a_sign_of_life(start: Start) -> None:
     worker = start()
     worker.hello()
-    assert worker.call("count", {"to": 5, "pause": 0.3}, timeout=1.0) == {"counted": 5}
+    assert worker.call("count", {"to": 12, "pause": 0.3}, timeout=3.0) == {"counted": 12}
 
 
 def test_prints_never_reach_the_frames_and_standard_input_is_empty(start: Start) -> None:
@@ -218,5 +218,5 @@ def test_a_worker_ends_when_its_engine_is_killed(tmp_path: Path) -> None:
     engine.wait()
     engine.stdout.close()
     with contextlib.suppress(psutil.NoSuchProcess):
-        worker.wait(timeout=10)
+        worker.wait(timeout=60)
     assert not worker.is_running()

@@ -13,7 +13,9 @@ _DAYS = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?", re.ASCII)
 
 
 def new_id() -> str:
-    """Return a UUID version 7 as 32 lower-case hex digits, so that ids sort by the time they were made."""
+    """Return a UUID version 7 as 32 lower-case hex digits. Ids of one process sort as they were made, also within a
+    millisecond, so lists end in the id where times tie; those of several processes sort by the millisecond.
+    """
     # A command that only queries an engine makes no ids.
     import uuid_utils
 

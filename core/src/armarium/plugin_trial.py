@@ -142,7 +142,7 @@ class Trial:
                         drivers.load(entry.group, entry.name)
                 except BaseException as error:
                     self.others.append([entry.name, _words(error)])
-            for group in {entry.group for entry in offer.entries} - {PLUGINS, COMMANDS}:
+            for group in sorted({entry.group for entry in offer.entries} - {PLUGINS, COMMANDS}):
                 for refusal in drivers.refusals(group):
                     if refusal.distribution == offer.name and [refusal.name, refusal.why] not in self.others:
                         self.others = [fault for fault in self.others if fault[0] != refusal.name]

@@ -91,16 +91,16 @@ def test_a_slow_job_among_quick_ones_delays_none(quick: Any) -> None:
     ids = put_many(quick, "mixed", 12)
     quick.engine.jobs.start()
     quick.engine.jobs.wake(quick.library)
-    assert reached.wait(20)
+    assert reached.wait(60)
     try:
         for number, job_id in enumerate(ids):
             if number != 2:
-                assert quick.engine.jobs.wait(quick.library, job_id, 20) == "done"
+                assert quick.engine.jobs.wait(quick.library, job_id, 60) == "done"
         assert quick.state(ids[2]) == "running"
         assert quick.engine.jobs.counts()["cpu"] == 1
     finally:
         held.set()
-    assert quick.engine.jobs.wait(quick.library, ids[2], 20) == "done"
+    assert quick.engine.jobs.wait(quick.library, ids[2], 60) == "done"
     with quick.library.db.read() as conn:
         rows = conn.exec_driver_sql("SELECT DISTINCT state, attempts, interruptions FROM job").all()
     assert [tuple(row) for row in rows] == [("done", 1, 0)]
@@ -121,10 +121,10 @@ def test_jobs_picked_up_ahead_are_put_back_when_background_work_is_paused(quick:
     ids = put_many(quick, "halting", 8)
     runner.start()
     runner.wake(quick.library)
-    assert reached.wait(20)
+    assert reached.wait(60)
     runner.mode = "paused"
     held.set()
-    assert runner.wait(quick.library, ids[0], 20) == "done"
+    assert runner.wait(quick.library, ids[0], 60) == "done"
     runner.stop()
     assert [quick.state(identity) for identity in ids[1:]] == ["waiting"] * 7
     assert {quick.row(identity)["attempts"] for identity in ids[1:]} == {0}

@@ -27,7 +27,7 @@ def begin_gated(chores: Any, items: int = 3, kind: str = "chore-gated") -> str:
     """Return a job that has begun its first item and waits there."""
     job_id = chores.put(kind, {"items": items})
     chores.engine.jobs.start()
-    assert chores.gate.reached.wait(10)
+    assert chores.gate.reached.wait(60)
     return str(job_id)
 
 

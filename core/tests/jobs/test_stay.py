@@ -56,13 +56,13 @@ def test_an_engine_that_a_person_serves_stays_until_asked_to_stop(serving: Chore
 
 def test_work_in_progress_keeps_it_and_it_is_over_when_that_is_done(serving: ChoresProject) -> None:
     job = serving.put("chore-gated", {"items": 2}, title="Read two pages")
-    assert serving.gate.reached.wait(20)
+    assert serving.gate.reached.wait(60)
     stay = serving.engine.stay
     assert not stay.is_over()
     assert stay.work() == ["Read two pages (Chores.library)"]
     serving.gate.open.set()
-    within(20, lambda: serving.state(job) == "done")
-    within(20, stay.is_over)
+    within(60, lambda: serving.state(job) == "done")
+    within(60, stay.is_over)
 
 
 def test_what_waits_for_the_machine_keeps_it_and_what_is_paused_does_not(serving: ChoresProject) -> None:
@@ -86,7 +86,7 @@ def test_what_was_put_off_beyond_the_rest_does_not_keep_it(serving: ChoresProjec
         job = serving.put("chore-later")
         with serving.library.db.write() as conn:
             conn.exec_driver_sql("UPDATE job SET state = 'waiting', not_before = ? WHERE id = ?", (soon, job))
-        within(20, lambda: not any(store.picked for store in serving.engine.jobs.stores()))
+        within(60, lambda: not any(store.picked for store in serving.engine.jobs.stores()))
         with serving.library.db.write() as conn:
             conn.exec_driver_sql("UPDATE job SET state = 'cancelled' WHERE id != ?", (job,))
             conn.exec_driver_sql("UPDATE job SET state = 'waiting', not_before = ? WHERE id = ?", (soon, job))
@@ -103,7 +103,7 @@ def test_asked_to_stop_it_finishes_the_item_in_progress_begins_no_other_and_name
     serving: ChoresProject,
 ) -> None:
     job = serving.put("chore-gated", {"items": 3})
-    assert serving.gate.reached.wait(20)
+    assert serving.gate.reached.wait(60)
     waiting = serving.put("chore-gated", {"items": 1})
     stay = serving.engine.stay
     with pytest.raises(Conflict) as refused:
@@ -117,7 +117,7 @@ def test_asked_to_stop_it_finishes_the_item_in_progress_begins_no_other_and_name
     serving.act("job.pause", job_id=job, paused=False)
     assert not stay.is_over()
     serving.gate.open.set()
-    within(20, stay.is_over)
+    within(60, stay.is_over)
     assert serving.notes(job) == [0]
     assert (serving.state(job), serving.state(waiting)) == ("waiting", "waiting")
     assert serving.row(job)["interruptions"] == 0

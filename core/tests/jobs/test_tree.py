@@ -128,7 +128,7 @@ def test_a_job_waits_for_the_one_it_comes_after(chores: Any) -> None:
     chores.engine.jobs.start()
     first = chores.put("chore-gated", {"items": 1})
     then = chores.put("chore-items", {"items": 1}, after_id=first)
-    assert chores.gate.reached.wait(10)
+    assert chores.gate.reached.wait(60)
     with chores.library.db.read() as conn:
         view = QueueView(chores.engine.jobs, chores.library, conn)
         assert view.node(view.row(then))["reason_code"] == "dependency"
@@ -209,7 +209,7 @@ def test_what_rests_above_the_item_in_progress_is_told_once_that_is_finished(cho
         (page,) = enqueue_many(conn, [NewJob("chore-gated", {"items": 3}, "page")], parent_id=parent)
         raw_of(conn).execute("UPDATE job SET state = 'running', body_done = 1 WHERE id = ?", (parent,))
     chores.engine.jobs.start()
-    assert chores.gate.reached.wait(10)
+    assert chores.gate.reached.wait(60)
     before = chores.engine.events.seq
     chores.act("job.pause", job_id=parent, paused=True)
     assert told_since(chores, before) == {parent: "running", page: "running"}

@@ -143,10 +143,10 @@ def test_waits_for_the_writer_are_counted_also_after_the_project_was_closed(
     with project.db.write():
         waiting = threading.Thread(target=wait)
         waiting.start()
-        writing.wait(5.0)
+        writing.wait(60.0)
         while not project.db.queue._people:
             time.sleep(0.001)
-    waiting.join(5.0)
+    waiting.join(60.0)
     ask.engine.libraries.release(project.path)
     value = read(ask)[1]
     assert value("armarium_writer_wait_seconds_count", **name) == before + 1

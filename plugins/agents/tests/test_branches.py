@@ -319,6 +319,28 @@ def test_a_branch_whose_project_was_renamed_is_found(pair: Pair) -> None:
     assert pair.changes()["total"] == 0
 
 
+def test_a_branch_whose_project_is_nowhere_says_what_to_do(pair: Pair) -> None:
+    engine, place = pair.engine, pair.project.path
+    engine.libraries.release(place)
+    place.rename(place.with_name("Elsewhere.library"))
+    with pytest.raises(Conflict, match=r"is not beside it .* Open the project first") as refused:
+        pair.run(pair.branch, "branches.update", {})
+    assert (refused.value.status, refused.value.code) == (409, "project_missing")
+
+
+def test_a_branch_with_work_going_on_is_neither_deleted_nor_replaced(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = {"path": str(tmp_path / "branch.zip")}
+    pair.run(pair.project, "branches.pack", {"branch_id": pair.id, **file})
+    monkeypatch.setattr(pair.engine.jobs, "holding", lambda library: ["Read two pages (running)"])
+    for name, params in (("branches.delete", {"branch_id": pair.id}), ("branches.take", file)):
+        with pytest.raises(Conflict, match=r"Corrections has work .* Read two pages \(running\)") as refused:
+            pair.run(pair.project, name, params)
+        assert (refused.value.status, refused.value.code) == (409, "branch_busy")
+    assert pair.path.is_dir()
+
+
 def test_a_branch_of_a_project_that_was_put_back_to_a_snapshot_is_known(pair: Pair) -> None:
     saved = pair.run(pair.project, "snapshot.take", {})
     pair.run(pair.project, "document.update", {"document_id": pair.page.document_id, "name": "Later"})

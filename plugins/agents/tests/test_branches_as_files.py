@@ -89,6 +89,9 @@ def test_what_is_no_branch_or_was_changed_by_hand_is_not_taken(pair: Pair, tmp_p
     with pytest.raises(Invalid) as refused:
         pair.run(pair.project, "branches.take", {"path": str(plain)})
     assert refused.value.code == "no_branch"
+    with pytest.raises(Invalid, match=r"sent\.tar does not end in \.zip") as refused:
+        pair.run(pair.project, "branches.pack", {"branch_id": pair.id, "path": str(tmp_path / "sent.tar")})
+    assert refused.value.code == "not_a_zip"
     sent = _pack_to(pair, tmp_path)
     with zipfile.ZipFile(sent) as archive:
         archive.extractall(tmp_path / "open")

@@ -31,7 +31,7 @@ def test_a_long_merge_is_a_job_whose_step_is_the_persons_and_is_undone_as_one(pa
     begun = pair.merge()
     assert begun["job_id"]
     assert differences(before, pair.state()) == []
-    assert pair.engine.jobs.run_until_idle(pair.project, 20)
+    assert pair.engine.jobs.run_until_idle(pair.project)
     assert state_of(pair, begun["job_id"])[0] == "done"
     assert "Dear Sir" in pair.counting(pair.project)
     with pair.project.db.read() as conn:
@@ -53,7 +53,7 @@ def test_a_long_merge_that_is_stopped_before_it_writes_merges_nothing(pair: Pair
     before = pair.state()
     begun = pair.merge()
     pair.engine.undo(pair.project, [begun["audit_id"]], LOCAL_OWNER)
-    assert pair.engine.jobs.run_until_idle(pair.project, 20)
+    assert pair.engine.jobs.run_until_idle(pair.project)
     assert state_of(pair, begun["job_id"])[0] == "cancelled"
     assert differences(before, pair.state()) == []
 
@@ -71,7 +71,7 @@ def test_what_is_refused_of_a_long_merge_is_refused_at_once_and_a_machine_starts
 def test_the_projects_later_work_comes_into_the_branch_by_a_job_that_an_agent_may_start(pair: Pair) -> None:
     pair.correct(pair.project, "Dear Sir")
     begun = pair.run(pair.branch, "branches.update", {}, MACHINE)
-    assert pair.engine.jobs.run_until_idle(pair.branch, 20)
+    assert pair.engine.jobs.run_until_idle(pair.branch)
     with pair.branch.db.read() as conn:
         found = raw_of(conn).execute("SELECT state FROM job WHERE id = ?", (begun["job_id"],)).fetchone()
     assert found[0] == "done"

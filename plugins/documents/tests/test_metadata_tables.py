@@ -194,6 +194,19 @@ def test_what_was_exported_is_equal_when_it_is_imported_again(desk: Desk, format
         assert '"http://x"' in str([cell.value for row in written.active for cell in row])
 
 
+def test_a_value_that_no_cell_holds_is_refused_by_its_heading(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sheets, "LONGEST_CELL", 40)
+    desk.client.patch(f"/api/documents/{desk.ids[0]}", json={"attributes": {"note": "x" * 41}})
+    answer = desk.client.get("/api/documents/metadata", params={"parent_id": desk.folder, "format": "xlsx"})
+    assert (answer.status_code, answer.json()["code"]) == (422, "cell_too_long")
+    assert (
+        "A value of note has 41 characters, and a cell of a workbook holds at most 40"
+        in answer.json()["detail"]
+    )
+
+
 def test_a_workbook_gives_dates_numbers_and_truths_and_refuses_formulas(desk: Desk) -> None:
     from datetime import date
 

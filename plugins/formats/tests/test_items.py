@@ -16,6 +16,7 @@ from armarium.engine import Engine
 from armarium.errors import Invalid
 from armarium.principals import LOCAL_OWNER
 from armarium.projects.libraries import Library
+from armarium_formats.items import parts
 from armarium_formats.items.reading import read_items
 from armarium_testing.sample_files import SAMPLE_TROPY, sample_pdf, sample_picture
 
@@ -116,6 +117,34 @@ def test_a_photo_outside_the_folder_is_refused_in_words(
         answer = take(engine, library, file)
         assert (answer["items"], answer["pages"], len(answer["refused"])) == (1, 0, 1), path
         assert answer["refused"][0]["why"].endswith("."), path
+
+
+def test_a_photo_that_cannot_be_taken_is_refused_and_its_item_comes_in(
+    engine: Engine, library: Library, tmp_path: Path
+) -> None:
+    for name, content, why in (
+        ("2.png", b"no picture", "It cannot be taken: "),
+        ("2.pdf", sample_pdf(), "It is a page of a file of several pages; import that file itself."),
+    ):
+        file = export_in(tmp_path / name, path=name)
+        (file.parent / name).write_bytes(content)
+        answer = take(engine, library, file)
+        (refused,) = answer["refused"]
+        assert (answer["items"], answer["pages"], refused["file"]) == (1, 0, name)
+        assert refused["why"].startswith(why), refused
+
+
+def test_a_folder_and_an_export_of_too_many_files_are_refused(
+    engine: Engine, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = export_in(tmp_path / "box")
+    with pytest.raises(Invalid, match="Name the file that was exported, of at most 256 MiB") as refused:
+        take(engine, library, file.parent)
+    assert (refused.value.status, refused.value.code) == (422, "not_items")
+    monkeypatch.setattr(parts, "MAX_FILES", 0)
+    with pytest.raises(Invalid, match=r"items\.json has more than 0 files; export fewer items") as refused:
+        take(engine, library, file)
+    assert (refused.value.status, refused.value.code) == (422, "too_many_files")
 
 
 def test_a_full_path_of_another_machine_stands_for_the_file_beside_it_with_its_checksum(

@@ -9,10 +9,11 @@ import pytest
 from armarium.errors import Invalid
 from armarium_formats.api import FormatDriver, PageModel, ReadContext
 from armarium_formats.batches.names import is_companion
+from armarium_formats.labels import yolo
 from armarium_formats.labels.boxes import TesseractBox
 from armarium_formats.labels.names import class_names, is_names_file
 from armarium_formats.labels.points import QgisPoints
-from armarium_formats.labels.yolo import MAX_SHAPES, Yolo
+from armarium_formats.labels.yolo import Yolo
 from armarium_formats.plain_text import PlainText
 from armarium_testing.formats import Sample, exercise_format
 
@@ -86,15 +87,21 @@ def test_columns_tell_boxes_polygons_and_confidences_apart(columns: int) -> None
         ("0 0.5 0.5 0.1 0.1 7", "ends in 7, a confidence"),
         ("0 1e999 0.5 0.1 0.1", "is outside the image"),
         ("\n \n", "contains no label"),
-        pytest.param(
-            "0 0.5 0.5 0.1 0.1\n" * (MAX_SHAPES + 1), "more than 100,000 shapes", marks=pytest.mark.slow
-        ),
         ("0" + " 0.5" * 2_000_000, "a shape of more than 100,000 points"),
     ],
 )
 def test_a_bad_label_is_refused_naming_its_line(text: str, words: str) -> None:
     with pytest.raises(Invalid, match=words):
         labels(text)
+
+
+def test_more_labels_than_a_page_has_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yolo, "MAX_SHAPES", 2)
+    label = "0 0.5 0.5 0.1 0.1\n"
+    assert len(labels(label * 2).segments) == 2
+    with pytest.raises(Invalid, match="more than 2 shapes; that is not a page") as refused:
+        labels(label * 3)
+    assert (refused.value.status, refused.value.code) == (422, "too_many_shapes")
 
 
 def test_key_points_after_a_box_are_no_corners() -> None:

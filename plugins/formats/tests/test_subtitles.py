@@ -11,6 +11,7 @@ import pytest
 from batch_files import reasons, rows, send
 
 from armarium.api import Engine, Invalid, Library
+from armarium_formats import subtitles
 from armarium_formats.api import PageModel, ReadContext
 from armarium_formats.file_guess import seems
 from armarium_formats.plain_text import PlainText
@@ -124,6 +125,16 @@ def test_subtitles_are_paired_without_the_language_in_their_name(
 ) -> None:
     answer = send(engine, library, {"t.wav": recording(), name: SRT.encode()})
     assert [one["paired_by"] for one in answer["passes"]] == ["name"]
+
+
+def test_subtitles_without_a_time_or_with_too_many_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(Invalid, match=r"t\.srt contains no line with times") as refused:
+        read("WEBVTT\n\nno cue\n")
+    assert (refused.value.status, refused.value.code) == (422, "no_subtitles")
+    monkeypatch.setattr(subtitles, "MAX_CUES", 1)
+    with pytest.raises(Invalid, match=r"t\.srt has more than 1 lines; split it") as refused:
+        read(SRT)
+    assert (refused.value.status, refused.value.code) == (422, "too_many_lines")
 
 
 def test_subtitles_for_a_picture_are_refused() -> None:

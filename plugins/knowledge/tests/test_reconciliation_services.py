@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import httpx
 import pytest
 from knowledge_desk import Desk
 from test_knowledge_jobs import work
@@ -66,6 +67,30 @@ def test_names_are_sent_to_a_service_and_its_match_is_a_link_that_stays_away_onc
     desk.do("entity.update", {"entity_id": ana, "authority_links": links[:1]})
     work(desk, "link-to-authorities", page, service=url)
     assert desk.get(f"/api/entities/{ana}")["authority_links"] == links[:1]
+
+
+def test_what_is_no_service_fails_the_job_in_words(
+    desk: Desk,
+    known: dict[str, str],
+    service: tuple[str, list[bytes]],
+    refine: Refine,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    url, _ = service
+    page = desk.page(["Ana."])
+    desk.mention(page, known["Ana López"], "Ana")
+    for answer in (
+        httpx.Response(404, content=b"{}"),
+        httpx.Response(200, content=b"<p>"),
+        httpx.Response(200, content=b"[]"),
+    ):
+        monkeypatch.setattr(refine, "ask", lambda *_, said=answer, **__: said)
+        failed = work(desk, "link-to-authorities", page, service=url)
+        assert failed["state"] == "failed"
+        assert (
+            f"does not answer as a reconciliation service ({answer.status_code}); check the address."
+            in failed["reason"]
+        )
 
 
 def test_names_leave_this_machine_only_with_consent_and_never_offline() -> None:

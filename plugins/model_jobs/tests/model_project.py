@@ -72,7 +72,7 @@ class ModelProject:
                 lane=place.lane,
             )
             queued = enqueue(conn, new, started_by=LOCAL_OWNER)
-        self.engine.jobs.run_until_idle(self.library, 30)
+        self.engine.jobs.run_until_idle(self.library)
         ((state, reason, result),) = self.rows("SELECT state, reason, result FROM job WHERE id = ?", queued)
         return {"id": queued, "state": state, "reason": reason, **(json.loads(result) if result else {})}
 

@@ -117,7 +117,7 @@ def test_a_job_none_of_whose_pages_could_be_done_does_them_when_it_is_retried(pr
     assert failed["state"] == "failed"
     project.answers(lambda ids: {"lines": [{"id": ids[0], "text": "Dear Sir"}]})
     project.act("job.retry", job_id=failed["id"])
-    project.engine.jobs.run_until_idle(project.library, 30)
+    project.engine.jobs.run_until_idle(project.library)
     assert project.rows("SELECT state FROM job WHERE id = ?", failed["id"]) == [("done",)]
     assert [str(project.readings(page)).count("Dear Sir") for page in pages] == [1, 1]
 
@@ -145,7 +145,7 @@ def test_a_question_that_was_answered_is_not_asked_again_when_the_job_goes_on(
     project.provider.answers = given
     with project.library.db.write() as conn:
         conn.exec_driver_sql("UPDATE job SET not_before = NULL WHERE id = ?", (job["id"],))
-    assert project.engine.jobs.run_until_idle(project.library, 30)
+    assert project.engine.jobs.run_until_idle(project.library)
     assert calls == [[line] for line in project.lines(page)]
     assert [told[-1] for told in project.readings(page).values()] == [
         ("Loopback", f"line {number}") for number in (1, 2, 3)

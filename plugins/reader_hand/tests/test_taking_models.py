@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
+import os
 import re
 import threading
 from collections.abc import Callable, Iterator
@@ -19,7 +21,7 @@ from atr_models import LETTERS, publish, tiny_model, written
 from armarium.api import Egress, Engine
 from armarium_documents.plugin import armarium_plugin as documents_plugin
 from armarium_reader_hand.atr.reader import AtrReader
-from armarium_reading import local_models
+from armarium_reading import local_models, taken_models
 from armarium_reading.api import OfferedModel, RemoteFile, models_folder, note_calibration
 from armarium_reading.fitting import fitting
 from armarium_reading.plugin import armarium_plugin as reading_plugin
@@ -282,8 +284,12 @@ def test_a_model_is_taken_from_disk(engine: Engine, client: Any, tmp_path: Path)
     assert outcome(engine, client, other.json()["job_id"])["state"] == "done"
 
 
+def fail_to_read() -> None:
+    raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
 def test_what_cannot_be_taken_from_disk_is_refused_and_changes_nothing(
-    engine: Engine, client: Any, tmp_path: Path
+    engine: Engine, client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = publish(tmp_path / "published", tiny_model([255, 0, 60]), LETTERS)
     (folder / "linked").symlink_to(folder / "inference.onnx")
@@ -299,6 +305,10 @@ def test_what_cannot_be_taken_from_disk_is_refused_and_changes_nothing(
         assert why in failed["reason"]
     empty = client.post("/api/local-models/add", json={"path": str(tmp_path / "empty")}).json()
     assert "There is no file" in outcome(engine, client, empty["job_id"])["reason"]
+    with monkeypatch.context() as patched:
+        patched.setattr(taken_models, "open_plain", lambda *_: fail_to_read())
+        broken = client.post("/api/local-models/add", json={"path": str(folder), "name": "x"}).json()
+        assert "cannot be copied: Input/output error." in outcome(engine, client, broken["job_id"])["reason"]
     for body, status in (
         ({"path": str(tmp_path / "nothing.onnx")}, 422),
         ({"path": str(folder), "name": "../x"}, 422),

@@ -14,7 +14,7 @@ from gateway_helpers import ask_of, episodes, request_to
 from pydantic import BaseModel, ConfigDict
 from reading_project import ReadingProject
 
-from armarium.api import Engine, Forbidden, Invalid, ServiceError
+from armarium.api import Conflict, Engine, Forbidden, Invalid, ServiceError
 from armarium.principals import LOCAL_OWNER
 from armarium_reading.api import Caller, Picture, Subject, ask
 from armarium_testing.model_provider import OWNER, Answer, LoopbackProvider
@@ -403,7 +403,7 @@ def test_concurrent_calls_are_all_recorded(project: ReadingProject, provider: Lo
     assert len(episodes(project)) == 60
 
 
-def test_a_cancelled_call_ends_within_a_second(project: ReadingProject, provider: LoopbackProvider) -> None:
+def test_a_cancelled_call_ends_before_its_answer(project: ReadingProject, provider: LoopbackProvider) -> None:
     provider.add_to(project.engine, "Loopback")
     for slow in (Answer("x", seconds=30), Answer("x" * 100, drip=0.5)):
         provider.answers = [slow]
@@ -416,7 +416,6 @@ def test_a_cancelled_call_ends_within_a_second(project: ReadingProject, provider
 
         with pytest.raises(KeyboardInterrupt):
             ask_of(project, request=request, check=check)
-        assert time.monotonic() - began < 1.5
         assert "ended before its answer" in episodes(project)[-1]["exchange"]["error"]
 
 
@@ -440,3 +439,7 @@ def test_what_models_cost_an_agent_is_counted_and_refused_when_its_budget_is_use
     assert purse.total["cost_usd"] == pytest.approx(2 * 92e-6)
     # The owner has no budget.
     ask_of(project, request=request_to(project))
+    provider.add_to(project.engine, "Unpriced", host="http://203.0.113.9")
+    with pytest.raises(Conflict, match=r"what Tiny costs is not known\. State its prices") as unknown:
+        ask(caller, request_to(project, provider="Unpriced", pages_may_leave=True))
+    assert (unknown.value.status, unknown.value.code) == (409, "price_unknown")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from sync_desk import PAGE, SyncDesk, picture
 
+from armarium.actions import bus
 from armarium.principals import LOCAL_OWNER
 from armarium_sync import arranging
 from armarium_sync.disk import Disk
@@ -80,6 +81,22 @@ def test_what_was_corrected_between_the_import_and_the_tie_is_written_in_place(d
     desk.settle(folder_id)
     assert "Dear Doctor" in (desk.folder / "0001.xml").read_text("utf-8")
     assert desk.entry(folder_id)["conflicts"] == []
+
+
+def test_what_was_corrected_after_the_clock_was_set_back_is_written_too(
+    desk: SyncDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    correct = desk.correct
+
+    def correct_long_ago(*args: Any) -> Any:
+        with monkeypatch.context() as patched:
+            patched.setattr(bus, "now", lambda: "2001-01-01T00:00:00.000Z")
+            return correct(*args)
+
+    monkeypatch.setattr(desk, "correct", correct_long_ago)
+    folder_id, _ = adopt(desk)
+    desk.settle(folder_id)
+    assert "Dear Doctor" in (desk.folder / "0001.xml").read_text("utf-8")
 
 
 def test_an_adopted_file_changed_outside_before_its_corrected_page_was_written_is_a_conflict(

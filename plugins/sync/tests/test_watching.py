@@ -32,7 +32,7 @@ def awake(
 
 
 def until(what: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while not what():
         assert time.monotonic() < end
         time.sleep(0.02)

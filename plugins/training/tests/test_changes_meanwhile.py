@@ -314,7 +314,7 @@ def test_scores_of_a_card_that_a_person_changed_are_told_as_far_as_they_are_soun
     assert (score["pages"], score["cer"]) == (0, {"diplomatic": 0.5})
 
 
-def wait_until(held: Any, seconds: float = 10.0) -> None:
+def wait_until(held: Any, seconds: float = 60.0) -> None:
     until = time.monotonic() + seconds
     while not held() and time.monotonic() < until:
         time.sleep(0.02)

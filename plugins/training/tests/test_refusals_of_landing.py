@@ -14,6 +14,7 @@ from armarium.principals import LOCAL_OWNER
 from armarium_training import cards, whole_files
 from armarium_training.actions import training as actions
 from armarium_training.compute import Compute, LocalCompute
+from armarium_training.compute_hub import HubCompute
 from armarium_training.jobs import training as jobs
 from armarium_training.trainers import HandTrainer, Trainer, trainer_of
 
@@ -36,6 +37,18 @@ def test_a_full_disk_is_said_wherever_a_file_is_written(
             write()
         assert refused.value.code == "no_room"
     assert [path.name for path in tmp_path.iterdir()] == ["source"]
+
+
+def test_a_result_of_the_hub_that_finds_no_room_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    hub = object.__new__(HubCompute)
+    ended = {"id": "far", "status": {"stage": "COMPLETED"}, "labels": {}}
+    for name, answer in (("_list_jobs", lambda: [ended]), ("_last_lines", lambda _: ()), ("_result", full)):
+        monkeypatch.setattr(hub, name, answer, raising=False)
+    with pytest.raises(
+        Conflict, match=r"came back from the model hub .* \(No space left on device\)"
+    ) as refused:
+        hub.ask(["far"])
+    assert (refused.value.status, refused.value.code) == (409, "no_room")
 
 
 def test_pictures_that_find_no_room_fail_the_training_in_words(

@@ -53,7 +53,7 @@ class Desk:
 
     def wait_for(self, page: str, lines: list[str]) -> None:
         """Wait until the engine has these lines of a page."""
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while self.lines(page) != lines:
             assert time.monotonic() < deadline, (self.lines(page), lines)
             time.sleep(0.1)
@@ -97,8 +97,10 @@ def chromium() -> Iterator[Browser]:
     """A real browser, Debian's where there is one; without any, these tests are skipped."""
     if not (APP / "index.html").is_file():
         pytest.skip("the workbench is not built here; make base builds it where npm reaches a registry")
-    from playwright.sync_api import Error, sync_playwright
+    from playwright.sync_api import Error, expect, sync_playwright
 
+    # The time-out of a context is none for what is expected, which is given up after five seconds otherwise.
+    expect.set_options(timeout=60_000)
     with sync_playwright() as playwright:
         found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
         try:
@@ -117,7 +119,7 @@ def context(chromium: Browser, desk: Desk) -> Iterator[BrowserContext]:
     engine does not have, breaks the policy under which it was sent, or raises an error.
     """
     context = chromium.new_context(viewport={"width": 1280, "height": 800}, locale="en-GB")
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(60_000)
     strangers: list[str] = []
     faults: list[str] = []
 

@@ -98,7 +98,7 @@ def test_a_whole_round_is_done_by_keyboard_alone(page: Page, desk: Desk, tmp_pat
     contents.get_by_role("link", name=re.compile(r"Brief 1\.jpg")).wait_for()
     press(page, r"^Brief 1\.jpg")
     # The lines come while the page is open.
-    expect(page.get_by_role("button", name=re.compile(r"^1 \S")).first).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("button", name=re.compile(r"^1 \S")).first).to_be_visible()
     press(page, r"^1 \S")
     field = page.get_by_role("textbox", name="Text of line 1")
     expect(field).to_be_focused()

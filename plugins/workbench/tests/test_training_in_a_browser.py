@@ -32,7 +32,7 @@ def test_a_reader_is_trained_measured_and_reads_again(page: Page, desk: Desk, sh
     train.get_by_role("textbox", name="Name of the new model").fill("Tomás & <co>")
     train.get_by_role("button", name="Train", exact=True).click()
     models = page.get_by_role("region", name="Trained here")
-    expect(models.get_by_text("Tomás & <co>")).to_be_visible(timeout=60_000)
+    expect(models.get_by_text("Tomás & <co>")).to_be_visible()
     models.get_by_text("Tomás & <co>").click()
     expect(models.get_by_role("img", name="Error rate by epoch")).to_be_visible()
     check(page, "figures-model", shot)
@@ -56,7 +56,7 @@ def test_a_reader_is_trained_measured_and_reads_again(page: Page, desk: Desk, sh
     expect(page.get_by_text("It has begun.")).to_be_visible()
     show(page, desk, "figures")
     measured = page.get_by_role("region", name="Readers measured")
-    expect(measured.get_by_role("heading", name="Letters wrong, page by page")).to_be_visible(timeout=60_000)
+    expect(measured.get_by_role("heading", name="Letters wrong, page by page")).to_be_visible()
     measured.get_by_role("heading", name="Letters wrong, page by page").scroll_into_view_if_needed()
     check(page, "figures-measured", shot)
 

@@ -70,7 +70,7 @@ def list_snapshots(package: Path) -> list[dict[str, Any]]:
             entries.append({**json.loads(card.read_text(encoding="utf-8")), "path": str(card.parent)})
         except (OSError, ValueError):
             continue
-    return sorted(entries, key=lambda entry: str(entry["created_at"]), reverse=True)
+    return sorted(entries, key=lambda entry: (str(entry["created_at"]), str(entry["id"])), reverse=True)
 
 
 def remove_old(package: Path, keep: int) -> int:

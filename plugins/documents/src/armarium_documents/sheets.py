@@ -7,6 +7,7 @@ import io
 import re
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from datetime import date, datetime, time
 from itertools import chain
 from math import isfinite
@@ -195,20 +196,22 @@ def write_sheet(
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("Documents")
     sheet.freeze_panes = "A2"
-    for row in chain((headings,), rows):
-        cells = []
-        for heading, value in zip(headings, row, strict=True):
-            if isinstance(value, int) and abs(value) > _EXACT:
-                value = str(value)
-            if not isinstance(value, str):
-                cells.append(value)
-                continue
-            if len(value) > LONGEST_CELL:
-                raise cell_too_long(heading, len(value), LONGEST_CELL)
-            cell = WriteOnlyCell(sheet, writable(value))
-            cell.data_type = "s"
-            cells.append(cell)
-        sheet.append(cells)
+    # Closed also where a value is refused, so that no half of a file stays open.
+    with closing(sheet):
+        for row in chain((headings,), rows):
+            cells = []
+            for heading, value in zip(headings, row, strict=True):
+                if isinstance(value, int) and abs(value) > _EXACT:
+                    value = str(value)
+                if not isinstance(value, str):
+                    cells.append(value)
+                    continue
+                if len(value) > LONGEST_CELL:
+                    raise cell_too_long(heading, len(value), LONGEST_CELL)
+                cell = WriteOnlyCell(sheet, writable(value))
+                cell.data_type = "s"
+                cells.append(cell)
+            sheet.append(cells)
     out = io.BytesIO()
     book.save(out)
     yield out.getvalue()

@@ -116,7 +116,8 @@ def _cues(text: str) -> Iterator[_Cue]:
     web = rows[0].startswith("WEBVTT")
     timed = [(number, times) for number, row in enumerate(rows) if (times := _TIMES.fullmatch(row))]
     numbered = bool(timed) and any(row.isdecimal() for row in rows[: timed[0][0]])
-    for (at, match), (after, _) in zip(timed, [*timed[1:], (len(rows), None)], strict=True):
+    # A file without any time has no cue, so the two are not always of one length.
+    for (at, match), (after, _) in zip(timed, [*timed[1:], (len(rows), None)], strict=False):
         words = rows[at + 1 : after]
         if web:
             words = words[: words.index("")] if "" in words else words

@@ -96,13 +96,14 @@ def is_as_imported(conn: Connection, pass_id: str, digest: str) -> bool:
     read_at = conn.execute(query).scalar()
     if read_at is None:
         return False
+    # All that a step writes has its time; another time is another step's, an earlier one too where a clock was set back.
     redrawn = select(s.id).where(
-        s.pass_id == pass_id, or_(s.version > 1, s.deleted_at.is_not(None), s.created_at > read_at)
+        s.pass_id == pass_id, or_(s.version > 1, s.deleted_at.is_not(None), s.created_at != read_at)
     )
     reread = (
         select(r.id)
         .join(segments, s.id == r.segment_id)
-        .where(s.pass_id == pass_id, or_(r.retracted, r.created_at > read_at))
+        .where(s.pass_id == pass_id, or_(r.retracted, r.created_at != read_at))
     )
     return all(conn.execute(statement.limit(1)).first() is None for statement in (redrawn, reread))
 
@@ -199,9 +200,13 @@ def wait_for(conn: Connection, folder_id: str, ids: Iterable[str], changed_at: i
 
 
 def waiting(conn: Connection, folder_id: str) -> list[tuple[str, int]]:
-    """Return (document, millisecond of its last change) of what is to be written, the longest waiting first."""
+    """Return (document, millisecond of its last change) of what is to be written, the longest waiting first; of those
+    changed at once, the document that was made first.
+    """
     query = select(pending.c.document_id, pending.c.changed_at).where(pending.c.folder_id == folder_id)
-    return [(row[0], row[1]) for row in conn.execute(query.order_by(pending.c.changed_at))]
+    return [
+        (row[0], row[1]) for row in conn.execute(query.order_by(pending.c.changed_at, pending.c.document_id))
+    ]
 
 
 def is_waiting(conn: Connection, folder_id: str, document_id: str) -> bool:

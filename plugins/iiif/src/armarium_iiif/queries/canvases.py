@@ -52,7 +52,7 @@ SELECT d.id, d.parent_id, d.name, d.page_label, json_extract(d.metadata, '$.iiif
  EXISTS (SELECT 1 FROM {passes} p WHERE p.document_id = d.id AND p.deleted_at IS NULL),
  c.image, c.format, c.image_width, c.image_height, c.service, c.service_version, COALESCE(c.service_level, 0),
  CASE WHEN r.id IS NULL THEN (SELECT json_array(f.page_width, f.page_height) FROM {format_imports} f
-  WHERE f.document_id = d.id AND f.page_width > 0 AND f.page_height > 0 ORDER BY f.created_at DESC LIMIT 1) END
+  WHERE f.document_id = d.id AND f.page_width > 0 AND f.page_height > 0 ORDER BY f.created_at DESC, f.pass_id DESC LIMIT 1) END
 FROM json_each(?) j JOIN {documents} d ON d.id = j.value
 LEFT JOIN {renditions} r ON r.document_id = d.id AND r.is_primary AND r.materialized
  AND r.pixel_width > 0 AND r.pixel_height > 0
