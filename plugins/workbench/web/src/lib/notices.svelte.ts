@@ -39,3 +39,12 @@ export function tellRefusal(reason: unknown): void {
   if (reason.status === 0) tell(t('app.unreachable'), { bad: true });
   else if (reason.status !== 401) tell(reason.message, { bad: true, said: true });
 }
+
+/** Do what a person asked for; say why if the engine refuses it. */
+export async function attempt(doing: () => Promise<void>): Promise<void> {
+  try {
+    await doing();
+  } catch (reason) {
+    tellRefusal(reason);
+  }
+}

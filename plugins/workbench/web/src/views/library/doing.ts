@@ -1,6 +1,6 @@
 // What is done to things of the library. Each is one step that can be undone.
 import { api, ask, type Schemas } from '$lib/api/client';
-import { tn, t } from '$lib/i18n/index.svelte';
+import { tn } from '$lib/i18n/index.svelte';
 import { tellUndoable } from '$lib/steps.svelte';
 import type { Item } from './listing.svelte';
 
