@@ -48,3 +48,16 @@ export async function attempt(doing: () => Promise<void>): Promise<void> {
     tellRefusal(reason);
   }
 }
+
+/** What a person asks for at one place of a view; *busy* while it is done, so that nothing is asked for twice. */
+export class Doing {
+  busy = $state(false);
+  async attempt(doing: () => Promise<void>): Promise<void> {
+    this.busy = true;
+    try {
+      await attempt(doing);
+    } finally {
+      this.busy = false;
+    }
+  }
+}
