@@ -10,8 +10,9 @@ from sqlalchemy import select
 
 from armarium.api import Example
 from armarium_sync.arranging import plan_of
+from armarium_sync.queries import row_of_file
 from armarium_sync.records import folders
-from armarium_sync.rows import disk_of, documents_in, file_at, put_file
+from armarium_sync.rows import disk_of, documents_in, put_file
 from armarium_testing.sample_folders import imported_folder, imported_twice
 
 
@@ -52,7 +53,7 @@ def sync_take_in(ex: Example) -> dict[str, Any]:
         digest = hashlib.sha256(data).hexdigest()
         about = {"role": "layout", "document_id": held.document_id, "format": "pagexml"}
         put_file(conn, folder_id, "0001.xml", **about, digest=digest, seen=digest)
-        file_id = file_at(conn, folder_id, "0001.xml").id
+        file_id = row_of_file(conn, folder_id, "0001.xml").id  # type: ignore[union-attr]
     place.write_bytes(data.replace(b"Dear Sir", b"Dear Madam"))
     return {"file_id": file_id}
 
@@ -68,7 +69,7 @@ def sync_follow(ex: Example) -> dict[str, Any]:
     with ex.library.db.write() as conn:
         about = {"role": "other", "format": "picture", "seen": digest}
         put_file(conn, folder_id, "letters/first.png", **about)
-        return {"file_id": file_at(conn, folder_id, "letters/first.png").id}
+        return {"file_id": row_of_file(conn, folder_id, "letters/first.png").id}
 
 
 def sync_arrange(ex: Example) -> dict[str, Any]:

@@ -82,6 +82,12 @@ class LineShape:
     baseline: Sequence[Point] = ()
     direction: Direction | None = None
 
+    @property
+    def outline(self) -> Sequence[Point]:
+        """Return its polygon, else the corners of its rect, clockwise from the upper left."""
+        x, y, w, h = self.rect
+        return self.polygon if len(self.polygon) > 2 else ((x, y), (x + w, y), (x + w, y + h), (x, y + h))
+
 
 @dataclass(slots=True)
 class Page:

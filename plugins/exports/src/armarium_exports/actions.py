@@ -172,10 +172,6 @@ def receiver(ctx: ActionContext, p: ReceiverParams) -> dict[str, Any]:
     return _record_export(ctx, p, write_for)
 
 
-def _download(engine: Engine, library: Library, principal: Principal, p: DownloadParams) -> dict[str, Any]:
-    return prepare(engine, library, principal, p)
-
-
 @action(
     "export.download",
     result=PreparedExport,
@@ -184,13 +180,13 @@ def _download(engine: Engine, library: Library, principal: Principal, p: Downloa
     role="viewer",
     words="Exported {scope_ids|the project} to be saved elsewhere",
     undoable=False,
-    conduct=_write_ahead(_download),
+    conduct=_write_ahead(prepare),
 )
 def download(ctx: ActionContext, p: DownloadParams) -> dict[str, Any]:
     """Nothing is saved by this: `GET /api/export/downloads/{id}` answers the bytes to the same token for an hour. It
     contains what the caller may read, and so may be made by whoever may read it.
     """
-    return _record_export(ctx, p, _download)
+    return _record_export(ctx, p, prepare)
 
 
 @action(

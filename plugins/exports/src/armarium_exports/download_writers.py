@@ -40,8 +40,9 @@ from armarium_exports.records import (
     SiteParams,
     Title,
 )
-from armarium_exports.rendering.units import check_format, ending_of, render
+from armarium_exports.rendering.units import check_format, ending_of, render, sum_losses
 from armarium_exports.rendering.volume.writing import check_volume, write_volume
+from armarium_exports.selection import as_answered, list_tops
 from armarium_exports.site.writing import write_site
 from armarium_formats.api import cite_page
 from armarium_source_model.api import join_made
@@ -157,9 +158,9 @@ def _write_files(
         "pages": len(parts),
         "as_of": moment.answer(),
         "made": join_made(part["made"] for part in parts),
-        "losses": _sum_losses(part["losses"] for part in parts),
+        "losses": sum_losses(part["losses"] for part in parts),
         "left_out": left_out,
-        "withheld": [{"document_id": document_id, "why": why} for document_id, why in sorted(barred.items())],
+        "withheld": as_answered(barred),
     }
 
 
@@ -167,10 +168,11 @@ def _volume(
     engine: Engine, library: Library, principal: Principal, p: DownloadParams, place: Path, count: Watch
 ) -> dict[str, Any]:
     with library.db.read() as conn:
-        pages = pages_under(conn, p.scope_ids or _tops(library))
+        tops = list_tops(conn)
+        pages = pages_under(conn, p.scope_ids or tops)
         if len(p.scope_ids) > 1:
             chosen = set(pages)
-            pages = [page for page in pages_under(conn, _tops(library)) if page in chosen]
+            pages = [page for page in pages_under(conn, tops) if page in chosen]
         name = conn.execute(select(documents.c.name).where(documents.c.id == p.scope_ids[0])).scalar() if len(p.scope_ids) == 1 else None  # fmt: skip
     barred = find_withheld(library, principal, pages, "export")
     exported = [page for page in pages if page not in barred]
@@ -193,7 +195,7 @@ def _volume(
             for page in unread
         ]
         + split,
-        "withheld": [{"document_id": document_id, "why": why} for document_id, why in sorted(barred.items())],
+        "withheld": as_answered(barred),
     }
 
 
@@ -202,13 +204,13 @@ def _receiver(
 ) -> dict[str, Any]:
     if p.receiver is None:
         raise receiver_needed()
-    params = ReceiverParams(
-        receiver=p.receiver, scope_ids=p.scope_ids or _tops(library), output_path=MaterialPath(place)
-    )
+    with library.db.read() as conn:
+        scope_ids = p.scope_ids or list_tops(conn)
+    params = ReceiverParams(receiver=p.receiver, scope_ids=scope_ids, output_path=MaterialPath(place))
     answer = write_for(engine, library, principal, _check_place(engine, principal, params))
     return {
         **{key: answer[key] for key in ("pages", "made", "left_out", "withheld", "problems")},
-        "losses": _sum_losses(loss["losses"] for loss in answer["losses"]),
+        "losses": sum_losses(loss["losses"] for loss in answer["losses"]),
     }
 
 
@@ -248,12 +250,6 @@ def _one_scope(p: DownloadParams) -> str | None:
     return p.scope_ids[0] if p.scope_ids else None
 
 
-def _tops(library: Library) -> list[str]:
-    d = documents.c
-    with library.db.read() as conn:
-        return list(conn.execute(select(d.id).where(d.parent_id.is_(None), d.deleted_at.is_(None))).scalars())
-
-
 def _free_name(stem: str, ending: str, names: set[str]) -> str:
     number, free = 1, stem
     while free.casefold() in names:
@@ -261,17 +257,6 @@ def _free_name(stem: str, ending: str, names: set[str]) -> str:
         free = f"{stem} ({number})"
     names.add(free.casefold())
     return f"{free}{ending}"
-
-
-def _sum_losses(losses: Any) -> list[dict[str, Any]]:
-    """Return the losses of many files by what is lost and why, each with the number of files it is in."""
-    by_loss: dict[tuple[str, str], dict[str, Any]] = {}
-    for of_file in losses:
-        for here in {(loss["what"], loss["why"]) for loss in of_file}:
-            by_loss.setdefault(here, {"what": here[0], "why": here[1], "count": 0, "pages": 0})["pages"] += 1
-        for loss in of_file:
-            by_loss[loss["what"], loss["why"]]["count"] += loss["count"]
-    return sorted(by_loss.values(), key=lambda loss: (-loss["pages"], loss["what"]))
 
 
 def check_asked(engine: Engine, p: DownloadParams) -> None:

@@ -35,7 +35,7 @@ from armarium_exports.places import checksum_of, clear_leavings, whole_file
 from armarium_exports.queries import C, K, files_of, kept_export
 from armarium_exports.records import KeptJobArgs, changed_pages, kept_exports, kept_files
 from armarium_exports.rendering.units import ending_of, render
-from armarium_exports.selection import D, list_beneath
+from armarium_exports.selection import list_beneath, list_tops
 from armarium_source_model.api import RestsOnText, StaleRow, segments
 
 if TYPE_CHECKING:
@@ -64,8 +64,7 @@ def note_changes(ctx: ActionContext) -> None:
         s = segments.c
         changed += ctx.conn.execute(select(s.document_id).where(is_among(s.id, parts)).distinct()).scalars()
     if OF_ALL & ctx.ran.keys() or (OF_RIGHTS & ctx.ran.keys() and not changed):
-        top = select(D.id).where(D.parent_id.is_(None), D.deleted_at.is_(None))
-        changed += ctx.conn.execute(top).scalars()
+        changed += list_tops(ctx.conn)
     if not changed:
         return
     for export_id in export_ids:

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, select
 
 from armarium.api import Engine, ServiceError, is_among, parse_xml
 from armarium_documents.api import annotation_table, documents, pages_under
+from armarium_exports.selection import list_tops
 from armarium_formats.api import PageSegment, page_of_pass, statements_about
 from armarium_source_model.api import (
     LineMaker,
@@ -271,8 +272,7 @@ def units_of(conn: Connection, per: str, scope_ids: Sequence[str] | None = None)
     """
     d = documents.c
     if scope_ids is None:
-        top = select(d.id).where(d.parent_id.is_(None), d.deleted_at.is_(None))
-        scope_ids = list(conn.execute(top.order_by(d.sort_order, d.name, d.id)).scalars())
+        scope_ids = list_tops(conn)
     pages = pages_under(conn, scope_ids)
     rows = conn.execute(select(d.id, d.name, d.parent_id, d.doc_type).where(d.deleted_at.is_(None)))
     nodes = {row.id: row for row in rows}

@@ -22,7 +22,7 @@ from armarium_exports.records import (
     kept_files,
     sites,
 )
-from armarium_exports.selection import list_beneath
+from armarium_exports.selection import as_answered, list_beneath, list_tops
 from armarium_rights.api import records as rights_records
 
 K, F, C = kept_exports.c, kept_files.c, changed_pages.c
@@ -70,8 +70,7 @@ def _find_barred(conn: Connection, library: Library) -> dict[str, str]:
     ).all()
     d = documents.c
     if any(kind == "library" for kind, _ in limits):
-        named = select(d.id).where(d.parent_id.is_(None), d.deleted_at.is_(None))
-        roots = set(conn.execute(named).scalars())
+        roots = set(list_tops(conn))
     else:
         roots = {document_id for _, document_id in limits}
         # A part of a page that has a record of its own is seen on the page as well.
@@ -103,7 +102,7 @@ def _state(conn: Connection, export_id: str, per: str, barred: Mapping[str, str]
             for row in rows
             if row.in_the_way is not None
         ],
-        "withheld": [{"document_id": document_id, "why": why} for document_id, why in sorted(barred.items())],
+        "withheld": as_answered(barred),
         "pending": conn.execute(waiting).scalar_one(),
         "last_written": max((row.written_at for row in written), default=None),
     }

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, and_, select
+from sqlalchemy import Connection, select
 
 from armarium.api import Library, Principal, find_withheld, is_among
 from armarium_documents.api import documents, pages_under, require_live
 
 D = documents.c
-_TOP = and_(D.parent_id.is_(None), D.deleted_at.is_(None))
 
 
 @dataclass(frozen=True)
@@ -25,16 +24,25 @@ class Selection:
 
     def only_pages(self, conn: Connection, page_ids: Iterable[str]) -> Selection:
         """Return the selection without other pages than *page_ids*; folders and other documents stay."""
-        pages = set(pages_under(conn, list(conn.execute(select(D.id).where(_TOP)).scalars())))
+        pages = set(pages_under(conn, list_tops(conn)))
         others = pages - set(page_ids)
         return Selection(self.ids - others, self.withheld, self.whole and not others)
 
     @property
     def omissions(self) -> list[dict[str, str]]:
         """Return what was left out, as answered."""
-        return [
-            {"document_id": document_id, "why": why} for document_id, why in sorted(self.withheld.items())
-        ]
+        return as_answered(self.withheld)
+
+
+def as_answered(withheld: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return documents that rights exclude, each with the reason."""
+    return [{"document_id": document_id, "why": why} for document_id, why in sorted(withheld.items())]
+
+
+def list_tops(conn: Connection) -> list[str]:
+    """Return what lies live at the top of the project, in its order."""
+    top = select(D.id).where(D.parent_id.is_(None), D.deleted_at.is_(None))
+    return list(conn.execute(top.order_by(D.sort_order, D.name, D.id)).scalars())
 
 
 def select_documents(

@@ -45,7 +45,7 @@ def cut_line(page: Grey, line: LineShape) -> Grey:
 
 def cut_with_frame(page: Grey, line: LineShape) -> Cut:
     """Return the line's picture as `cut_line` does, with its place on the page."""
-    outline, along = _outline(line), _direction_of(line)
+    outline, along = np.array(line.outline, dtype=np.float64), _direction_of(line)
     across = np.array([-along[1], along[0]])
     lengths, heights = outline @ along, outline @ across
     width, height = (max(LOWEST, float(np.ptp(values))) for values in (lengths, heights))
@@ -68,13 +68,6 @@ def cut_with_frame(page: Grey, line: LineShape) -> Cut:
         cut = cut if moved is None else _straight(cut, moved)
     frame = (*corner, *(along * width), *(across * height))
     return Cut(cut, frame, None if moved is None else moved / size[1])
-
-
-def _outline(line: LineShape) -> Points:
-    if len(line.polygon) > 2:
-        return np.array(line.polygon, dtype=np.float64)
-    x, y, w, h = line.rect
-    return np.array([[x, y], [x + w, y], [x + w, y + h], [x, y + h]], dtype=np.float64)
 
 
 def _direction_of(line: LineShape) -> Points:

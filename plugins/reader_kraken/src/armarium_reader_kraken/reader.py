@@ -286,12 +286,10 @@ def _baseline(key: str, line: LineShape, page: Page) -> Any:
 
     x, y, w, h = line.rect
     baseline = [(x, y + h * 0.75), (x + w, y + h * 0.75)] if len(line.baseline) < 2 else line.baseline
-    corners = [(x, y), (x + w, y), (x + w, y + h), (x, y + h)]
-    boundary = corners if len(line.polygon) < 3 else line.polygon
     return BaselineLine(
         id=key,
         baseline=_pixels(baseline, page),
-        boundary=_pixels([*boundary, boundary[0]], page),
+        boundary=_pixels([*line.outline, line.outline[0]], page),
         base_dir={"rtl": "R", "ltr": "L"}.get(line.direction or ""),
     )
 

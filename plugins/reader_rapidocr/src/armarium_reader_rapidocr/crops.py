@@ -44,12 +44,11 @@ def line_box(line: LineShape) -> Image:
     """Return the four corners, clockwise from the upper left, of the rotated box around a line."""
     import numpy as np
 
-    x, y, w, h = line.rect
-    if len(line.polygon) == 4:
-        return _clockwise(np.array(line.polygon, dtype=np.float64))
+    points = np.array(line.outline, dtype=np.float64)
     if len(line.polygon) < 3:
-        return np.array([[x, y], [x + w, y], [x + w, y + h], [x, y + h]], dtype=np.float64)
-    points = np.array(line.polygon, dtype=np.float64)
+        return points
+    if len(points) == 4:
+        return _clockwise(points)
     along = _direction(line)
     across = np.array([-along[1], along[0]])
     lengths, heights = points @ along, points @ across

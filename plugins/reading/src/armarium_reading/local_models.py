@@ -171,10 +171,8 @@ def download(
         resume=partial_of(engine, kind, model),
     )
     if remote.checksum and remote.algorithm == "md5":
-        digest = hashlib.md5(usedforsecurity=False)
         with target.open("rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
+            digest = hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False))
         if digest.hexdigest() != remote.checksum.lower():
             target.unlink()
             raise Unavailable(

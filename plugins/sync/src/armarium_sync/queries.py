@@ -37,8 +37,7 @@ def list_folders(conn: Connection, library: Library) -> dict[str, Any]:
     """Return each folder's path, formats, mode, last write, what is pending, what was written, and what was
     found changed.
     """
-    rows = conn.execute(select(folders).order_by(folders.c.created_at, folders.c.id))
-    return {"folders": [entry_of(conn, library, row) for row in rows]}
+    return {"folders": [entry_of(conn, library, row) for row in tied_folders(conn)]}
 
 
 def entry_of(

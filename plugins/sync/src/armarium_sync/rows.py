@@ -70,11 +70,6 @@ def find_owned(conn: Connection, digests: Iterable[str]) -> dict[str, str]:
     return dict(rows.fetchall())
 
 
-def file_at(conn: Connection, folder_id: str, path: str) -> Row[Any]:
-    """Return the row of the file at *path*, which is known."""
-    return conn.execute(select(files).where(files.c.folder_id == folder_id, files.c.path == path)).one()
-
-
 def is_known(conn: Connection, folder_id: str, digest: str) -> bool:
     """Return whether a version was written to the folder or taken in from it before."""
     row = raw_of(conn).execute(

@@ -13,7 +13,6 @@ def fit(
     sure: Sequence[float],
     right: Sequence[float],
     weights: Sequence[float] | None = None,
-    groups: int = GROUPS,
 ) -> list[list[float]]:
     """Return rising pairs [sureness, share of right letters], from lines with both and their *weights*; the ends reach 0 and 1.
 
@@ -24,7 +23,7 @@ def fit(
     order = np.argsort(sure)
     x, y = np.asarray(sure)[order], np.asarray(right)[order]
     w = np.ones(len(x)) if weights is None else np.asarray(weights)[order]
-    group_of = np.minimum((np.cumsum(w) - w / 2) / w.sum() * groups, groups - 1).astype(int)
+    group_of = np.minimum((np.cumsum(w) - w / 2) / w.sum() * GROUPS, GROUPS - 1).astype(int)
     pools: list[list[float]] = []
     for group in sorted(set(group_of.tolist())):
         own = group_of == group

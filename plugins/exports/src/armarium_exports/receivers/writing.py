@@ -23,6 +23,7 @@ from armarium_exports.receivers.items import write_items
 from armarium_exports.receivers.mets import ALTO_TYPE, PAGE_TYPE, MetsPage, mets_of
 from armarium_exports.receivers.profiles import Profile, profile_named
 from armarium_exports.records import ReceiverParams
+from armarium_exports.selection import as_answered
 from armarium_formats.api import export_page
 from armarium_source_model.api import join_made
 
@@ -113,7 +114,7 @@ def _prepare_pages(
     barred = find_withheld(library, principal, ids, "export")
     with library.db.read() as conn:
         pages.left_out += split_with_text(conn, ids, barred)
-    pages.withheld = [{"document_id": document_id, "why": why} for document_id, why in sorted(barred.items())]
+    pages.withheld = as_answered(barred)
     for page_id in ids:
         if page_id in barred:
             continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, BinaryIO, NamedTuple
 
 from sqlalchemy import select
@@ -72,15 +72,27 @@ def _content(engine: Engine, library: Library, unit: Unit, format_name: str) -> 
         raise no_pages(unit.title)
     makers = sum_makers(maker for page in pages for maker in page.makers)
     if format_name == "word":
-        return word(unit.title, pages), _lost_shapes(pages), makers
+        return word(unit.title, pages), lost_shapes(pages), makers
     text = markdown(unit.title, pages) if format_name == "markdown" else plain_text(pages)
-    return text.encode("utf-8", "replace"), _lost_shapes(pages), makers
+    return text.encode("utf-8", "replace"), lost_shapes(pages), makers
 
 
-def _lost_shapes(pages: Sequence[ReadablePage]) -> list[dict[str, Any]]:
+def lost_shapes(pages: Sequence[ReadablePage]) -> list[dict[str, Any]]:
+    """Return as a loss how many lines of these pages have a place on the picture."""
     shapes = sum(line.segment_id is not None for page in pages for line in page.lines)
     why = "the format has lines of text and no picture on which they would have a place"
     return [{"what": "shapes of lines", "count": shapes, "why": why}] if shapes else []
+
+
+def sum_losses(losses: Iterable[Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:
+    """Return the losses of many files or pages by what is lost and why, each with the number of those it is in."""
+    by_loss: dict[tuple[str, str], dict[str, Any]] = {}
+    for of_file in losses:
+        for here in {(loss["what"], loss["why"]) for loss in of_file}:
+            by_loss.setdefault(here, {"what": here[0], "why": here[1], "count": 0, "pages": 0})["pages"] += 1
+        for loss in of_file:
+            by_loss[loss["what"], loss["why"]]["count"] += loss["count"]
+    return sorted(by_loss.values(), key=lambda loss: (-loss["pages"], loss["what"]))
 
 
 def _layout(engine: Engine, library: Library, unit: Unit, format_name: str) -> _Content:

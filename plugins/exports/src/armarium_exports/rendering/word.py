@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import IO, Any, Protocol
 
 from armarium_exports.pages import Line, ReadablePage
-from armarium_exports.rendering.word_fonts import set_fonts
+from armarium_exports.rendering.word_fonts import new_element, qualify, set_fonts
 from armarium_source_model.api import words_by_line
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -150,20 +150,6 @@ def _add(parent: Any, tag: str, before: Sequence[str] = ()) -> Any:
     else:
         follower.addprevious(element)
     return element
-
-
-def new_element(tag: str) -> Any:
-    """Return a new element, named as `w:p`."""
-    from docx.oxml import OxmlElement
-
-    return OxmlElement(tag)
-
-
-def qualify(tag: str) -> str:
-    """Return the name of an element with its namespace."""
-    from docx.oxml.ns import qn
-
-    return str(qn(tag))
 
 
 def sound(text: str) -> str:

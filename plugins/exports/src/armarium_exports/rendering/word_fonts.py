@@ -32,8 +32,8 @@ UsedFonts = dict[str, tuple[BundledFont, set[str]]]
 
 def part_runs(content: Any, used: UsedFonts) -> None:
     """Set the words in an element that need it in our fonts, which are added to *used*."""
-    for run in list(content.iter(_name("w:r"))):
-        if any(is_unusual(letter) for text in run.iter(_name("w:t")) for letter in text.text or ""):
+    for run in list(content.iter(qualify("w:r"))):
+        if any(is_unusual(letter) for text in run.iter(qualify("w:t")) for letter in text.text or ""):
             _part_run(run, used)
 
 
@@ -45,19 +45,19 @@ def carry_fonts(document: Any, used: UsedFonts) -> None:
 
 def _part_run(run: Any, used: UsedFonts) -> None:
     """Replace *run* by one run for each stretch of a single font."""
-    properties = run.find(_name("w:rPr"))
+    properties = run.find(qualify("w:rPr"))
     for child in list(run):
         if child is properties:
             continue
-        pieces = _stretches(child.text or "") if child.tag == _name("w:t") else [(None, None)]
+        pieces = _stretches(child.text or "") if child.tag == qualify("w:t") else [(None, None)]
         for words, font in pieces:
-            new_run = _element("w:r")
+            new_run = new_element("w:r")
             if properties is not None:
                 new_run.append(copy.deepcopy(properties))
             if words is None:
                 new_run.append(child)
             else:
-                text = _element("w:t")
+                text = new_element("w:t")
                 text.text = words
                 text.set("{http://www.w3.org/XML/1998/namespace}space", "preserve")
                 new_run.append(text)
@@ -89,7 +89,7 @@ def _name_font(run: Any, family: str) -> None:
     properties = run.get_or_add_rPr()
     named = properties.get_or_add_rFonts()
     for attribute in _CLASSES:
-        named.set(_name(attribute), family)
+        named.set(qualify(attribute), family)
 
 
 def _carry(document: Any, fonts: Mapping[BundledFont, bytes]) -> None:
@@ -104,22 +104,22 @@ def _carry(document: Any, fonts: Mapping[BundledFont, bytes]) -> None:
         key = uuid.uuid5(uuid.NAMESPACE_URL, f"{font.name}/{len(data)}")
         place = PackURI(f"/word/fonts/font{number}.odttf")
         related = part.relate_to(Part(place, _HIDDEN, _hide(data, key), document.part.package), _FONT)
-        entry = _element("w:font")
-        entry.set(_name("w:name"), font.family)
+        entry = new_element("w:font")
+        entry.set(qualify("w:name"), font.family)
         for tag, value in (("w:charset", "00"), ("w:family", "auto"), ("w:pitch", "variable")):
-            child = _element(tag)
-            child.set(_name("w:val"), value)
+            child = new_element(tag)
+            child.set(qualify("w:val"), value)
             entry.append(child)
-        carried = _element("w:embedRegular")
-        carried.set(_name("r:id"), related)
-        carried.set(_name("w:fontKey"), f"{{{str(key).upper()}}}")
+        carried = new_element("w:embedRegular")
+        carried.set(qualify("r:id"), related)
+        carried.set(qualify("w:fontKey"), f"{{{str(key).upper()}}}")
         entry.append(carried)
         table.append(entry)
     from lxml import etree
 
     part._blob = etree.tostring(table, xml_declaration=True, encoding="UTF-8", standalone=True)
     settings = document.settings.element
-    settings.find(_name("w:zoom")).addnext(_element("w:embedTrueTypeFonts"))
+    settings.find(qualify("w:zoom")).addnext(new_element("w:embedTrueTypeFonts"))
 
 
 def _hide(data: bytes, key: uuid.UUID) -> bytes:
@@ -129,13 +129,15 @@ def _hide(data: bytes, key: uuid.UUID) -> bytes:
     return head + data[_KEYED:]
 
 
-def _element(tag: str) -> Any:
+def new_element(tag: str) -> Any:
+    """Return a new element, named as `w:p`."""
     from docx.oxml import OxmlElement
 
     return OxmlElement(tag)
 
 
-def _name(tag: str) -> str:
+def qualify(tag: str) -> str:
+    """Return the name of an element with its namespace."""
     from docx.oxml.ns import qn
 
     return str(qn(tag))

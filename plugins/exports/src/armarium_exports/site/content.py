@@ -11,10 +11,10 @@ from sqlalchemy import Connection, select
 
 from armarium.api import Engine, Library, ServiceError, is_among
 from armarium_checking.api import verdicts
-from armarium_documents.api import documents, pages_under
+from armarium_documents.api import documents, pages_under, primary_row
 from armarium_exports.pages import Block, Line, readable_page
 from armarium_exports.record_types import record_types
-from armarium_exports.selection import Selection
+from armarium_exports.selection import Selection, list_tops
 from armarium_iiif.api import Picture, picture
 from armarium_source_model.api import LineMaker, segments, words_of_pass, words_of_sum, working_pass
 
@@ -46,7 +46,7 @@ def content_of(
 ) -> Content:
     """Return the pages in reading order with their folders, and what is said about them."""
     d = documents.c
-    roots = [target_id] if target_id is not None else _top(conn)
+    roots = [target_id] if target_id is not None else list_tops(conn)
     pages = [page for page in pages_under(conn, roots) if page in selection.ids]
     if target_id is not None and not recursive:
         pages = [page for page in pages if page == target_id]
@@ -58,12 +58,6 @@ def content_of(
     content.folders, content.loose = _folders(nodes, pages)
     _knowledge(engine, conn, selection, content, include_unreviewed=include_unreviewed)
     return content
-
-
-def _top(conn: Connection) -> list[str]:
-    d = documents.c
-    query = select(d.id).where(d.parent_id.is_(None), d.deleted_at.is_(None))
-    return list(conn.execute(query.order_by(d.sort_order, d.name, d.id)).scalars())
 
 
 def _folders(nodes: Mapping[str, Any], pages: list[str]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -230,7 +224,7 @@ def page_data(
         image: Picture | None = picture(engine, library, page_id)
     except ServiceError:
         image = None
-    rendition = None if image is None else _primary(conn, page_id)
+    rendition = None if image is None else primary_row(conn, page_id).rendition_id
     zones = _zones(conn, page_id, rendition) if image is not None else {}
     blocks = [_block(block, zones) for block in page.blocks]
     words = _words(conn, page_id, rendition) if image is not None else {}
@@ -271,12 +265,6 @@ def _line(line: Line, zones: Mapping[str, str]) -> dict[str, Any]:
         "maker": line.maker.words if line.maker else None,
         "unchecked": line.maker is not None and not line.maker.by_person,
     }
-
-
-def _primary(conn: Connection, page_id: str) -> str | None:
-    from armarium_documents.api import primary_row
-
-    return str(primary_row(conn, page_id).rendition_id)
 
 
 def _zones(conn: Connection, page_id: str, rendition: str | None) -> dict[str, str]:

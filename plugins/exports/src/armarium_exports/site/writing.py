@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -29,67 +28,49 @@ from armarium_source_model.api import LineMaker, sum_makers, words_of_sum
 MANIFEST = "armarium-site.json"
 
 
-@dataclass(frozen=True)
-class _SiteRequest:
-    """The scope of a site, and where it is written."""
-
-    place: Path
-    title: str | None
-    build: bool
-    overwrite: bool = True
-    target_id: str | None = None
-    recursive: bool = True
-    include_unreviewed: bool = False
-    page_ids: list[str] | None = None
-
-
 def write_site(engine: Engine, library: Library, principal: Principal, p: SiteParams) -> dict[str, Any]:
-    """Write an Eleventy 3 project at the given place, and build it on request."""
-    request = _SiteRequest(
-        place=p.output_path.real,
-        title=p.site_title,
-        build=p.build,
-        overwrite=p.overwrite,
-        target_id=p.target_id,
-        recursive=p.recursive,
-        include_unreviewed=p.include_unreviewed,
-    )
-    return _write(engine, library, principal, request)
+    """Write an Eleventy 3 project at the given place, and build it on p."""
+    return _write(engine, library, principal, p, p.output_path.real, p.site_title)
 
 
 def publish(engine: Engine, library: Library, principal: Principal, p: PublishParams) -> dict[str, Any]:
     """Publish a site of certain pages, replacing an earlier one in the same folder."""
-    request = _SiteRequest(
-        place=p.folder.real, title=p.site_title or library.name, build=p.build, page_ids=p.page_ids
+    whole = SiteParams(output_path=p.folder, overwrite=True, build=p.build)
+    return _write(
+        engine, library, principal, whole, p.folder.real, p.site_title or library.name, page_ids=p.page_ids
     )
-    return _write(engine, library, principal, request)
 
 
-def _write(engine: Engine, library: Library, principal: Principal, request: _SiteRequest) -> dict[str, Any]:
-    place = request.place
+def _write(
+    engine: Engine,
+    library: Library,
+    principal: Principal,
+    p: SiteParams,
+    place: Path,
+    title: str | None,
+    page_ids: list[str] | None = None,
+) -> dict[str, Any]:
     require_parent(place)
     restore_built(place)
-    before = listed_before(place, MANIFEST, overwrite=request.overwrite)
-    if request.build:
+    before = listed_before(place, MANIFEST, overwrite=p.overwrite)
+    if p.build:
         require_builder(engine)
     with whole_folder(place) as fresh:
         _templates(fresh)
         with library.db.read() as conn:
-            selection = select_documents(
-                library, conn, principal, request.target_id, recursive=request.recursive
-            )
-            if request.page_ids is not None:
-                selection = selection.only_pages(conn, request.page_ids)
+            selection = select_documents(library, conn, principal, p.target_id, recursive=p.recursive)
+            if page_ids is not None:
+                selection = selection.only_pages(conn, page_ids)
             content = content_of(
                 engine,
                 conn,
                 selection,
-                request.target_id,
-                recursive=request.recursive,
-                include_unreviewed=request.include_unreviewed,
+                p.target_id,
+                recursive=p.recursive,
+                include_unreviewed=p.include_unreviewed,
             )
             assets, makers = _pages(engine, library, conn, fresh, content)
-            title = request.title or _root_name(conn, library, request.target_id)
+            title = title or _root_name(conn, library, p.target_id)
         _data(fresh, content, title, makers)
         add_fonts(fresh)
         written = sorted(path.relative_to(fresh).as_posix() for path in fresh.rglob("*") if path.is_file())
@@ -97,7 +78,7 @@ def _write(engine: Engine, library: Library, principal: Principal, request: _Sit
         manifest = {"title": title, "created_at": now(), "files": written}
         (fresh / MANIFEST).write_bytes(orjson.dumps(manifest))
         clash_refused(fresh, place, before | {MANIFEST})
-        if request.build:
+        if p.build:
             build_site(engine, fresh)
             bring_built(fresh, place)
         undeleted = settle(fresh, place, before, MANIFEST)
@@ -111,8 +92,8 @@ def _write(engine: Engine, library: Library, principal: Principal, request: _Sit
         "assets": assets,
         "made": sum_makers(makers),
         "left_behind": undeleted,
-        "built": str(built) if request.build else None,
-        "earlier_build": str(built) if not request.build and os.path.lexists(built) else None,
+        "built": str(built) if p.build else None,
+        "earlier_build": str(built) if not p.build and os.path.lexists(built) else None,
     }
 
 

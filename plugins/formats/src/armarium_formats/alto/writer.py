@@ -13,7 +13,7 @@ from armarium_formats.alto.profile import NAMESPACE, SPACES, VERSION, XLINK, sch
 from armarium_formats.alto.reader_state import DIRECTIONS
 from armarium_formats.alto.tags import kind_in
 from armarium_formats.alto.writer_state import IDS, OURS, is_moved
-from armarium_formats.driver import WriteContext, WrittenPage, as_losses
+from armarium_formats.driver import WriteContext, WrittenPage
 from armarium_formats.kinds import in_page_words, is_furniture, of_alto
 from armarium_formats.markup.fragments import attributes_of, element, name_of, text_of
 from armarium_formats.page_model import PageModel, PageOrder, PageSegment, kept_by
@@ -73,7 +73,7 @@ class _File(Textlines):
                 f"\n  <Layout{layout}>{body}\n  </Layout>\n</alto>\n",
             ]
         )
-        return WrittenPage(content, as_losses(self.losses))
+        return self.written(content)
 
     def _name_fragment(self, fragment: str) -> str | None:
         """A kept part of the file with an id that clashes with nothing; what ALTO 4.4 has no place for goes into our tag."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,9 +11,10 @@ from armarium_formats.alto.profile import schema
 from armarium_formats.alto.reader_state import DIRECTIONS
 from armarium_formats.alto.shapes import corners
 from armarium_formats.alto.tags import Tagging, language_in
-from armarium_formats.driver import MarkWords, WriteContext
+from armarium_formats.driver import WriteContext
 from armarium_formats.markup.fragments import attribute_of, name_of
 from armarium_formats.markup.identities import Identities
+from armarium_formats.markup.noting import FileWriting
 from armarium_formats.page_model import PageModel, PageSegment, Point, order_siblings
 from armarium_source_model.api import LineMaker
 
@@ -27,14 +27,12 @@ _LAWFUL = re.compile("[0-9 ]*")
 OURS = "what other formats keep"
 
 
-class Writing:
+class Writing(FileWriting):
     """One file while it is written."""
 
     def __init__(self, page: PageModel, context: WriteContext) -> None:
-        self.page = page
-        self.context = context
+        super().__init__(page, context)
         self.kept: dict[str, Any] = page.extras.get("alto") or {}
-        self.losses: Counter[tuple[str | MarkWords, str]] = Counter()
         self.ids = Identities((segment.id for segment in page.walk()), IDS)
         self.renamed: dict[str, str] = {}
         self.own_segments: dict[str, Any] = {}
@@ -48,10 +46,6 @@ class Writing:
         """The ids of the processing steps that say how texts of lines came about."""
         self.linked = False
         self.out: list[str] = []
-
-    def lose(self, what: str | MarkWords, why: str, count: int = 1) -> None:
-        """Count something that the file does not carry as the page has it."""
-        self.losses[what, why] += count
 
     def _begin(self, segment: PageSegment, entry: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
         """What ALTO kept of a segment and its attributes; what others kept and what ALTO has no place for goes into *entry*."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from functools import cache
 
 from armarium.api import Sign
-from armarium_formats.driver import MarkWords, WriteContext, WrittenPage, as_losses
+from armarium_formats.driver import WriteContext, WrittenPage
 from armarium_formats.glyphs import glyphs_of
 from armarium_formats.hocr.flow import WORDS, flat
 from armarium_formats.hocr.reader import FLOATS, LINES, RUNNING
@@ -25,6 +24,7 @@ from armarium_formats.hocr.titles import (
 from armarium_formats.kinds import split_kind
 from armarium_formats.markup.fragments import attribute_of, attributes_of, illegal_characters, text_of
 from armarium_formats.markup.identities import Identities
+from armarium_formats.markup.noting import FileWriting
 from armarium_formats.page_model import PageModel, PageSegment, PageText, Point, kept_by
 from armarium_formats.placed_words import WordOfLine, words_of_line
 from armarium_formats.shapes import bounds, line_height
@@ -51,21 +51,14 @@ def write(page: PageModel, context: WriteContext) -> WrittenPage:
     return _Writing(page, context).write()
 
 
-class _Writing:
+class _Writing(FileWriting):
     """One file while it is written."""
 
     def __init__(self, page: PageModel, context: WriteContext) -> None:
-        self.page = page
-        self.context = context
-        self.losses: Counter[tuple[str | MarkWords, str]] = Counter()
+        super().__init__(page, context)
         self.ids = Identities((segment.id for segment in page.walk()), _NO_IDS)
         self.line_height = cache(lambda: line_height(page, (page.width, page.height)))
         self.classes: set[str] = {"ocr_page"}
-
-    def lose(self, what: str, why: str, count: int = 1) -> None:
-        """Count something that the file does not carry as the page has it."""
-        if count:
-            self.losses[what, why] += count
 
     def write(self) -> WrittenPage:
         page = self.page
@@ -88,11 +81,10 @@ class _Writing:
         facts = self._facts(page, title)
         attributes = {"class": "ocr_page", "id": self.ids.make("page_1"), "title": _title(title), **facts}
         body = f"<div{attributes_of(attributes)}>{inside}\n  </div>"
-        return WrittenPage(
+        return self.written(
             '<?xml version="1.0" encoding="UTF-8"?>\n<html xmlns="http://www.w3.org/1999/xhtml">\n <head>\n'
             f"  <title>{text_of(page.image)}</title>\n{self._meta(extras.get('meta') or {})} </head>\n"
-            f" <body>\n  {body}\n </body>\n</html>\n",
-            as_losses(self.losses),
+            f" <body>\n  {body}\n </body>\n</html>\n"
         )
 
     def _meta(self, meta: dict[str, str]) -> str:

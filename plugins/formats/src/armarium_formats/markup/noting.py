@@ -1,8 +1,11 @@
-"""What is gathered while one file is read: the deviations noted, the things stored, the ids given."""
+"""What is gathered while one file is read (deviations noted, things stored, ids given) or written (its losses)."""
 
 from __future__ import annotations
 
 from collections import Counter
+
+from armarium_formats.driver import MarkWords, WriteContext, WrittenPage, as_losses
+from armarium_formats.page_model import PageModel
 
 
 class Notes:
@@ -46,3 +49,21 @@ class Ids:
             self._made[count] += 1
             if self.claim(identity := f"{word}-{self._made[count]}"):
                 return identity
+
+
+class FileWriting:
+    """One file of a page while it is written."""
+
+    def __init__(self, page: PageModel, context: WriteContext) -> None:
+        self.page = page
+        self.context = context
+        self.losses: Counter[tuple[str | MarkWords, str]] = Counter()
+
+    def lose(self, what: str | MarkWords, why: str, count: int = 1) -> None:
+        """Count something that the file does not carry as the page has it."""
+        if count:
+            self.losses[what, why] += count
+
+    def written(self, content: str) -> WrittenPage:
+        """Return the whole file with its losses."""
+        return WrittenPage(content, as_losses(self.losses))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
 from armarium_formats.citing import NAME as AS_OF
-from armarium_formats.driver import MarkWords, WriteContext, WrittenPage, as_losses
+from armarium_formats.driver import WriteContext, WrittenPage
 from armarium_formats.markup.fragments import (
     attribute_of,
     attributes_of,
@@ -18,6 +17,7 @@ from armarium_formats.markup.fragments import (
     text_of,
 )
 from armarium_formats.markup.identities import Identities
+from armarium_formats.markup.noting import FileWriting
 from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText, Point, kept_by
 from armarium_formats.pagexml.arrangement import arrange, outline_of, says_furniture, tag_of
 from armarium_formats.pagexml.keeping import IDS, glyphs_kept, user_attribute, write_glyphs
@@ -46,13 +46,11 @@ def write(page: PageModel, context: WriteContext) -> WrittenPage:
     return _Writing(page, context).write()
 
 
-class _Writing:
+class _Writing(FileWriting):
     """One file while it is written."""
 
     def __init__(self, page: PageModel, context: WriteContext) -> None:
-        self.page = page
-        self.context = context
-        self.losses: Counter[tuple[str | MarkWords, str]] = Counter()
+        super().__init__(page, context)
         self.ids = Identities((segment.id for segment in page.walk()), IDS)
         self.regions = {segment.id for segment in page.walk() if segment.kind == "region"}
         self.line_height = cache(lambda: line_height(page, (page.width, page.height)))
@@ -93,11 +91,7 @@ class _Writing:
             f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<PcGts xmlns="{NAMESPACE}"{root}>'
             f"{self._metadata(extras.get('metadata') or {})}\n  <Page{attributes_of(attributes)}>{head}{body}\n  </Page>\n</PcGts>\n"
         )
-        return WrittenPage(content, as_losses(self.losses))
-
-    def lose(self, what: str | MarkWords, why: str, count: int = 1) -> None:
-        """Count something that the file does not carry as the page has it."""
-        self.losses[what, why] += count
+        return self.written(content)
 
     # -------------------------------------------------------------------------------------- segments
 

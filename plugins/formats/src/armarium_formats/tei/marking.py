@@ -74,10 +74,7 @@ class Declarations:
             header = _put(
                 header,
                 ("</charDecl>", chars),
-                ("</encodingDesc>", f"<charDecl>{chars}</charDecl>"),
-                ("<profileDesc", f"<encodingDesc><charDecl>{chars}</charDecl></encodingDesc>"),
-                ("<revisionDesc", f"<encodingDesc><charDecl>{chars}</charDecl></encodingDesc>"),
-                ("</teiHeader>", f"<encodingDesc><charDecl>{chars}</charDecl></encodingDesc>"),
+                *_in_encoding(f"<charDecl>{chars}</charDecl>"),
             )
         if any(key not in self.declared for key in self.page.hands):
             notes = "".join(
@@ -108,13 +105,7 @@ class Declarations:
                 f"{text_of(f'{statement.about}: {statement.sentence}')}</p></editorialDecl>"
                 for number, statement in enumerate(self.page.statements, 1)
             )
-            header = _put(
-                header,
-                ("</encodingDesc>", declarations),
-                ("<profileDesc", f"<encodingDesc>{declarations}</encodingDesc>"),
-                ("<revisionDesc", f"<encodingDesc>{declarations}</encodingDesc>"),
-                ("</teiHeader>", f"<encodingDesc>{declarations}</encodingDesc>"),
-            )
+            header = _put(header, *_in_encoding(declarations))
         return header
 
     def responsible(self, segment: PageSegment) -> dict[str, str]:
@@ -136,6 +127,12 @@ def _put(header: str, *places: tuple[str, str]) -> str:
         if before in header:
             return header.replace(before, what + before, 1)
     return header
+
+
+def _in_encoding(what: str) -> list[tuple[str, str]]:
+    """Return the places for a part of the encodingDesc, which is made where there is none."""
+    after = ("<profileDesc", "<revisionDesc", "</teiHeader>")
+    return [("</encodingDesc>", what), *((place, f"<encodingDesc>{what}</encodingDesc>") for place in after)]
 
 
 class Word(NamedTuple):

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
 from armarium_formats.citing import without_citations
-from armarium_formats.driver import MarkWords, WriteContext, WrittenPage, as_losses
+from armarium_formats.driver import WriteContext, WrittenPage
 from armarium_formats.markup.fragments import attributes_of, element, lawful, text_of
 from armarium_formats.markup.identities import Identities
+from armarium_formats.markup.noting import FileWriting
 from armarium_formats.page_model import PageModel, PageSegment, Point, kept_by
 from armarium_formats.points import parse_points
 from armarium_formats.shapes import bounds, corners
@@ -41,13 +41,11 @@ def write(page: PageModel, context: WriteContext) -> WrittenPage:
     return _Writing(complete(page), context).write()
 
 
-class _Writing:
+class _Writing(FileWriting):
     """One file while it is written."""
 
     def __init__(self, page: PageModel, context: WriteContext) -> None:
-        self.page = page
-        self.context = context
-        self.losses: Counter[tuple[str | MarkWords, str]] = Counter()
+        super().__init__(page, context)
         self.image = lawful(page.image).strip()
         self.kept: dict[str, Any] = page.extras.get("tei") or {}
         self.ids = Identities((segment.id for segment in page.walk()), IDS)
@@ -86,12 +84,8 @@ class _Writing:
             "</TEI>\n"
         )
         for loss in losses_of(page):
-            self.losses[loss.what, loss.why] += loss.count
-        return WrittenPage(content, as_losses(self.losses))
-
-    def lose(self, what: str | MarkWords, why: str, count: int = 1) -> None:
-        """Count something that the file does not carry as the page has it."""
-        self.losses[what, why] += count
+            self.lose(loss.what, loss.why, loss.count)
+        return self.written(content)
 
     # ----------------------------------------------------------------------------------------- header
 

@@ -5,7 +5,7 @@ reason why it is not run.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from armarium.api import Engine, Library, RecipeJob, ServiceError
@@ -54,10 +54,6 @@ class RunCard:
     when: dict[str, Any] = field(default_factory=dict)
     download: dict[str, str] | None = None
     """The runtime and model that must be downloaded first."""
-
-    def to_row(self) -> dict[str, Any]:
-        """Return the card as the row of a run stores it."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)

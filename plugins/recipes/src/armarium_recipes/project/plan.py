@@ -5,7 +5,7 @@ probable cost.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -75,7 +75,7 @@ class Plan:
     def _run(self, run: RunCard, pages_left: Sequence[str], note: str | None) -> dict[str, Any]:
         of = self.of[run.id]
         hidden = ("settings", "choice", "folder_ids", "uses_cloud", "when", "download")
-        row = {key: value for key, value in run.to_row().items() if key not in hidden}
+        row = {key: value for key, value in asdict(run).items() if key not in hidden}
         return {**row, "done": of - len(pages_left), "of": of, "note": note}
 
     def estimate(self) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from sqlalchemy import Connection, func, select
@@ -312,7 +312,7 @@ def stored_cards(plan: Any) -> list[dict[str, Any]]:
     for run, pages_left, _ in plan.runs:
         known = plan.known.get((run.choice or {}).get("id", ""))
         speed = known.pages_per_hour if known is not None else None
-        rows.append({**run.to_row(), "pages_per_hour": speed, "planned": len(pages_left)})
+        rows.append({**asdict(run), "pages_per_hour": speed, "planned": len(pages_left)})
     return rows
 
 

@@ -41,7 +41,7 @@ def gather_reasons(ctx: ActionContext, p: ReasonsParams) -> dict[str, Any]:
     nothing was checked.
     """
     pages = pages_of(ctx.conn, p.scope_ids)
-    held = pages_under(ctx.conn, p.held_out_ids) if p.held_out_ids else []
+    held = pages_under(ctx.conn, p.held_out_ids)
     prompt = own_prompt(ctx.project, p.prompt_file) if p.prompt_file is not None else None
     lines = _count_lines(ctx, p, pages, held, [(p.provider, p.model)])
     placed = _place(ctx, p.provider, p.model, pages_may_leave=p.pages_may_leave)

@@ -62,7 +62,7 @@ def start_here(ctx: ActionContext, p: HereParams) -> dict[str, Any]:
     """
     pages = pages_of(ctx.conn, p.scope_ids)
     base = base_of(ctx.engine, ctx.project, p.base, trainer_wanted(ctx.project, p.base))
-    held = pages_under(ctx.conn, p.held_out_ids) if p.held_out_ids else []
+    held = pages_under(ctx.conn, p.held_out_ids)
     training_set = lines_to_teach(ctx, p.teacher, pages, held)
     args = args_from(
         TrainArgs,

@@ -48,7 +48,7 @@ def start_vision_lora(ctx: ActionContext, p: VisionParams) -> dict[str, Any]:
         vision_base_of(ctx.engine, ctx.project, p.base_repo)
     elif "/" not in p.base_repo:
         raise errors.no_repository(p.base_repo)
-    held = pages_under(ctx.conn, p.held_out_ids) if p.held_out_ids else []
+    held = pages_under(ctx.conn, p.held_out_ids)
     count = _lines(ctx, p, pages, held, is_here)
     if not is_here:
         errors.refuse_to_leave(ctx.project, "A training at the model hub", pages_may_leave=p.pages_may_leave)

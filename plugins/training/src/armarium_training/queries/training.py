@@ -34,7 +34,7 @@ def count_set(
 ) -> dict[str, Any]:
     """Count without writing or sending anything. NotFound for an unknown id, Invalid for a scope without pages."""
     pages = pages_of(conn, scope_ids)
-    held = pages_under(conn, held_out_ids) if held_out_ids else []
+    held = pages_under(conn, held_out_ids or [])
     return line_set(conn, library, principal, teacher=teacher, page_ids=pages, held_out_ids=held).manifest()
 
 

@@ -1,5 +1,6 @@
 // The engine's change stream: what changed, which jobs go on. Views listen; nobody polls.
 import { address } from './api/client';
+import { tellRefusal } from './notices.svelte';
 
 export interface Change {
   kind: 'change' | 'job' | 'resync' | 'reconnected';
@@ -43,4 +44,18 @@ export function calmly(run: () => void, ms = 300): () => void {
       run();
     }, ms);
   };
+}
+
+/** Load what a view shows, and again, at most every *ms* milliseconds, when a change *concerns* it; refusals are told.
+ *  What it returns loads at once. Called while a component is set up. */
+export function keepLoaded(
+  load: () => Promise<unknown>,
+  ms: number,
+  concerns: (change: Change) => boolean = () => true,
+): () => void {
+  const again = () => void load().catch(tellRefusal);
+  again();
+  const reload = calmly(again, ms);
+  $effect(() => onChange((change) => concerns(change) && reload()));
+  return again;
 }

@@ -39,3 +39,25 @@ export function tellRefusal(reason: unknown): void {
   if (reason.status === 0) tell(t('app.unreachable'), { bad: true });
   else if (reason.status !== 401) tell(reason.message, { bad: true, said: true });
 }
+
+/** Do what a person asked for; say why if the engine refuses it. */
+export async function attempt(doing: () => Promise<void>): Promise<void> {
+  try {
+    await doing();
+  } catch (reason) {
+    tellRefusal(reason);
+  }
+}
+
+/** What a person asks for at one place of a view; *busy* while it is done, so that nothing is asked for twice. */
+export class Doing {
+  busy = $state(false);
+  async attempt(doing: () => Promise<void>): Promise<void> {
+    this.busy = true;
+    try {
+      await attempt(doing);
+    } finally {
+      this.busy = false;
+    }
+  }
+}

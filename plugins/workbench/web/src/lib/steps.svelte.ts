@@ -50,6 +50,12 @@ export async function takeBack(ids: string[]): Promise<string[]> {
   return (await ask(api.POST('/api/actions/audit/undo', { body: { audit_ids: ids } }))).audit_ids;
 }
 
+/** Say what was done, with a button that takes these steps back and *then* shows what is there again. */
+export function tellUndoable(said: string, ids: string[], then: () => unknown = () => {}): number {
+  const run = () => void takeBack(ids).then(then).catch(tellRefusal);
+  return tell(said, { act: { label: t('undo.undo'), run } });
+}
+
 export async function undo(): Promise<void> {
   try {
     const step = await newest(false);

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from sqlalchemy import Connection, select
 
-from armarium.api import Engine, Library, ServiceError, is_among
+from armarium.api import Engine, Library, ServiceError
 from armarium_documents.api import PageImage, documents, page_image, primary_row, still_image
 from armarium_exports.errors import no_pages
 from armarium_exports.pages import Unit
@@ -24,6 +24,7 @@ from armarium_exports.rendering.pdf.outputs import (
     write_outline,
 )
 from armarium_exports.rendering.pdf.pictures import PlacedPicture, place_picture
+from armarium_exports.rendering.volume.parts import nodes_above
 from armarium_formats.api import PageModel, page_to_place, statements_about, words_of_page
 from armarium_source_model.api import join_made, sum_makers
 
@@ -213,13 +214,7 @@ def _bookmarks(conn: Connection, unit: Unit, written: _FileSoFar) -> list[Bookma
     """Return the tree of the unit: folders and documents, and below them their pages; none for a single page."""
     if len(written.ids) < 2:
         return []
-    d = documents.c
-    nodes: dict[str, tuple[str, str | None]] = {}
-    to_find = set(written.ids)
-    while to_find:
-        rows = conn.execute(select(d.id, d.name, d.parent_id).where(is_among(d.id, to_find))).all()
-        nodes |= {row.id: (row.name, row.parent_id) for row in rows}
-        to_find = {row.parent_id for row in rows if row.id != unit.id and row.parent_id} - nodes.keys()
+    nodes = nodes_above(conn, written.ids, unit.id)
     top: list[Bookmark] = []
     levels: dict[str, list[Bookmark]] = {unit.id: top}
 

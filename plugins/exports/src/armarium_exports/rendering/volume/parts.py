@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from sqlalchemy import Connection, select
@@ -46,13 +46,7 @@ class VolumeWriter(Protocol):
 
 def place_pages(conn: Connection, page_ids: Sequence[str]) -> tuple[str | None, list[PagePlace]]:
     """Return the name of the innermost node that has all these pages, if there is one, and where each page stands."""
-    d = documents.c
-    nodes: dict[str, tuple[str, str | None]] = {}
-    to_find = set(page_ids)
-    while to_find:
-        rows = conn.execute(select(d.id, d.name, d.parent_id).where(is_among(d.id, to_find))).all()
-        nodes |= {row.id: (row.name, row.parent_id) for row in rows}
-        to_find = {row.parent_id for row in rows if row.parent_id} - nodes.keys()
+    nodes = nodes_above(conn, page_ids)
     live = [page_id for page_id in page_ids if page_id in nodes]
     chains = [list(_ancestors(page_id, nodes))[::-1] for page_id in live]
     shared = 0
@@ -71,6 +65,20 @@ def place_pages(conn: Connection, page_ids: Sequence[str]) -> tuple[str | None, 
         placed.append(PagePlace(page_id, new, len(chain)))
         before = chain
     return title, placed
+
+
+def nodes_above(
+    conn: Connection, page_ids: Iterable[str], top: str | None = None
+) -> dict[str, tuple[str, str | None]]:
+    """Return the name and the parent of pages and of everything above them, up to the node *top*."""
+    d = documents.c
+    nodes: dict[str, tuple[str, str | None]] = {}
+    to_find = set(page_ids)
+    while to_find:
+        rows = conn.execute(select(d.id, d.name, d.parent_id).where(is_among(d.id, to_find))).all()
+        nodes |= {row.id: (row.name, row.parent_id) for row in rows}
+        to_find = {row.parent_id for row in rows if row.id != top and row.parent_id} - nodes.keys()
+    return nodes
 
 
 def _ancestors(page_id: str, nodes: dict[str, tuple[str, str | None]]) -> Iterator[str]:

@@ -15,14 +15,12 @@ from armarium_exports.rendering.volume.parts import DEEPEST, NOT_READ, Heading
 from armarium_exports.rendering.word import (
     copy_steady,
     new_document,
-    new_element,
     number_lines,
-    qualify,
     sound,
     without_number,
     write_page,
 )
-from armarium_exports.rendering.word_fonts import UsedFonts, carry_fonts, part_runs
+from armarium_exports.rendering.word_fonts import UsedFonts, carry_fonts, new_element, part_runs, qualify
 
 _RELATED = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _FOOTNOTES = "application/vnd.openxmlformats-officedocument.wordprocessingml.footnotes+xml"

@@ -13,7 +13,7 @@ from armarium_documents.api import PageImage, documents, page_image, still_image
 from armarium_exports.errors import no_facsimile, no_volume, nothing_to_export
 from armarium_exports.pages import Unit, readable_page
 from armarium_exports.rendering.pdf.document import write_pdf
-from armarium_exports.rendering.units import PDF, RenderedUnit
+from armarium_exports.rendering.units import PDF, RenderedUnit, lost_shapes, sum_losses
 from armarium_exports.rendering.volume.parts import Heading, PagePlace, VolumeWriter, place_pages
 from armarium_exports.rendering.volume.texts import MarkdownVolume, PlainVolume, TeiVolume
 from armarium_exports.rendering.volume.word import WordVolume
@@ -22,7 +22,6 @@ from armarium_source_model.api import LineMaker, join_made, page_text, reading_r
 
 Watch = Callable[[int, int], None]
 VOLUMES = ("word", "pdf", "plain-text", "markdown", "tei")
-_SHAPES = "the format has lines of text and no picture on which they would have a place"
 
 
 def check_volume(format_name: str, *, facsimile: bool) -> None:
@@ -64,7 +63,7 @@ def write_volume(
         writer = WordVolume(title, into, facsimile=facsimile)
     else:
         writer = PlainVolume(title, into) if format_name == "plain-text" else MarkdownVolume(title, into)
-    makers, shapes, pages, shaped = Counter[LineMaker](), 0, 0, 0
+    makers, lost, pages = Counter[LineMaker](), list[list[dict[str, Any]]](), 0
     unread: list[dict[str, str]] = []
     for number, place in enumerate(placed):
         watch(number, len(placed))
@@ -83,23 +82,20 @@ def write_volume(
             with still_image(library, picture) as path:
                 writer.page(page, place.depth, picture._replace(path=path))
         makers.update(page.makers)
-        here = sum(line.segment_id is not None for line in page.lines)
-        shapes, shaped = shapes + here, shaped + bool(here)
+        lost.append(lost_shapes([page]))
         if not page.has_text:
             unread.append({"document_id": place.page_id, "name": page.title})
         pages += 1
     sums = sum_makers(makers.elements())
     writer.finish(_about(pages, sums, unread))
-    lost = {"what": "shapes of lines", "count": shapes, "pages": shaped, "why": _SHAPES}
-    losses = [lost] if shapes else []
-    return RenderedUnit(losses, sums), unread
+    return RenderedUnit(sum_losses(lost), sums), unread
 
 
 def _write_tei(
     engine: Engine, library: Library, title: str, placed: Sequence[PagePlace], into: BinaryIO, watch: Watch
 ) -> tuple[RenderedUnit, list[dict[str, str]]]:
     writer, unread, pages = TeiVolume(title, into), list[str](), 0
-    losses, spread = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    losses: list[list[dict[str, Any]]] = []
     makers: list[dict[str, Any]] = []
     waiting: list[Heading] = []
     for number, place in enumerate(placed):
@@ -116,9 +112,7 @@ def _write_tei(
             writer.heading(heading)
         waiting = []
         writer.page(exported["content"], place.depth)
-        here = {(loss["what"], loss["why"]): loss["count"] for loss in exported["losses"]}
-        losses.update(here)
-        spread.update(here.keys())
+        losses.append(exported["losses"])
         makers = join_made([makers, exported["choices"]["made"]])
         pages += 1
         if not exported["choices"]["made"]:
@@ -128,11 +122,7 @@ def _write_tei(
     if not pages:
         raise nothing_to_export()
     writer.finish(_about(len(placed), makers, named))
-    lost = [
-        {"what": loss[0], "why": loss[1], "count": count, "pages": spread[loss]}
-        for loss, count in losses.items()
-    ]
-    return RenderedUnit(lost, makers), named
+    return RenderedUnit(sum_losses(losses), makers), named
 
 
 def _about(pages: int, makers: Sequence[dict[str, Any]], unread: Sequence[dict[str, str]]) -> list[str]:

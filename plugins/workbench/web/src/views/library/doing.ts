@@ -1,8 +1,7 @@
 // What is done to things of the library. Each is one step that can be undone.
 import { api, ask, type Schemas } from '$lib/api/client';
-import { tn, t } from '$lib/i18n/index.svelte';
-import { tell, tellRefusal } from '$lib/notices.svelte';
-import { takeBack } from '$lib/steps.svelte';
+import { tn } from '$lib/i18n/index.svelte';
+import { tellUndoable } from '$lib/steps.svelte';
 import type { Item } from './listing.svelte';
 
 export const makeFolder = (name: string, parent: string | null) =>
@@ -17,9 +16,7 @@ export async function star(items: Item[], on: boolean): Promise<void> {
 
 export async function trash(ids: string[]): Promise<void> {
   const done = await ask(api.POST('/api/documents/delete', { body: { ids } }));
-  tell(tn('trash.sent', ids.length), {
-    act: { label: t('undo.undo'), run: () => void takeBack([done.audit_id]).catch(tellRefusal) },
-  });
+  tellUndoable(tn('trash.sent', ids.length), [done.audit_id]);
 }
 
 const TAGS = 'tags';

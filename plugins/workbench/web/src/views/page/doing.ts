@@ -2,8 +2,7 @@
 import { api, ask } from '$lib/api/client';
 import { dropDraft } from '$lib/drafts.svelte';
 import { t } from '$lib/i18n/index.svelte';
-import { tell, tellRefusal } from '$lib/notices.svelte';
-import { takeBack } from '$lib/steps.svelte';
+import { tellUndoable } from '$lib/steps.svelte';
 import type { Line } from './lines';
 import type { PageState } from './state.svelte';
 
@@ -17,9 +16,7 @@ export async function deleteLine(page: PageState, line: Line): Promise<void> {
   dropDraft(line.id);
   await page.reload();
   page.select(page.lines[Math.min(index, page.lines.length - 1)]?.id ?? null);
-  tell(t('page.deleted'), {
-    act: { label: t('undo.undo'), run: () => void takeBack([done.audit_id]).catch(tellRefusal) },
-  });
+  tellUndoable(t('page.deleted'), [done.audit_id]);
 }
 
 /** Take a region or a cell away; the lines in it stay. */
@@ -39,9 +36,7 @@ export async function joinWithNext(page: PageState, line: Line): Promise<void> {
     }),
   );
   await page.reload();
-  tell(t('page.joined'), {
-    act: { label: t('undo.undo'), run: () => void takeBack([done.audit_id]).catch(tellRefusal) },
-  });
+  tellUndoable(t('page.joined'), [done.audit_id]);
 }
 
 export async function chooseReading(segment: string, reading: string): Promise<void> {

@@ -3,7 +3,7 @@ import { api, ask, Refused, type Schemas } from '$lib/api/client';
 import { t, tn } from '$lib/i18n/index.svelte';
 import { dismiss, tell, tellRefusal } from '$lib/notices.svelte';
 import type { Changes } from '$lib/proposals.svelte';
-import { takeBack } from '$lib/steps.svelte';
+import { tellUndoable } from '$lib/steps.svelte';
 import { SvelteSet } from 'svelte/reactivity';
 import type { Group, OnConflict } from './changes';
 
@@ -89,8 +89,7 @@ export class Review {
 
   private tell(words: string, step: string): void {
     dismiss(this.undone);
-    const run = () => void takeBack([step]).then(() => this.load(), tellRefusal);
-    tell(words, { act: { label: t('undo.undo'), run } });
+    tellUndoable(words, [step], () => this.load());
     this.chosen.clear();
     this.load();
   }
