@@ -81,6 +81,7 @@ def batch_apply(ctx: ActionContext, p: BatchApplyParams) -> dict[str, Any]:
         "image-batch",
         {"batch_id": batch_id},
         title=f"{verb} the pictures in {folder.name}",
+        total=len(pictures),
         subject={"kind": "document", "id": folder.id},
     )
     ctx.conn.execute(
