@@ -190,20 +190,23 @@ class CropResult(Message):
     """`[x, y, w, h]` in fractions of the source's upright picture."""
 
 
+class Why(Message):
+    document_id: str
+    why: str
+
+
 class SplitResult(Message):
     document_id: str
     children: list[Child]
     child_ids: list[str]
+    left_out: Annotated[
+        list[Why], Field(description="What stays on the picture, where pages are listed without it")
+    ]
 
 
 class UnsplitResult(Message):
     document_id: str
     removed_ids: list[str]
-
-
-class Why(Message):
-    document_id: str
-    why: str
 
 
 class BatchCropResult(Message):

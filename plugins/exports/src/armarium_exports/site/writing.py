@@ -17,6 +17,7 @@ from sqlalchemy import Connection, select
 
 from armarium.api import Engine, Library, Principal, ServiceError, carried_font, fonts_for, is_unusual, now
 from armarium_documents.api import documents
+from armarium_exports.pages import split_with_text
 from armarium_exports.places import clash_refused, listed_before, require_parent, settle, whole_folder
 from armarium_exports.records import PublishParams, SiteParams
 from armarium_exports.selection import select_documents
@@ -88,6 +89,7 @@ def _write(engine: Engine, library: Library, principal: Principal, request: _Sit
                 recursive=request.recursive,
                 include_unreviewed=request.include_unreviewed,
             )
+            split = split_with_text(conn, content.page_ids, selection.withheld)
             assets, makers = _pages(engine, library, conn, fresh, content)
             title = request.title or _root_name(conn, library, request.target_id)
         _data(fresh, content, title, makers)
@@ -110,6 +112,7 @@ def _write(engine: Engine, library: Library, principal: Principal, request: _Sit
         "files": [*(name for name in written if not name.startswith("static/iiif/")), MANIFEST],
         "assets": assets,
         "made": sum_makers(makers),
+        "left_out": split,
         "left_behind": undeleted,
         "built": str(built) if request.build else None,
         "earlier_build": str(built) if not request.build and os.path.lexists(built) else None,
