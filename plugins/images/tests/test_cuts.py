@@ -158,7 +158,13 @@ def test_a_split_makes_pages_that_stand_for_the_picture(
 
 
 def test_a_split_names_what_stays_on_the_picture(page: str, do: Run) -> None:
-    note = {"document_id": page, "anchor_kind": "paragraph", "paragraph_index": 0, "kind": "note", "text": "a note"}
+    note = {
+        "document_id": page,
+        "anchor_kind": "paragraph",
+        "paragraph_index": 0,
+        "kind": "note",
+        "text": "a note",
+    }
     do("annotation.create", note)
     result = do("image.split", {"document_id": page, "regions": HALVES})
     (left,) = result["left_out"]
