@@ -9,7 +9,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from armarium.names import proper_name
-from armarium.spelled import RowId, ScriptCode
+from armarium.spelling import RowId, ScriptCode
 from armarium.web.unknown_ids import NO_ID
 
 

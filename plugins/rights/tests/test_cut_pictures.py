@@ -65,7 +65,7 @@ def test_a_cut_that_lies_elsewhere_is_withheld_with_the_page_it_was_cut_from(
     project.do("document.restore", {"document_id": page.id})
     _, headers = project.token()
 
-    def withheld() -> set[str]:
+    def refused_ids() -> set[str]:
         asked = (moved, inner, restored, beside, elsewhere)
         return {
             one
@@ -73,16 +73,16 @@ def test_a_cut_that_lies_elsewhere_is_withheld_with_the_page_it_was_cut_from(
             if project.client.get(f"/api/documents/{one}", headers=headers).status_code == 403
         }
 
-    assert withheld() == set()
+    assert refused_ids() == set()
     line = project.restrict(page.lines[0], kind="segment")
-    assert withheld() == {moved, inner, restored}
+    assert refused_ids() == {moved, inner, restored}
     found = find_withheld(project.library, LOCAL_OWNER, (moved, inner, restored, beside), "export")
     assert found.keys() == {moved, inner, restored}
     project.do("rights.withdraw", {"record_id": line["id"]})
     for above in (page.id, moved):
         record = project.restrict(above)
         hidden = {moved, inner} | ({restored, beside} if above == page.id else set())
-        assert withheld() == hidden
+        assert refused_ids() == hidden
         found = find_withheld(project.library, LOCAL_OWNER, (moved, inner, restored, beside), "export")
         assert found.keys() == hidden
         project.do("rights.withdraw", {"record_id": record["id"]})

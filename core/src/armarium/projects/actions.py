@@ -17,7 +17,7 @@ from armarium.names import ProperName, ShortName
 from armarium.projects import branches, offsite_copies
 from armarium.projects.registry import library_known, register
 from armarium.projects.snapshot_actions import interval_set
-from armarium.spelled import ScriptCode
+from armarium.spelling import ScriptCode
 from armarium.store.tables import Json, json_text, tracked
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from armarium.plugin import Plugin, hookimpl
 from armarium.runtimes.commands import CommandStopped
 from armarium.runtimes.compute import compute_metadata, set_compute
 from armarium.runtimes.routes import router, runtimes
-from armarium.spelled import Spelled
+from armarium.spelling import Spelling
 
 if TYPE_CHECKING:
     from armarium.jobs.context import JobContext
@@ -26,7 +26,7 @@ class RuntimeName(Params):
     name: Annotated[
         str,
         Field(min_length=1, max_length=80),
-        Spelled(r"^[a-z0-9][a-z0-9_.-]*$", "the name of a runtime: small letters, digits, _ . and -"),
+        Spelling(r"^[a-z0-9][a-z0-9_.-]*$", "the name of a runtime: small letters, digits, _ . and -"),
     ]
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, RootModel
 
-from armarium.api import Message, Params, SourceText, Spelled
+from armarium.api import Message, Params, SourceText, Spelling
 from armarium_documents.schemas.fields import Id, JsonObject
 from armarium_documents.schemas.files import Artifact
 from armarium_documents.schemas.geometry import Rect
@@ -49,7 +49,7 @@ class ArtifactCreateParams(Params):
     artifact_type: Annotated[
         str,
         Field(min_length=1, max_length=100),
-        Spelled(
+        Spelling(
             r"^[a-z][a-z0-9_-]*$", "a type in small letters, digits, _ and -, of which the first is a letter"
         ),
     ]

@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar
 import orjson
 from pydantic import AfterValidator, BaseModel, Field, create_model
 
-from armarium.api import LanguageTag, RowId, Spelled, proper_name
+from armarium.api import LanguageTag, RowId, Spelling, proper_name
 from armarium.api import ScriptCode as ScriptCode
 from armarium_documents.dates.edtf import check_date
 from armarium_documents.flags import FLAGS
@@ -91,7 +91,7 @@ JsonList = Annotated[list[dict[str, Any]], Field(max_length=1000), AfterValidato
 Key = Annotated[
     str,
     Field(min_length=1, max_length=MAX_KEY),
-    Spelled(r"^[^\x00-\x1f\x7f]+$", "a name without control characters"),
+    Spelling(r"^[^\x00-\x1f\x7f]+$", "a name without control characters"),
 ]
 Language = LanguageTag
 ShortText = Annotated[str, Field(max_length=2000)]

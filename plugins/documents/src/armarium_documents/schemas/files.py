@@ -13,7 +13,7 @@ from armarium.api import (
     Params,
     ShownPath,
     SourceText,
-    Spelled,
+    Spelling,
     answer_of,
     listed,
 )
@@ -141,7 +141,7 @@ class NewPicture(Message):
 
     checksum: Checksum | None = None
     mime_type: Annotated[
-        str, Field(max_length=100), Spelled(r"^[a-z]+/[a-z0-9.+-]+$", "a media type, such as image/jpeg")
+        str, Field(max_length=100), Spelling(r"^[a-z]+/[a-z0-9.+-]+$", "a media type, such as image/jpeg")
     ]
     size_bytes: Annotated[int, Field(ge=0)] | None = None
     pixel_width: Annotated[int, Field(gt=0)] | None = None

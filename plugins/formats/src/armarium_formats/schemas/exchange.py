@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, PrivateAttr
 
-from armarium.api import MaterialPath, Message, Params, ProperName, SourceText, Spelled, listed, proper_name
+from armarium.api import MaterialPath, Message, Params, ProperName, SourceText, Spelling, listed, proper_name
 from armarium_formats.placing import Beyond
 from armarium_source_model.api import MadeLines
 
@@ -58,7 +58,7 @@ class Companion(Params):
 PageNumbers = Annotated[
     str,
     Field(max_length=200),
-    Spelled(r"^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$", "pages by number, such as 3 or 1-4,7"),
+    Spelling(r"^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$", "pages by number, such as 3 or 1-4,7"),
 ]
 
 

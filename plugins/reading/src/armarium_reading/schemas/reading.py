@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from armarium.api import MaterialPath, Message, NameOrMaterialPath, Params, ProperName, Sent, Spelled
+from armarium.api import MaterialPath, Message, NameOrMaterialPath, Params, ProperName, Sent, Spelling
 from armarium_source_model.api import shortest_tag
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
@@ -150,7 +150,7 @@ class AddModelParams(Params):
 
     path: Annotated[MaterialPath, Field(description="Full path on the engine's own machine")]
     runtime: str = Field(default="atr", min_length=1, max_length=80)
-    name: Annotated[str, Spelled(rf"^{MODEL_FILE_NAME}$", MODEL_FILE_WORDS)] | None = Field(
+    name: Annotated[str, Spelling(rf"^{MODEL_FILE_NAME}$", MODEL_FILE_WORDS)] | None = Field(
         default=None, description="Under which it is kept; left out: that of its file or folder."
     )
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from armarium.api import Message, Params, Spelled
+from armarium.api import Message, Params, Spelling
 
 Id = Annotated[str, Field(min_length=1, max_length=200)]
 Words = Annotated[str, Field(max_length=10_000)]
@@ -81,7 +81,7 @@ class Step(Params):
     id: Annotated[
         str,
         Field(min_length=1, max_length=64),
-        Spelled(r"^[a-z0-9][a-z0-9-]*$", "the id of a step: small letters, digits and -"),
+        Spelling(r"^[a-z0-9][a-z0-9-]*$", "the id of a step: small letters, digits and -"),
     ]
     job: Id
     layer: Id

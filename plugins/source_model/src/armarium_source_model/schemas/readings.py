@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from armarium.api import Message, Params, ProperName, SourceText, Spelled, answer_of, listed, paged
+from armarium.api import Message, Params, ProperName, SourceText, Spelling, answer_of, listed, paged
 from armarium_documents.api import representations
 from armarium_source_model.schemas.fields import Fraction, Id, Language, ReadingText, Script, Word
 from armarium_source_model.schemas.orders import OrderBasis
@@ -95,7 +95,7 @@ class KindCreate(Params):
 
     key: Annotated[
         str,
-        Spelled(
+        Spelling(
             r"^[a-z][a-z0-9_-]{0,63}$",
             "a key of at most 64 small letters, digits, _ and -, of which the first is a letter",
         ),

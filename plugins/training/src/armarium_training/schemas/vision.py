@@ -6,13 +6,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from armarium.api import Params, Spelled
+from armarium.api import Params, Spelling
 from armarium_training.schemas.training import Name, SetParams, Timeout
 
 Arm = Literal["answer", "why", "thinking", "review"]
 Repo = Annotated[
     str,
-    Spelled(
+    Spelling(
         r"^[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?$",
         "a model of the hub, as owner/name, or the name of a model on this machine",
     ),
@@ -29,7 +29,7 @@ class VisionParams(SetParams):
     language: Name | None = None
     name: Annotated[
         str,
-        Spelled(
+        Spelling(
             r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$",
             "at most 100 letters, digits, _ and -, of which the first is a letter or digit",
         ),

@@ -11,8 +11,8 @@ from pydantic_core import PydanticCustomError, core_schema
 
 
 @dataclass(frozen=True)
-class Spelled:
-    """In `Annotated[str, Spelled(pattern, words)]`: the text matches *pattern*, or is refused with "should be <words>"."""
+class Spelling:
+    """In `Annotated[str, Spelling(pattern, words)]`: the text matches *pattern*, or is refused with "should be <words>"."""
 
     pattern: str
     words: str
@@ -33,14 +33,14 @@ class Spelled:
 RowId = Annotated[
     str,
     Field(min_length=1, max_length=64),
-    Spelled(r"^[0-9A-Za-z_-]+$", "an id: letters, digits, _ and -"),
+    Spelling(r"^[0-9A-Za-z_-]+$", "an id: letters, digits, _ and -"),
 ]
-Checksum = Annotated[str, Spelled(r"^[0-9a-f]{64}$", "a SHA-256 digest: 64 characters, 0-9 and a-f")]
+Checksum = Annotated[str, Spelling(r"^[0-9a-f]{64}$", "a SHA-256 digest: 64 characters, 0-9 and a-f")]
 LanguageTag = Annotated[
     str,
     Field(max_length=64),
-    Spelled(r"^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$", "a BCP 47 language tag, such as es, la or de-Latf"),
+    Spelling(r"^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$", "a BCP 47 language tag, such as es, la or de-Latf"),
 ]
 """A language tag by form; whether the subtags exist is asked where the language is used."""
-ScriptCode = Annotated[str, Spelled(r"^[A-Z][a-z]{3}$", "an ISO 15924 code of four letters, such as Latn")]
-Color = Annotated[str, Spelled(r"^#[0-9a-fA-F]{6}$", "a colour such as #3366cc")]
+ScriptCode = Annotated[str, Spelling(r"^[A-Z][a-z]{3}$", "an ISO 15924 code of four letters, such as Latn")]
+Color = Annotated[str, Spelling(r"^#[0-9a-fA-F]{6}$", "a colour such as #3366cc")]
