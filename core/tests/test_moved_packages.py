@@ -37,6 +37,35 @@ def test_its_new_name_opens_first_too(shelf_engine: Engine, shelf_library: Libra
     assert [one.path for one in shelf_engine.libraries.open_now()] == [fresh]
 
 
+def test_a_link_to_an_open_or_registered_package_is_no_second_project(
+    shelf_engine: Engine, shelf_library: Library, tmp_path: Path
+) -> None:
+    link, libraries = tmp_path / "Link.library", shelf_engine.libraries
+    link.symlink_to(shelf_library.path)
+    (tmp_path / "way").symlink_to(tmp_path)
+    for spelled in (link, tmp_path / "way" / shelf_library.path.name):
+        assert libraries.get(spelled) is shelf_library
+        shelf_engine.run(None, "library.open", {"path": str(spelled)}, LOCAL_OWNER)
+        released = shelf_engine.run(None, "library.release", {"path": str(spelled)}, LOCAL_OWNER)
+        assert released.result["status"] == "released"
+        shelf_library = libraries.get(spelled)
+    assert [entry["path"] for entry in libraries.list_registered()] == [str(shelf_library.path)]
+    with pytest.raises(Conflict, match="exists already"):
+        shelf_engine.run(None, "library.create", {"path": str(link), "name": "Second"}, LOCAL_OWNER)
+
+
+def test_a_project_known_by_a_link_is_the_one_that_it_leads_to(
+    shelf_engine: Engine, shelf_library: Library, tmp_path: Path
+) -> None:
+    place, link = shelf_library.path, tmp_path / "Link.library"
+    shelf_engine.run(None, "library.release", {"path": str(place)}, LOCAL_OWNER)
+    shelf_engine.run(None, "library.unregister", {"path": str(place)}, LOCAL_OWNER)
+    link.symlink_to(place)
+    assert shelf_engine.libraries.get(link).path == link
+    assert shelf_engine.libraries.get(place).path == link
+    assert [entry["path"] for entry in shelf_engine.libraries.list_registered()] == [str(link)]
+
+
 def test_work_in_progress_makes_no_second_package(shelf_library: Library, tmp_path: Path) -> None:
     old = shelf_library.path
     old.rename(tmp_path / "Renamed.library")

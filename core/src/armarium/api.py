@@ -175,6 +175,12 @@ from armarium.runs.steps import targets_of_set as targets_of_set
 from armarium.runtimes.commands import run_command as run_command
 from armarium.runtimes.compute import cpu_name as cpu_name
 from armarium.settings import Settings as Settings
+from armarium.spelling import Checksum as Checksum
+from armarium.spelling import Color as Color
+from armarium.spelling import LanguageTag as LanguageTag
+from armarium.spelling import RowId as RowId
+from armarium.spelling import ScriptCode as ScriptCode
+from armarium.spelling import Spelling as Spelling
 from armarium.store.database import Database as Database
 from armarium.store.database import raw_of as raw_of
 from armarium.store.durable import flush as flush

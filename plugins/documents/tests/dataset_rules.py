@@ -63,11 +63,20 @@ def read_typed(value: Any, kind: str) -> Any:
 
 
 def matches(value: Any, one: dict[str, Any]) -> bool:
-    op, kind = one["op"], one.get("type", "text")
+    op = one["op"]
     if op in ("is_set", "not_set"):
         return (value is not None and value != "") == (op == "is_set")
+    if op == "ne":
+        return not matches(value, one | {"op": "eq"})
+    if isinstance(value, list):
+        return any(single_matches(member, one) for member in value if member is not None)
+    return single_matches(value, one)
+
+
+def single_matches(value: Any, one: dict[str, Any]) -> bool:
+    op, kind = one["op"], one.get("type", "text")
     if op == "has":
-        return orjson.dumps(one["value"]) in map(orjson.dumps, value if isinstance(value, list) else [value])
+        return orjson.dumps(one["value"]) == orjson.dumps(value)
     if op == "contains":
         text = text_of(value)
         return text is not None and one["value"].casefold() in text.casefold()
@@ -76,19 +85,18 @@ def matches(value: Any, one: dict[str, Any]) -> bool:
         low = span_of(one["value"])
         high = span_of(one.get("value2", one["value"])) if op == "between" else low
         if low is None or high is None:
-            return bool(op == "ne")
+            return False
         span = None if isinstance(value, bool) else date_in(value)
         late = span is not None and span.end >= low.start
         early = span is not None and span.start <= high.end
         within = late and early
-        return {"eq": within, "between": within, "ne": not within, "gte": late, "lte": early}[op]
+        return {"eq": within, "between": within, "gte": late, "lte": early}[op]
     if mine is None:
-        return bool(op == "ne")
+        return False
     given, other = one["value"], one.get("value2")
     return bool(
         {
             "eq": lambda: mine == given,
-            "ne": lambda: mine != given,
             "gte": lambda: mine >= given,
             "lte": lambda: mine <= given,
             "between": lambda: given <= mine <= other,

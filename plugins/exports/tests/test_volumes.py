@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -153,7 +154,7 @@ def test_what_a_search_found_is_one_file_in_the_order_of_the_tree_without_what_i
 
 
 def test_a_transcribed_picture_that_was_split_since_is_named_as_left_out_until_its_parts_are_read(
-    desk: Desk,
+    desk: Desk, tmp_path: Path
 ) -> None:
     box = desk.box("Spreads")
     whole = desk.page(box, "0001.png", ["Dear Sir"])
@@ -165,6 +166,12 @@ def test_a_transcribed_picture_that_was_split_since_is_named_as_left_out_until_i
         answer = desk.post("/api/export/downloads", format="plain-text", scope_ids=[box], **more)
         named = {one["document_id"]: one["why"] for one in answer["left_out"]}
         assert named[whole].startswith(why), more
+    for number, (path, ending) in enumerate((("pdf", ".pdf"), ("eleventy-site", ""))):
+        answer = desk.post(
+            f"/api/export/{path}", output_path=str(tmp_path / f"{number}{ending}"), target_id=box
+        )
+        ((named_id, words),) = ((one["document_id"], one["why"]) for one in answer["left_out"])
+        assert (named_id, words.startswith(why)) == (whole, True), path
     for part in parts:
         desk.write(part, ["Dear"])
     assert save(desk, "plain-text", box)[0]["left_out"] == []

@@ -487,6 +487,22 @@ def test_pages_that_nobody_has_read_are_refused_and_named(desk: Desk) -> None:
     )
 
 
+def test_parts_of_a_split_picture_are_not_looked_at_and_the_run_says_so(desk: Desk) -> None:
+    folder, _ = desk.box([LETTER, CABLE])
+    only = desk.do("document.create", {"name": "Spreads"})["id"]
+    for number, place in enumerate((folder, only)):
+        spread = {"id": f"spread{number}", "parent_id": place, "doc_type": "file", "name": "spread.jpg"}
+        half = {"id": f"half{number}", "parent_id": f"spread{number}", "doc_type": "page", "name": "left"}
+        desk.do("document.add_files", {"nodes": [{**node, "file_type": "image"} for node in (spread, half)]})
+    assert desk.run(folder)["words"] == (
+        "Ended with 1 proposal. In 1 folder the parts of a split picture, or the pages of a picture file, stay with it "
+        "and were not looked at."
+    )
+    answer = desk.client.post("/api/find-documents/runs", json={"scope_ids": [only]})
+    assert fault(answer) == (422, "no_pages")
+    assert "the parts of a split picture" in answer.json()["detail"]
+
+
 def test_a_run_whose_cues_match_nothing_says_so_and_accepts_nothing(desk: Desk) -> None:
     folder, _ = desk.box(["Et puis le lendemain nous sommes partis.", "Il faisait un temps affreux."])
     run = desk.run(folder, accept_above=0.0)

@@ -41,6 +41,7 @@ def test_a_folder_is_split_and_the_split_undone(
         3,
         ["waiting"] * 3,
     )
+    assert rows(library, "SELECT done, total FROM job WHERE id = ?", started["job_id"]) == [(0, 3)]
     engine.jobs.run_until_idle(library)
     done = batch_state(library, started["batch_id"])
     assert (done["state"], done["done"], done["failed"]) == ("done", 3, 0)

@@ -144,6 +144,7 @@ def test_a_split_makes_pages_that_stand_for_the_picture(
     from armarium_documents.api import pages_under
 
     result = do("image.split", {"document_id": page, "regions": HALVES})
+    assert result["left_out"] == []
     assert [child["name"] for child in result["children"]] == ["1v", "1.png, split 2"]
     assert [child["page_label"] for child in result["children"]] == ["1v", None]
     left, right = (picture_of(library, child) for child in result["child_ids"])
@@ -154,6 +155,26 @@ def test_a_split_makes_pages_that_stand_for_the_picture(
     assert do("image.unsplit", {"document_id": page})["removed_ids"] == result["child_ids"]
     with library.db.read() as conn:
         assert pages_under(conn, [folder]) == [page]
+
+
+def test_a_split_names_what_stays_on_the_picture(page: str, do: Run) -> None:
+    note = {
+        "document_id": page,
+        "anchor_kind": "paragraph",
+        "paragraph_index": 0,
+        "kind": "note",
+        "text": "a note",
+    }
+    do("annotation.create", note)
+    result = do("image.split", {"document_id": page, "regions": HALVES})
+    (left,) = result["left_out"]
+    assert (left["document_id"], "“1.png” keeps what is recorded on it (annotation)" in left["why"]) == (
+        page,
+        True,
+    )
+    do("image.unsplit", {"document_id": page})
+    # A crop stands beside the picture, which stays a page.
+    assert "left_out" not in do("image.crop", {"document_id": page, **CROP})
 
 
 def test_a_picture_is_not_split_twice(library: Library, page: str, do: Run) -> None:

@@ -48,3 +48,41 @@ def test_a_page_is_withheld_with_a_part_that_was_cut_from_it(project: Restricted
     assert found.keys() == {page.id, over}
     project.do("rights.withdraw", {"record_id": record["id"]})
     assert find_withheld(project.library, LOCAL_OWNER, (page.id, over, beside), "export") == {}
+
+
+def test_a_cut_that_lies_elsewhere_is_withheld_with_the_page_it_was_cut_from(
+    project: RestrictedProject,
+) -> None:
+    page = project.open
+    moved, restored, beside = cut(project, page.id, 50), cut(project, page.id, 60), cut(project, page.id, 250)
+    inner = cut(project, moved, 5, left=5, width=100, height=20)
+    elsewhere = str(project.do("document.create", {"name": "Elsewhere"})["id"])
+    project.do("document.move", {"ids": [moved, beside], "parent_id": elsewhere})
+    project.do("document.move", {"ids": [inner], "parent_id": elsewhere})
+    project.do("document.delete", {"ids": [restored]})
+    project.do("document.delete", {"ids": [page.id]})
+    assert project.do("document.restore", {"document_id": restored})["into_sources"]
+    project.do("document.restore", {"document_id": page.id})
+    _, headers = project.token()
+
+    def refused_ids() -> set[str]:
+        asked = (moved, inner, restored, beside, elsewhere)
+        return {
+            one
+            for one in asked
+            if project.client.get(f"/api/documents/{one}", headers=headers).status_code == 403
+        }
+
+    assert refused_ids() == set()
+    line = project.restrict(page.lines[0], kind="segment")
+    assert refused_ids() == {moved, inner, restored}
+    found = find_withheld(project.library, LOCAL_OWNER, (moved, inner, restored, beside), "export")
+    assert found.keys() == {moved, inner, restored}
+    project.do("rights.withdraw", {"record_id": line["id"]})
+    for above in (page.id, moved):
+        record = project.restrict(above)
+        hidden = {moved, inner} | ({restored, beside} if above == page.id else set())
+        assert refused_ids() == hidden
+        found = find_withheld(project.library, LOCAL_OWNER, (moved, inner, restored, beside), "export")
+        assert found.keys() == hidden
+        project.do("rights.withdraw", {"record_id": record["id"]})

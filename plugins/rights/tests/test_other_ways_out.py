@@ -13,11 +13,14 @@ from typing import Any
 
 import pytest
 from restricted_project import EDITOR, MACHINE, RestrictedProject
+from sqlalchemy import select
 
 from armarium.actions.change_stream import Event
 from armarium.api import Forbidden, Library, Principal, find_withheld, raw_of
 from armarium.principals import LOCAL_OWNER
 from armarium.web.stream_routes import as_seen
+from armarium_documents.api import documents
+from armarium_rights.queries import applying, combine_records
 
 Headers = dict[str, str]
 
@@ -264,6 +267,41 @@ def test_an_outsider_cannot_transfer_restricted_pages(project: RestrictedProject
         assert refused.value.code == "rights_restricted"
     bring(LOCAL_OWNER)
     assert _names_seen(target, project, LOCAL_OWNER) > _names_seen(target, project, EDITOR) == 0
+
+
+def test_what_holds_for_an_item_from_above_holds_for_its_copy(
+    project: RestrictedProject, tmp_path: Path
+) -> None:
+    project.engine.run(None, "library.create", {"path": str(tmp_path / "To.library")}, LOCAL_OWNER)
+    target = project.engine.libraries.get(tmp_path / "To.library")
+    page = project.hidden_page
+    cut = {"left": 50, "top": 50, "width": 500, "height": 80}
+    part = project.do("image.crop", {"document_id": page.id, **cut})["child"]["id"]
+    elsewhere = project.do("document.create", {"name": "Elsewhere"})["id"]
+    project.do("document.move", {"ids": [part], "parent_id": elsewhere})
+
+    def limits_of_copy(item: str) -> tuple[bool, Any, list[str], Any]:
+        params = {"source_library": str(project.library.path), "items": [item], "mode": "copy"}
+        made = project.engine.run(target, "document.transfer", params, LOCAL_OWNER)
+        (copy,) = (made.result or {})["new_items"]
+        with target.db.read() as conn:
+            below = select(documents.c.id).where(documents.c.parent_id == copy["id"])
+            copied = conn.execute(below).scalar() if item == elsewhere else copy["id"]
+            rules = combine_records(applying(conn, [copied]))
+        project.engine.undo(target, [made.audit_id], LOCAL_OWNER)
+        return rules["restricted"], rules["readers"], rules["holders"], rules["model_use"]
+
+    free = (False, None, [], None)
+    assert limits_of_copy(page.id) == free
+    line = project.restrict(page.lines[0], "segment", readers=["reader"])
+    assert limits_of_copy(part)[:2] == (True, ["reader"])
+    project.do("rights.withdraw", {"record_id": line["id"]})
+    project.restrict(project.box, readers=["reader"], holders=["The archive"])
+    project.do("rights.set", {"target_kind": "library", "target_id": "library", "model_use": "local"})
+    for item in (page.id, part):
+        assert limits_of_copy(item) == (True, ["reader"], ["The archive"], "local")
+    # The folder is free, and the part in it is not.
+    assert limits_of_copy(elsewhere) == (True, ["reader"], ["The archive"], "local")
 
 
 def _names_seen(library: Library, project: RestrictedProject, who: Principal) -> int:

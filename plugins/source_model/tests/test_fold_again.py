@@ -31,3 +31,16 @@ def test_folding_one_line_equals_folding_the_page() -> None:
             alone += 1
             assert found == fold_text(before + new + after), (before, lines[at], new, after)
     assert alone > 800
+
+
+def test_the_halves_of_hyphenated_words_are_found_besides_the_words() -> None:
+    folded = fold_text("una car-\nta de Gon-  \n\n za-\nlo y 12-\n30, --\nfin -\nal")
+    assert folded.words == "una carta de gonzalo y 12 30 fin al"
+    assert folded.halves == "car ta gon za za lo fin"
+
+
+def test_a_page_without_blanks_is_folded_at_a_look() -> None:
+    """Beginning anew at each letter, this would take hours, and nobody else could write meanwhile."""
+    long = "x" * 500_000
+    assert fold_text(f"{long}-\n{long}").halves == f"{long} {long}"
+    assert fold_text(f"{long}\na-\nb").halves == "a b"

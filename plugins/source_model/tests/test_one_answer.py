@@ -20,7 +20,7 @@ from armarium_source_model.queries.text import page_text
 # ---------------------------------------------------------------------------------------------- readings
 
 
-@pytest.mark.parametrize("blank", ["", " ", "\n\t ", "\u00a0", "\u200b", "\u2003\u2028"])
+@pytest.mark.parametrize("blank", ["", " ", "\n\t ", "\u00a0", "\u200b", "\u2003\u2028", "\x00", "\x07 \x1b"])
 def test_blanks_are_no_reading(client: Any, desk: Desk, blank: str) -> None:
     (line,) = desk.machine_lines(desk.page(), ["Dear Sir"])["segment_ids"]
     answer = client.post(f"/api/segments/{line}/correct", json={"text": blank})

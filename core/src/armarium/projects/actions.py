@@ -17,6 +17,7 @@ from armarium.names import ProperName, ShortName
 from armarium.projects import branches, offsite_copies
 from armarium.projects.registry import library_known, register
 from armarium.projects.snapshot_actions import interval_set
+from armarium.spelling import ScriptCode
 from armarium.store.tables import Json, json_text, tracked
 
 if TYPE_CHECKING:
@@ -255,7 +256,7 @@ def unregister_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
 class ScriptRow(Sent):
     """A script the project works with: its ISO 15924 code, or a private one declared with a name."""
 
-    code: str = Field(pattern=r"^[A-Z][a-z]{3}$")
+    code: ScriptCode
     name: ProperName
     encoding: Literal["full", "part", "none", "not-established"] | None = None
     declared: bool = False

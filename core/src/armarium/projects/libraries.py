@@ -260,7 +260,10 @@ class Libraries:
         # The engine's own global library is the one project in its state folder.
         if place.parent != self._engine.settings.state_dir:
             look_over(place.resolve().parent, self._engine.paths.is_closed)
-        return place
+        if str(place) in self._open or not place.is_dir():
+            return place
+        held = [library.path for library in self.open_now() if library.in_place()]
+        return registry.known_path(place, held, self.list_registered())
 
     def create(self, path: str | Path, name: str | None, principal: Principal) -> Library:
         """Create an empty package at *path* and open it; nothing unfinished is ever visible under that name."""

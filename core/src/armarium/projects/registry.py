@@ -143,6 +143,14 @@ def resolve(known: list[dict[str, Any]], name: str) -> dict[str, Any]:
     raise NotFound(f"No project is called {text[:120]}. Known projects: {words}.", known=listed)
 
 
+def known_path(place: Path, held: list[Path], known: list[dict[str, Any]]) -> Path:
+    """Return the path by which the package at *place* is *held* open or *known*, else *place*: a link is no second project."""
+    paths = [*held, *(Path(entry["path"]) for entry in known)]
+    if place in paths:
+        return place
+    return next((path for path in paths if path.is_dir() and path.samefile(place)), place)
+
+
 def shown_name(entry: dict[str, Any]) -> str:
     """Return the name a registered project is shown by."""
     return str(entry["name"] or Path(entry["path"]).name.removesuffix(SUFFIX))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
@@ -14,6 +14,7 @@ from armarium.plugin import Plugin, hookimpl
 from armarium.runtimes.commands import CommandStopped
 from armarium.runtimes.compute import compute_metadata, set_compute
 from armarium.runtimes.routes import router, runtimes
+from armarium.spelling import Spelling
 
 if TYPE_CHECKING:
     from armarium.jobs.context import JobContext
@@ -22,7 +23,11 @@ if TYPE_CHECKING:
 class RuntimeName(Params):
     """Names a runtime."""
 
-    name: str = Field(min_length=1, max_length=80, pattern=r"^[a-z0-9][a-z0-9_.-]*$")
+    name: Annotated[
+        str,
+        Field(min_length=1, max_length=80),
+        Spelling(r"^[a-z0-9][a-z0-9_.-]*$", "the name of a runtime: small letters, digits, _ . and -"),
+    ]
 
 
 class InstallResult(Message):

@@ -8,7 +8,7 @@ import orjson
 from pydantic import AfterValidator, Field, model_validator
 from sqlalchemy import Column, Index, MetaData, Text
 
-from armarium.api import Message, Params, Record, SourceText, record, reference, tracked
+from armarium.api import Message, Params, Record, RowId, SourceText, record, reference, tracked
 from armarium_canvas.errors import unknown_item
 from armarium_documents.api import documents
 
@@ -44,7 +44,7 @@ def check_payload(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
-Id = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[0-9A-Za-z_-]+$")]
+Id = RowId
 Coordinate = Annotated[float, Field(ge=-1_000_000, le=1_000_000, allow_inf_nan=False)]
 Length = Annotated[float, Field(gt=0, le=100_000, allow_inf_nan=False)]
 Layer = Annotated[int, Field(ge=-1_000_000_000, le=1_000_000_000)]

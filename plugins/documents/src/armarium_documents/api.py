@@ -19,6 +19,7 @@ from armarium_documents.dates.edtf import span_of as span_of
 from armarium_documents.flags import FLAGS as FLAGS
 from armarium_documents.frames import IDENTITY as IDENTITY
 from armarium_documents.hookspecs import Carrier as Carrier
+from armarium_documents.hookspecs import Limits as Limits
 from armarium_documents.hookspecs import ModelsAsked as ModelsAsked
 from armarium_documents.hookspecs import Tie as Tie
 from armarium_documents.hookspecs import Vocabulary as Vocabulary

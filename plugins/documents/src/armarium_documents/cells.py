@@ -15,7 +15,7 @@ _TRUTH = {
     **dict.fromkeys(("true", "yes", "1", "x", "sí", "si", "verdadero", "ja", "wahr", "oui", "vrai"), True),
     **dict.fromkeys(("false", "no", "0", "falso", "nein", "falsch", "non", "faux"), False),
 }
-_BETWEEN = re.compile(r"\s*[|;\n]\s*")
+_BETWEEN = re.compile(r"[|;\n]")
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?")
 _GROUPED = re.compile(
     r"[+-]?\d{1,3}(?:(?P<group>[.,' \u00a0\u202f’])\d{3})(?:(?P=group)\d{3})*(?:(?P<mark>[.,])\d+)?"
@@ -81,7 +81,7 @@ def read_cell(cell: Any, cell_type: CellType, current: Any, separator: str | Non
     if cell_type.many or isinstance(current, list):
         if text.startswith("["):
             return _read_json(text)
-        return list(dict.fromkeys(part for part in _BETWEEN.split(text) if part))
+        return list(dict.fromkeys(part.strip() for part in _BETWEEN.split(text) if part.strip()))
     kind = cell_type.kind
     if kind is None:
         if not isinstance(cell, str):

@@ -37,6 +37,16 @@ class Tie(NamedTuple):
     the documents to the Trash."""
 
 
+class Limits(NamedTuple):
+    """What holds for documents from others in the project they leave, and would not hold for their copies by itself."""
+
+    find: Callable[[Connection, Sequence[str], Sequence[str]], Mapping[str, Mapping[str, Any]]]
+    """Called with the source's connection, the items and all documents that are copied; returns what holds by the document to
+    state it on. Reads only."""
+    state: Callable[[ActionContext, str, Mapping[str, Any]], None]
+    """States what was found on the copy, by its id, inside the step that makes it live; undo takes it back."""
+
+
 @dataclass(frozen=True)
 class Carrier:
     """One family's declarations for transfers (`armarium_documents_carriers`). Every field is optional.
@@ -58,6 +68,7 @@ class Carrier:
     with a page that stays, are reported as cut."""
     ties: tuple[Tie, ...] = ()
     """In this order they are listed, and cut."""
+    limits: Limits | None = None
     expected: Callable[[Connection, Mapping[str, list[dict[str, Any]]]], list[dict[str, Any]]] | None = None
     """Called for a plan with the target's connection and the rows of the companions, as they are in the source; returns
     what `arrived` would propose. Reads only."""

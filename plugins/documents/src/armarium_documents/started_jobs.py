@@ -56,6 +56,7 @@ def _start_action(family: str, job: RecipeJob) -> Action[Any]:
             job.id,
             job.arguments(pages, settings),
             title=f"{job.name} ({len(pages)} {thing if len(pages) == 1 else thing + 's'})",
+            total=len(pages),
             subject={"kind": "document", "id": pages[0]} if len(pages) == 1 else None,
             model=placement.model,
             lane=placement.lane,

@@ -78,6 +78,15 @@ def _say_withheld(written: dict[str, Any]) -> None:
         typer.echo(f"  left out: {len(withheld) - NAMED} more, because of their rights.", err=True)
 
 
+def _say_split(written: dict[str, Any]) -> None:
+    for page in written["left_out"][:NAMED]:
+        typer.echo(f"  left out: {page['why']}", err=True)
+    if len(written["left_out"]) > NAMED:
+        typer.echo(
+            f"  left out: the texts of {len(written['left_out']) - NAMED} more split pictures.", err=True
+        )
+
+
 def _say_samples(written: dict[str, Any]) -> str:
     _say_withheld(written)
     return in_words(
@@ -106,6 +115,7 @@ def _say_site(written: dict[str, Any]) -> Iterator[str]:
     for path in written["left_behind"]:
         typer.echo(f"  could not be removed: {path}", err=True)
     say_makers(written["made"])
+    _say_split(written)
     _say_withheld(written)
 
 
@@ -126,6 +136,7 @@ def _say_pdf(written: dict[str, Any]) -> Iterator[str]:
     say_makers(written["made"])
     for loss in written["losses"]:
         typer.echo(f"  lost: {loss['count']} {loss['what']}: {loss['why']}.", err=True)
+    _say_split(written)
     _say_withheld(written)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from armarium.api import Engine, Library, Principal
 from armarium_documents.api import pages_under
 from armarium_exports.errors import nothing_to_export, wrong_ending
-from armarium_exports.pages import Unit, units_of
+from armarium_exports.pages import Unit, split_with_text, units_of
 from armarium_exports.places import file_place, whole_file
 from armarium_exports.records import PdfParams
 from armarium_exports.selection import select_documents
@@ -26,6 +26,7 @@ def write_pdf_file(engine: Engine, library: Library, principal: Principal, p: Pd
         scope = None if p.target_id is None else [p.target_id]
         units = units_of(conn, "folder", scope)
         pages = pages_under(conn, [unit.id for unit in units])
+        split = split_with_text(conn, pages, selection.withheld)
     exported = tuple(page for page in pages if page in selection.ids)
     if not exported:
         raise nothing_to_export()
@@ -41,4 +42,5 @@ def write_pdf_file(engine: Engine, library: Library, principal: Principal, p: Pd
         "bytes_written": size,
         "made": makers,
         "losses": losses,
+        "left_out": split,
     }

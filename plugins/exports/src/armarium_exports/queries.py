@@ -24,6 +24,7 @@ from armarium_exports.records import (
 )
 from armarium_exports.selection import as_answered, list_beneath, list_tops
 from armarium_rights.api import records as rights_records
+from armarium_rights.api import seen_along
 
 K, F, C = kept_exports.c, kept_files.c, changed_pages.c
 
@@ -73,9 +74,8 @@ def _find_barred(conn: Connection, library: Library) -> dict[str, str]:
         roots = set(list_tops(conn))
     else:
         roots = {document_id for _, document_id in limits}
-        # A part of a page that has a record of its own is seen on the page as well.
-        cut = select(d.parent_id).where(is_among(d.id, roots), d.region.is_not(None))
-        roots |= set(conn.execute(cut).scalars())
+        # A part of a page that has a record of its own is seen on the page as well, and that of the page on a part elsewhere.
+        roots |= seen_along(conn, {root for root in roots if root is not None})
     live = conn.execute(select(d.id).where(is_among(d.id, roots), d.deleted_at.is_(None))).scalars()
     return find_withheld(library, EXPORTER, list_beneath(conn, live), "export")
 

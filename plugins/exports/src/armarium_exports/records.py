@@ -126,6 +126,11 @@ class RecordsWritten(_Answer):
     record_counts: Annotated[dict[str, int], Field(description="How many records of each type were written")]
 
 
+class LeftOut(Message):
+    document_id: str
+    why: str
+
+
 class LostInFile(Message):
     what: str
     count: int
@@ -137,6 +142,7 @@ class PdfWritten(_Answer):
     bytes_written: int
     made: list[MadeLines]
     losses: list[LostInFile]
+    left_out: list[LeftOut]
 
 
 class ParquetWritten(RecordsWritten):
@@ -165,6 +171,7 @@ class SiteWritten(_Answer):
         list[MadeLines],
         Field(description="Who stands behind the lines of the site, in sum; each page says it too"),
     ]
+    left_out: list[LeftOut]
     left_behind: Annotated[
         list[str], Field(description="Files of an earlier export there that could not be removed")
     ]
@@ -184,11 +191,6 @@ class PageLosses(Message):
     document_id: str
     filename: str
     losses: list[Lost]
-
-
-class LeftOut(Message):
-    document_id: str
-    why: str
 
 
 class ReceiverReport(Message):

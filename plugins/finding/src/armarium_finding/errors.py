@@ -56,7 +56,7 @@ page_gone = Conflict.saying(
 no_pages = Invalid.saying(
     "no_pages",
     "There is no loose page in what was named. Name folders that contain pages, or pages that are in a "
-    "folder.",
+    "folder; the parts of a split picture and the pages of a picture file stay with it.",
 )
 
 

@@ -10,7 +10,7 @@ from armarium_finding import errors, store
 from armarium_finding.decided import decisions_of
 from armarium_finding.evidence import PageEvidence
 from armarium_finding.learning import Model, examples_of, model_that_beats_the_rules
-from armarium_finding.loose import pages_by_folder
+from armarium_finding.loose import has_pages_of_pictures, pages_by_folder
 from armarium_finding.pages import evidence_of_page, words_of
 from armarium_finding.pictures import looks_of
 from armarium_finding.proposing import is_sure_enough, propose
@@ -68,10 +68,13 @@ def _propose(
     attempts: int = 3,
 ) -> dict[str, Any]:
     after = {**progress, "folders": [*progress["folders"], folder_id], "done": progress["done"] + len(pages)}
+    with job.library.db.read() as conn:
+        if has_pages_of_pictures(conn, folder_id):
+            after["notes"] = _count_note(after, "kept")
     evidence, prints = _look(job, pages, progress["done"], total)
     if not any(page.is_read for page in evidence):
         if evidence:
-            after["notes"] = _count_note(progress, "unread")
+            after["notes"] = _count_note(after, "unread")
             job.log("warning", errors.nothing_read(len(evidence)).detail, folder_id=folder_id)
         job.save(after, done=after["done"], total=total)
         return after
@@ -81,7 +84,7 @@ def _propose(
     sent = store.sent_by_run(proposed, prints, job.job_id)
     accept = job.args.accept_above is not None
     if proposed["doubt"]:
-        after["notes"] = _count_note(progress, "no_cue")
+        after["notes"] = _count_note(after, "no_cue")
         job.log("warning", proposed["doubt"], folder_id=folder_id)
 
     def checkpoint(answer: dict[str, Any]) -> dict[str, Any]:

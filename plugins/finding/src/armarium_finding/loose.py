@@ -42,6 +42,24 @@ def folders_of(conn: Connection, page_ids: Sequence[str]) -> dict[str, str]:
     return folder_by_page
 
 
+def has_pages_of_pictures(conn: Connection, folder_id: str) -> bool:
+    """Return whether a picture file of the folder has pages that stay with it: its own, or the parts that it was split into."""
+    parent = documents.alias("parent")
+    kept = (
+        select(documents.c.id)
+        .join(parent, parent.c.id == documents.c.parent_id)
+        .where(
+            parent.c.parent_id == folder_id,
+            parent.c.doc_type == "file",
+            parent.c.file_type == "image",
+            parent.c.deleted_at.is_(None),
+            documents.c.doc_type == "page",
+            documents.c.deleted_at.is_(None),
+        )
+    )
+    return conn.execute(kept.limit(1)).first() is not None
+
+
 def pages_by_folder(conn: Connection, page_ids: Sequence[str]) -> dict[str, list[str]]:
     """Return the loose pages among *page_ids* by their folder, in the order of the folder."""
     folders = folders_of(conn, page_ids)

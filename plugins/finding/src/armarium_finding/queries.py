@@ -50,6 +50,10 @@ def _notes(notes: dict[str, int]) -> list[str]:
     for note, words in (
         ("no_cue", "no cue of any language matched, so nothing is said about how sure their documents are."),
         ("unread", "no page has been read, so nothing was proposed."),
+        (
+            "kept",
+            "the parts of a split picture, or the pages of a picture file, stay with it and were not looked at.",
+        ),
     ):
         if count := notes.get(note):
             found_notes.append(f"In {count} {'folder' if count == 1 else 'folders'} {words}")

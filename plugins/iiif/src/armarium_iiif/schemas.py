@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from armarium.api import Message, Params, SourceText, proper_name
+from armarium.api import Checksum, Message, Params, SourceText, proper_name
 
 LanguageMap = dict[str, list[str]]
 Resource = dict[str, Any]
@@ -170,7 +170,7 @@ class AttachImage(Params):
     """The picture of a referenced canvas, already stored in the project. Pixels as displayed."""
 
     document_id: str
-    checksum: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    checksum: Checksum
     mime_type: Annotated[str, Field(max_length=100)]
     size_bytes: Annotated[int, Field(ge=1)]
     pixel_width: Annotated[int, Field(ge=1)]

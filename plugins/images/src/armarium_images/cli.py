@@ -105,6 +105,8 @@ def split(
     def words() -> None:
         for cut in done:
             _tell(cut["children"])
+            for left in cut["left_out"]:
+                typer.echo(f"  {left['why']}", err=True)
             typer.echo(f"Take it back with: armarium undo {cut['audit_id']}")
 
     answer({"items": done, "count": len(done)}, words)

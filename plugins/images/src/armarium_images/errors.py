@@ -27,11 +27,14 @@ def overlapping(first: int, second: int) -> Invalid:
     )
 
 
-already_split = Conflict.saying(
-    "already_split",
-    "“{name}” is already split into {parts} parts. Remove that split first (unsplit), or crop further parts.",
-    parts="parts",
-)
+def already_split(name: str, parts: int) -> Conflict:
+    """409: the picture has live parts of a split."""
+    return Conflict(
+        f"“{name}” is already split into {parts} {'part' if parts == 1 else 'parts'}. Remove that split first (unsplit), or "
+        "crop further parts.",
+        code="already_split",
+        parts=parts,
+    )
 
 
 def no_such_page(page: int, pages: int) -> Invalid:

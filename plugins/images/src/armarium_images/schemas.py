@@ -7,13 +7,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
-from armarium.api import Message, Params
+from armarium.api import Message, Params, RowId
 from armarium_documents.api import check_rect, clean_name
 
 MAX_REGIONS = 64
 MAX_BATCH_CROP = 5_000
 
-Id = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[0-9A-Za-z_-]+$")]
+Id = RowId
 Rect = Annotated[list[float], Field(min_length=4, max_length=4), AfterValidator(check_rect)]
 Pixels = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Extent = Annotated[int, Field(gt=0, le=1_000_000_000)]
@@ -190,20 +190,23 @@ class CropResult(Message):
     """`[x, y, w, h]` in fractions of the source's upright picture."""
 
 
+class Why(Message):
+    document_id: str
+    why: str
+
+
 class SplitResult(Message):
     document_id: str
     children: list[Child]
     child_ids: list[str]
+    left_out: Annotated[
+        list[Why], Field(description="What stays on the picture, where pages are listed without it")
+    ]
 
 
 class UnsplitResult(Message):
     document_id: str
     removed_ids: list[str]
-
-
-class Why(Message):
-    document_id: str
-    why: str
 
 
 class BatchCropResult(Message):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from armarium.api import Plugin, actions_in, hookimpl, queries_in
+from armarium_documents.api import Carrier
 from armarium_rights import actions, queries
+from armarium_rights.carrying import carrier
 from armarium_rights.records import metadata
 from armarium_rights.withholding import RightsOfProject
 
@@ -18,4 +22,10 @@ def armarium_plugin() -> Plugin:
         actions=actions_in(actions),
         queries=queries_in(queries),
         rights=RightsOfProject(),
+        hooks=__name__,
     )
+
+
+@hookimpl
+def armarium_documents_carriers() -> Sequence[Carrier]:
+    return (carrier,)

@@ -6,16 +6,24 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 from fastapi import Query
-from sqlalchemy import Connection, and_, func, or_, select, true
+from sqlalchemy import Connection, and_, case, func, or_, select, true
 
 from armarium.api import is_among, query
-from armarium_documents.api import documents
+from armarium_documents.api import documents, renditions
 from armarium_rights.errors import no_such_project, unknown_target
 from armarium_rights.records import Effective, RecordsPage, TargetKind, records
 from armarium_source_model.api import forwardings, segments
 
 PROJECT = "library"
 STRICTEST = ("none", "local", "cloud")
+
+SOURCE = func.coalesce(
+    select(renditions.c.document_id)
+    .where(renditions.c.id == func.json_extract(documents.c.region, "$.rendition_id"))
+    .scalar_subquery(),
+    documents.c.parent_id,
+)
+"""Of a document with a region: the one whose picture it shows a part of, wherever in the tree it lies itself."""
 
 live = records.c.withdrawn_at.is_(None)
 remade = forwardings.c.kind.in_(("merged", "split"))
@@ -29,12 +37,13 @@ def as_answer(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def documents_above(conn: Connection, ids: Iterable[str]) -> dict[str, int]:
-    """Return the documents *ids*, all above them and the originals of aliases among them, each with its
-    distance above.
+    """Return the documents *ids*, all above them, the originals of aliases among them and what pictures among them were cut
+    from, each with its distance above.
     """
 
     def above(nearer: set[str]) -> Iterator[str]:
-        parents = select(documents.c.parent_id, documents.c.alias_target_id)
+        source = case((documents.c.region.is_not(None), SOURCE))
+        parents = select(documents.c.parent_id, documents.c.alias_target_id, source)
         for row in conn.execute(parents.where(is_among(documents.c.id, nearer))):
             yield from row
 

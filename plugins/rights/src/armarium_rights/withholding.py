@@ -10,7 +10,7 @@ from sqlalchemy import Connection, and_, func, or_, select
 
 from armarium.api import Principal, Use, WithheldRows, is_among
 from armarium_rights.errors import loosened_by_machine
-from armarium_rights.pictures import cut_from_parts, documents_with_cuts, records_seen_on
+from armarium_rights.pictures import cut_from_parts, cuts_elsewhere, cuts_of, records_seen_on
 from armarium_rights.queries import PROJECT, applying, combine_records, live, remade
 from armarium_rights.records import records
 from armarium_source_model.api import forwardings, segments
@@ -42,12 +42,13 @@ class RightsOfProject:
             else:
                 parts.add(segment_id)
         parts = _with_them(conn, parts)
-        return WithheldRows(nodes=frozenset(nodes | cut_from_parts(conn, parts)), parts=frozenset(parts))
+        nodes |= cut_from_parts(conn, parts)
+        return WithheldRows(nodes=frozenset(nodes | cuts_elsewhere(conn, nodes)), parts=frozenset(parts))
 
     def reasons(self, conn: Connection, ids: Iterable[str], use: Use) -> Mapping[str, str]:
         """Return those of *ids* that nobody may put to *use*, each with the reason as a sentence."""
         reasons_by_id = {}
-        cut = documents_with_cuts(conn)
+        cuts = cuts_of(conn)
         for identity in dict.fromkeys(ids):
             page = conn.execute(select(segments.c.document_id).where(segments.c.id == identity)).scalar()
             rules = applying(conn, [page or identity], [identity] if page else [])
@@ -55,7 +56,7 @@ class RightsOfProject:
                 # A picture or text of the whole page includes every part of it.
                 on_it = records.c.target_kind == "segment", records.c.document_id == identity
                 rules += [row._asdict() for row in conn.execute(select(records).where(live, *on_it))]
-                rules += records_seen_on(conn, identity) if identity in cut else []
+                rules += records_seen_on(conn, identity, cuts) if cuts.concern(identity) else []
             why = _why_not(combine_records(rules), use)
             if why is not None:
                 reasons_by_id[identity] = why

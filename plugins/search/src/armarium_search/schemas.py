@@ -6,14 +6,14 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, Field, PrivateAttr
 
-from armarium.api import Message, Params, ShownPath, SourceText, answer_of, listed, time_span
+from armarium.api import Message, Params, ShownPath, SourceText, Spelling, answer_of, listed, time_span
 from armarium_documents.api import DocType, FileType, SourceAuthority, with_flags
 from armarium_search.models import saved_searches
 
 Word = Annotated[str, Field(min_length=1, max_length=64)]
 Id = Annotated[str, Field(min_length=1, max_length=64)]
 Several = Annotated[list[Annotated[str, Field(max_length=200)]], Field(max_length=1_000)]
-Day = Annotated[str, Field(pattern=r"^-?\d{4}(-\d\d(-\d\d)?)?$")]
+Day = Annotated[str, Spelling(r"^-?\d{4}(-\d\d(-\d\d)?)?$", "a date such as 1750, 1750-03 or 1750-03-21")]
 
 
 def _check_time(value: str) -> str:
@@ -27,7 +27,11 @@ def _check_time(value: str) -> str:
 
 Moment = Annotated[str, Field(max_length=40), AfterValidator(_check_time)]
 Query = Annotated[SourceText, Field(max_length=10_000)]
-FolderPath = Annotated[ShownPath, Field(pattern=r"^/[^\x00-\x1f\x7f]*$", max_length=1_000)]
+FolderPath = Annotated[
+    ShownPath,
+    Field(max_length=1_000),
+    Spelling(r"^/[^\x00-\x1f\x7f]*$", "a folder path that begins with / and has no control characters"),
+]
 
 
 @with_flags(None)

@@ -97,7 +97,6 @@ _OF_SIGNS = _FoldingOfSigns()
 _WORD = re.compile(r"\S+")
 _SEPARATES = re.compile(f"(?<=\\S)[{HYPHENS}][^\\S\\n]*\\n+[^\\S\\n]*(?=[^\\W\\d_])")
 _AT_END = re.compile(f"[{HYPHENS}][^\\S\\n]*\\n")
-_HALVES = re.compile(f"(\\S+)[{HYPHENS}][^\\S\\n]*\\n+[^\\S\\n]*(?=([^\\W\\d_]\\S*))")
 
 
 def words_of(text: str) -> list[str]:
@@ -176,8 +175,13 @@ def fold_text(text: str) -> FoldedText:
     if _AT_END.search(text) is None:
         return FoldedText(" ".join(words_of(text)), "")
     halves: list[str] = []
-    for before, after in _HALVES.findall(text):
-        halves += words_of(before)[-1:] + words_of(after)[:1]
+    end = 0
+    # Each stretch is looked at once: an expression for what stands before the hyphen would begin at each of its letters anew.
+    for found in _SEPARATES.finditer(text):
+        before = text[end : found.start()].rsplit(None, 1)[-1]
+        end = found.end()
+        after = _WORD.match(text, end)
+        halves += words_of(before)[-1:] + words_of(after[0] if after else "")[:1]
     return FoldedText(" ".join(words_of(_SEPARATES.sub("", text))), " ".join(halves))
 
 

@@ -61,7 +61,7 @@ def run(ctx: ActionContext, p: RunParams) -> dict[str, Any]:
         pages_may_leave=p.pages_may_leave,
     )
     title = f"Check the {p.layer} of {len(pages)} {'page' if len(pages) == 1 else 'pages'}"
-    job_id = ctx.enqueue(JOB_KIND, args.model_dump(mode="json"), title=title, lane=lane)
+    job_id = ctx.enqueue(JOB_KIND, args.model_dump(mode="json"), title=title, total=len(pages), lane=lane)
     ctx.target(*p.scope_ids, job_id)
     return {"job_id": job_id, "state": "waiting"}
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from armarium.api import Message, Params, SourceText, answer_of
+from armarium.api import Color, Message, Params, SourceText, answer_of
 from armarium_documents.models import annotation_table
 from armarium_documents.schemas.fields import Id, JsonObject
 from armarium_documents.schemas.geometry import TOLERANCE, Point, Rect
@@ -85,7 +85,7 @@ class AnnotationCreateParams(Params):
     ink_payload: JsonObject | None = None
     text: Annotated[SourceText, Field(max_length=1_000_000)] | None = None
     rating: Annotated[int, Field(ge=1, le=5)] | None = None
-    color: Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")] | None = None
+    color: Color | None = None
     tags: Annotated[list[Tag], Field(max_length=200)] = Field(default_factory=list)
     metadata: JsonObject = Field(default_factory=dict)
     linked_claim_id: Id | None = None
@@ -104,7 +104,7 @@ class AnnotationUpdateParams(Params):
     kind: AnnotationKind | None = None
     text: Annotated[SourceText, Field(max_length=1_000_000)] | None = None
     rating: Annotated[int, Field(ge=1, le=5)] | None = None
-    color: Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")] | None = None
+    color: Color | None = None
     tags: Annotated[list[Tag], Field(max_length=200)] | None = None
     metadata: JsonObject | None = None
     linked_claim_id: Id | None = None

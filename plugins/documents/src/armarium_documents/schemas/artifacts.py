@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, RootModel
 
-from armarium.api import Message, Params, SourceText
+from armarium.api import Message, Params, SourceText, Spelling
 from armarium_documents.schemas.fields import Id, JsonObject
 from armarium_documents.schemas.files import Artifact
 from armarium_documents.schemas.geometry import Rect
@@ -46,7 +46,13 @@ class ArtifactCreateParams(Params):
     """What a step made of a document."""
 
     document_id: Id
-    artifact_type: Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[a-z][a-z0-9_-]*$")]
+    artifact_type: Annotated[
+        str,
+        Field(min_length=1, max_length=100),
+        Spelling(
+            r"^[a-z][a-z0-9_-]*$", "a type in small letters, digits, _ and -, of which the first is a letter"
+        ),
+    ]
     content: Annotated[SourceText, Field(max_length=16_000_000)] | None = None
     data: JsonObject = Field(default_factory=dict)
     ocr_geometry: GeometryIn | None = None

@@ -8,13 +8,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from armarium.api import Message, Params, answer_of, listed
+from armarium.api import Color, Message, Params, Spelling, answer_of, listed
 from armarium_documents.models import classifications
 from armarium_documents.schemas.documents import DocType
 from armarium_documents.schemas.fields import Attributes, Id, Key, Name, ShortText
 
-PrototypeKey = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.:-]{0,99}$")]
-Color = Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")]
+PrototypeKey = Annotated[
+    str,
+    Spelling(
+        r"^[a-z0-9][a-z0-9_.:-]{0,99}$",
+        "a key of at most 100 small letters, digits, _ . : and -, of which the first is a letter or digit",
+    ),
+]
 DeclarationType = Literal["text", "number", "rating", "date", "checkbox", "choice", "url", "reference"]
 
 

@@ -39,7 +39,7 @@ Attribute = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(c
 
 
 class Filter(Params):
-    """A condition on one attribute. `has`: a facet counts the document under this value, which may be a member of a list."""
+    """A condition on one attribute; a list meets it where one of its members does. `has`: a facet counts the document under this value."""
 
     attr: Attribute
     op: Operator

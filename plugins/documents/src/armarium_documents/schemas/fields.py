@@ -9,7 +9,8 @@ from typing import Annotated, Any, TypeVar
 import orjson
 from pydantic import AfterValidator, BaseModel, Field, create_model
 
-from armarium.api import proper_name
+from armarium.api import LanguageTag, RowId, Spelling, proper_name
+from armarium.api import ScriptCode as ScriptCode
 from armarium_documents.dates.edtf import check_date
 from armarium_documents.flags import FLAGS
 
@@ -68,7 +69,7 @@ def _unique(ids: list[str]) -> list[str]:
     return list(dict.fromkeys(ids))
 
 
-Id = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[0-9A-Za-z_-]+$")]
+Id = RowId
 Ids = Annotated[list[Id], Field(min_length=1, max_length=MAX_IDS), AfterValidator(_unique)]
 """Ids without repeats, in the order given."""
 
@@ -87,11 +88,12 @@ Name = Annotated[str, AfterValidator(clean_name)]
 JsonObject = Annotated[dict[str, Any], AfterValidator(check_json)]
 Attributes = Annotated[JsonObject, AfterValidator(compose_names)]
 JsonList = Annotated[list[dict[str, Any]], Field(max_length=1000), AfterValidator(check_json)]
-Key = Annotated[str, Field(min_length=1, max_length=MAX_KEY, pattern=r"^[^\x00-\x1f\x7f]+$")]
-Language = Annotated[str, Field(max_length=64, pattern=r"^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$")]
-"""A BCP 47 tag by form; whether the subtags exist is asked where the language is used."""
-ScriptCode = Annotated[str, Field(pattern=r"^[A-Z][a-z]{3}$")]
-"""An ISO 15924 code by form."""
+Key = Annotated[
+    str,
+    Field(min_length=1, max_length=MAX_KEY),
+    Spelling(r"^[^\x00-\x1f\x7f]+$", "a name without control characters"),
+]
+Language = LanguageTag
 ShortText = Annotated[str, Field(max_length=2000)]
 IsoDate = Annotated[str, Field(max_length=100), AfterValidator(check_date)]
 """A date of ISO 8601, which may stop at the year or month, may be uncertain, and may reach to another."""

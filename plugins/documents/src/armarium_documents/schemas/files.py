@@ -6,7 +6,17 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from armarium.api import MaterialPath, Message, Params, ShownPath, SourceText, answer_of, listed
+from armarium.api import (
+    Checksum,
+    MaterialPath,
+    Message,
+    Params,
+    ShownPath,
+    SourceText,
+    Spelling,
+    answer_of,
+    listed,
+)
 from armarium_documents.models import artifacts, renditions, representations, revisions
 from armarium_documents.schemas.fields import Id, JsonObject, Language, Name, ScriptCode
 
@@ -129,8 +139,10 @@ class NewPicture(Message):
     """The picture (or recording) of a new node: bytes that are already in the object store, or, without a checksum,
     a picture that is still to be made."""
 
-    checksum: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
-    mime_type: Annotated[str, Field(pattern=r"^[a-z]+/[a-z0-9.+-]+$", max_length=100)]
+    checksum: Checksum | None = None
+    mime_type: Annotated[
+        str, Field(max_length=100), Spelling(r"^[a-z]+/[a-z0-9.+-]+$", "a media type, such as image/jpeg")
+    ]
     size_bytes: Annotated[int, Field(ge=0)] | None = None
     pixel_width: Annotated[int, Field(gt=0)] | None = None
     pixel_height: Annotated[int, Field(gt=0)] | None = None
@@ -143,7 +155,7 @@ class MadePicture(NewPicture):
     """The picture that was made of a page: its bytes are in the object store."""
 
     document_id: Id
-    checksum: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    checksum: Checksum
     size_bytes: Annotated[int, Field(ge=0)]
     pixel_width: Annotated[int, Field(gt=0)]
     pixel_height: Annotated[int, Field(gt=0)]

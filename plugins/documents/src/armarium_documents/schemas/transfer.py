@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import PrivateAttr
 
 from armarium.api import Message, PackagePath, Params
+from armarium_documents.hookspecs import Limits
 from armarium_documents.schemas.fields import Id, Ids
 
 Mode = Literal["copy", "move"]
@@ -22,6 +24,8 @@ class Arrival:
     roots: list[str]
     source_name: str
     companions: dict[str, list[str]]
+    limits: list[tuple[Limits, str, Mapping[str, Any]]]
+    """What is to be stated on which copy."""
     result: dict[str, Any]
 
 

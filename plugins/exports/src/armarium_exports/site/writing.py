@@ -16,6 +16,7 @@ from sqlalchemy import Connection, select
 
 from armarium.api import Engine, Library, Principal, ServiceError, carried_font, fonts_for, is_unusual, now
 from armarium_documents.api import documents
+from armarium_exports.pages import split_with_text
 from armarium_exports.places import clash_refused, listed_before, require_parent, settle, whole_folder
 from armarium_exports.records import PublishParams, SiteParams
 from armarium_exports.selection import select_documents
@@ -69,6 +70,7 @@ def _write(
                 recursive=p.recursive,
                 include_unreviewed=p.include_unreviewed,
             )
+            split = split_with_text(conn, content.page_ids, selection.withheld)
             assets, makers = _pages(engine, library, conn, fresh, content)
             title = title or _root_name(conn, library, p.target_id)
         _data(fresh, content, title, makers)
@@ -91,6 +93,7 @@ def _write(
         "files": [*(name for name in written if not name.startswith("static/iiif/")), MANIFEST],
         "assets": assets,
         "made": sum_makers(makers),
+        "left_out": split,
         "left_behind": undeleted,
         "built": str(built) if p.build else None,
         "earlier_build": str(built) if not p.build and os.path.lexists(built) else None,

@@ -38,7 +38,8 @@ def start(ctx: ActionContext, p: StartConversion) -> dict[str, Any]:
             "No page has older results that are not converted, so there is nothing to do.",
             code="nothing_to_convert",
         )
-    run_id = ctx.enqueue(KIND, {}, title=f"Convert {total} older {'result' if total == 1 else 'results'}")
+    title = f"Convert {total} older {'result' if total == 1 else 'results'}"
+    run_id = ctx.enqueue(KIND, {}, title=title, total=total)
     ctx.target(run_id)
     return {"run_id": run_id, "total": total}
 

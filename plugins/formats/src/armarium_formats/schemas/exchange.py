@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, PrivateAttr
 
-from armarium.api import MaterialPath, Message, Params, ProperName, SourceText, listed, proper_name
+from armarium.api import MaterialPath, Message, Params, ProperName, SourceText, Spelling, listed, proper_name
 from armarium_formats.placing import Beyond
 from armarium_source_model.api import MadeLines
 
@@ -55,6 +55,13 @@ class Companion(Params):
         return self.file.encode() if isinstance(self.file, str) else self.file
 
 
+PageNumbers = Annotated[
+    str,
+    Field(max_length=200),
+    Spelling(r"^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$", "pages by number, such as 3 or 1-4,7"),
+]
+
+
 class ImportFile(Params):
     """`file` is the file itself: bytes, or UTF-8 text. `beyond`: how to treat shapes that reach beyond the
     page.
@@ -65,9 +72,7 @@ class ImportFile(Params):
     filename: Annotated[str, Field(min_length=1, max_length=500), AfterValidator(proper_name)] = "file"
     format: Annotated[str, Field(max_length=100)] | None = None
     name: Annotated[str, Field(min_length=1, max_length=500), AfterValidator(proper_name)] | None = None
-    pages: Annotated[str, Field(max_length=200, pattern=r"^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$")] | None = (
-        None
-    )
+    pages: PageNumbers | None = None
     companions: Annotated[list[Companion], Field(max_length=20)] = Field(default_factory=list)
     beyond: Beyond = "clip"
 

@@ -258,7 +258,8 @@ def fetch_images(ctx: ActionContext, p: FetchImages) -> dict[str, Any]:
     if not page_ids:
         raise NothingToFetch
     count = f"{len(page_ids)} {'page' if len(page_ids) == 1 else 'pages'}"
-    job_id = ctx.enqueue("iiif-images", {"document_ids": page_ids}, title=f"Fetch the pictures of {count}")
+    title = f"Fetch the pictures of {count}"
+    job_id = ctx.enqueue("iiif-images", {"document_ids": page_ids}, title=title, total=len(page_ids))
     ctx.target(*p.document_ids[:100], job_id)
     return {"job_id": job_id, "state": "waiting", "set_id": job_id, "pages": len(page_ids)}
 

@@ -19,11 +19,10 @@ from armarium.api import (
     is_among,
     list_steps,
     new_id,
-    rules_of,
     steps_since,
 )
 from armarium_documents.api import documents, renditions, require_live
-from armarium_images.actions.children import hang_children, remove_children
+from armarium_images.actions.children import hang_children, kept_by_source, remove_children, work_on
 from armarium_images.errors import batch_taken_back, no_images, not_a_folder, too_many_images
 from armarium_images.models import batches, cuts, items
 from armarium_images.planning import Plan, check_apart, cut_ahead, plan_spec
@@ -45,8 +44,6 @@ MAX_IMAGES = 10_000
 
 SPEC: TypeAdapter[CropSpec | SplitSpec] = TypeAdapter(Spec)
 
-_OWN = frozenset(table.name for table in (documents, renditions, cuts))
-"""Tables whose rows every derived child has from its making."""
 _TO_TRASH_AND_BACK = ("document.delete", "document.restore")
 
 
@@ -81,6 +78,7 @@ def batch_apply(ctx: ActionContext, p: BatchApplyParams) -> dict[str, Any]:
         "image-batch",
         {"batch_id": batch_id},
         title=f"{verb} the pictures in {folder.name}",
+        total=len(pictures),
         subject={"kind": "document", "id": folder.id},
     )
     ctx.conn.execute(
@@ -144,7 +142,8 @@ def _cut_item(
         if has_cut(ctx.conn, plan.frame.source_id, plan.kind, plan.boxes):
             return "skipped", "It has already been cut this way.", []
         ctx.refuse_locked(plan.frame.source_id)
-        return "done", None, hang_children(ctx, [plan], batch_id=p.batch_id)
+        kept = kept_by_source(ctx, plan)
+        return "done", kept[0]["why"] if kept else None, hang_children(ctx, [plan], batch_id=p.batch_id)
     except ServiceError as refusal:
         if refusal.status >= 500:
             raise
@@ -215,13 +214,7 @@ def _later_work(ctx: ActionContext, children: Sequence[str]) -> dict[str, list[s
             .having(func.count() > 1),
         ),
     ]
-    for table in ctx.project.schema.tables:
-        rules = rules_of(table)
-        if rules.document is None or table.name in _OWN or rules.kind not in ("tracked", "append-only"):
-            continue
-        belongs_to = table.c[rules.document]
-        word = rules.label or table.name.replace("_", " ")
-        statements.append((word, select(belongs_to).where(is_among(belongs_to, children)).distinct()))
+    statements += work_on(ctx, children)
     for word, statement in statements:
         for child_id in ctx.conn.execute(statement).scalars():
             work.setdefault(child_id, []).append(word)

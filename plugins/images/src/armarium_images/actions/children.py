@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from armarium.api import ActionContext, new_id
-from armarium_documents.api import place_in_source
+from sqlalchemy import Select, select
+
+from armarium.api import ActionContext, is_among, new_id, rules_of
+from armarium_documents.api import documents, place_in_source, renditions
 from armarium_images.cutting import cut_pieces
 from armarium_images.models import cuts
 from armarium_images.orientation import affine_to_source
@@ -18,6 +20,9 @@ _NODES = 500
 """Nodes that one `document.add_files` takes."""
 
 _LONGEST_STEM = 900
+
+_OWN = frozenset(table.name for table in (documents, renditions, cuts))
+"""Tables whose rows every picture has from its making."""
 
 
 def hang_children(ctx: ActionContext, plans: Sequence[Plan], *, batch_id: str | None = None) -> list[str]:
@@ -84,6 +89,38 @@ def _children_of(ctx: ActionContext, plan: Plan, pieces: Sequence[Piece]) -> lis
         cut = {**source, "child_id": child_id, "kind": plan.kind, "box": list(box), "transform": to_source}
         children.append(_Child(node, region_of(frame, box, plan.kind), cut))
     return children
+
+
+def work_on(ctx: ActionContext, ids: Sequence[str]) -> list[tuple[str, Select[Any]]]:
+    """Return the statements for those of the documents *ids* to which rows of some family belong, each with the word for these
+    rows.
+    """
+    statements = []
+    for table in ctx.project.schema.tables:
+        rules = rules_of(table)
+        if rules.document is None or table.name in _OWN or rules.kind not in ("tracked", "append-only"):
+            continue
+        belongs_to = table.c[rules.document]
+        word = rules.label or table.name.replace("_", " ")
+        statements.append((word, select(belongs_to).where(is_among(belongs_to, ids)).distinct()))
+    return statements
+
+
+def kept_by_source(ctx: ActionContext, plan: Plan) -> list[dict[str, str]]:
+    """Return in words what was recorded on a picture that is split: it stays there, and pages are listed without it."""
+    frame = plan.frame
+    if plan.kind != "split":
+        return []
+    words = [word for word, found in work_on(ctx, [frame.source_id]) if ctx.conn.execute(found).first()]
+    if not words:
+        return []
+    return [
+        {
+            "document_id": frame.source_id,
+            "why": f"“{frame.name}” keeps what is recorded on it ({', '.join(words)}): lists of pages and exports of texts "
+            "have its parts instead. Read these, or unsplit it.",
+        }
+    ]
 
 
 def remove_children(ctx: ActionContext, ids: Sequence[str]) -> None:

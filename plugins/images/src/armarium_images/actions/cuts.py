@@ -6,7 +6,7 @@ from typing import Any
 
 from armarium.api import ActionContext, Engine, Library, Route, ServiceError, action
 from armarium_documents.api import documents_named, require_document
-from armarium_images.actions.children import hang_children, remove_children
+from armarium_images.actions.children import hang_children, kept_by_source, remove_children
 from armarium_images.cutting import cut_pieces
 from armarium_images.errors import nothing_to_take_back
 from armarium_images.planning import Plan, cut_ahead, plan_crop, plan_region, plan_split
@@ -97,12 +97,14 @@ def _split_ahead(engine: Engine, library: Library | None, p: SplitParams) -> Non
 def split(ctx: ActionContext, p: SplitParams) -> dict[str, Any]:
     """Raises what `image.crop` does, and Invalid for regions that overlap or are smaller than a pixel."""
     plan = plan_split(ctx.conn, p.document_id, p)
+    kept = kept_by_source(ctx, plan)
     ids = hang_children(ctx, [plan])
     ctx.target(plan.frame.source_id, *ids)
     return {
         "document_id": plan.frame.source_id,
         "children": documents_named(ctx.conn, ids),
         "child_ids": ids,
+        "left_out": kept,
     }
 
 

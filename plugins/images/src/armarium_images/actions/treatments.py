@@ -45,6 +45,7 @@ def treat(ctx: ActionContext, p: TreatParams) -> dict[str, Any]:
         "image-treat",
         {"document_ids": pages, "role": p.role, "contrast": p.contrast},
         title=_TITLES[p.role],
+        total=len(pages),
         subject={"kind": "document", "id": p.scope_ids[0]},
     )
     ctx.target(*p.scope_ids, job_id)

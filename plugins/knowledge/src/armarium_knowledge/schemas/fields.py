@@ -7,14 +7,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from armarium.api import Params, SourceText
+from armarium.api import LanguageTag, Params, RowId, ScriptCode, SourceText
 from armarium_documents.api import NoGeometry, check_date, check_json, clean_name, geometry_of
 
-Id = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[0-9A-Za-z_-]+$")]
+Id = RowId
 Offset = Annotated[int, Field(ge=0, le=2**53)]
 Fraction = Annotated[float, Field(ge=0, le=1)]
-Language = Annotated[str, Field(max_length=64, pattern=r"^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$")]
-Script = Annotated[str, Field(pattern=r"^[A-Z][a-z]{3}$")]
+Language = LanguageTag
+Script = ScriptCode
 IsoDate = Annotated[str, Field(max_length=100), AfterValidator(check_date)]
 """A date of ISO 8601 or EDTF."""
 Word = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(clean_name)]

@@ -115,6 +115,7 @@ def _enqueue(
         kind,
         args.model_dump(mode="json"),
         title=f"{title} ({count} {'page' if count == 1 else 'pages'})",
+        total=count,
         model=", ".join(f"{choice.reader.name}:{choice.model_name}" for choice in choices),
         subject={"kind": "document", "id": args.page_ids[0]} if count == 1 else None,
         lane=lane,

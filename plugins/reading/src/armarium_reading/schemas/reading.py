@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from armarium.api import MaterialPath, Message, NameOrMaterialPath, Params, ProperName, Sent
+from armarium.api import MaterialPath, Message, NameOrMaterialPath, Params, ProperName, Sent, Spelling
 from armarium_source_model.api import shortest_tag
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
@@ -20,6 +20,7 @@ ModelName = Annotated[
     NameOrMaterialPath, Field(description="A model of this machine by name, or a file's full path.")
 ]
 MODEL_FILE_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}"
+MODEL_FILE_WORDS = "at most 80 letters, digits, . _ and -, of which the first is a letter or digit"
 LANGUAGE_PATTERN = r"^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$"
 
 
@@ -149,10 +150,8 @@ class AddModelParams(Params):
 
     path: Annotated[MaterialPath, Field(description="Full path on the engine's own machine")]
     runtime: str = Field(default="atr", min_length=1, max_length=80)
-    name: str | None = Field(
-        default=None,
-        pattern=rf"^{MODEL_FILE_NAME}$",
-        description="Under which it is kept; left out: that of its file or folder.",
+    name: Annotated[str, Spelling(rf"^{MODEL_FILE_NAME}$", MODEL_FILE_WORDS)] | None = Field(
+        default=None, description="Under which it is kept; left out: that of its file or folder."
     )
 
 

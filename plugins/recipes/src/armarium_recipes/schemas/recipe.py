@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from armarium.api import Message, Params
+from armarium.api import Message, Params, Spelling
 
 Id = Annotated[str, Field(min_length=1, max_length=200)]
 Words = Annotated[str, Field(max_length=10_000)]
@@ -78,7 +78,11 @@ class LinesIn(Params):
 class Step(Params):
     """One piece of work of a recipe."""
 
-    id: Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[a-z0-9][a-z0-9-]*$")]
+    id: Annotated[
+        str,
+        Field(min_length=1, max_length=64),
+        Spelling(r"^[a-z0-9][a-z0-9-]*$", "the id of a step: small letters, digits and -"),
+    ]
     job: Id
     layer: Id
     applies_to: Literal["pages", "lines", "readings"] | LinesIn = "pages"

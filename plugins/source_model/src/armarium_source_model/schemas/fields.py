@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from armarium.api import Sent, SourceText, proper_name
+from armarium.api import ScriptCode, Sent, SourceText, proper_name
 from armarium_source_model.scripts import LANGUAGE_PATTERN
 
 Id = Annotated[str, Field(min_length=1, max_length=128)]
@@ -16,8 +16,7 @@ SegmentKind = Literal["region", "line", "word"]
 Direction = Literal["ltr", "rtl", "ttb", "btt", "alternating", "follows-baseline"]
 Language = Annotated[str, Field(max_length=64, json_schema_extra={"pattern": LANGUAGE_PATTERN})]
 """A BCP 47 tag; the action checks it (`check_fact`), whose sentence says more than a pattern does."""
-Script = Annotated[str, Field(pattern=r"^[A-Z][a-z]{3}$")]
-"""An ISO 15924 code by form."""
+Script = ScriptCode
 Name = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(proper_name)]
 Word = Annotated[str, Field(min_length=1, max_length=200)]
 Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
@@ -32,8 +31,8 @@ Points = list[tuple[float, float]]
 
 
 def _some_words(words: SourceText) -> SourceText:
-    # Characters of category Cf leave no ink: a zero-width space, say.
-    if all(letter.isspace() or unicodedata.category(letter) == "Cf" for letter in words):
+    # Characters of category Cf leave no ink, a zero-width space, say; those of Cc are no writing at all.
+    if all(letter.isspace() or unicodedata.category(letter) in ("Cf", "Cc") for letter in words):
         raise ValueError(
             "a reading needs words; to say that a line holds none, retract its readings or withdraw it"
         )

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from armarium.api import Message, Params, ProperName, SourceText, answer_of, listed, paged
+from armarium.api import Message, Params, ProperName, SourceText, Spelling, answer_of, listed, paged
 from armarium_documents.api import representations
 from armarium_source_model.schemas.fields import Fraction, Id, Language, ReadingText, Script, Word
 from armarium_source_model.schemas.orders import OrderBasis
@@ -93,7 +93,13 @@ class TakeReadings(Params):
 class KindCreate(Params):
     """A kind of reading this project uses besides the seeded ones."""
 
-    key: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,63}$")]
+    key: Annotated[
+        str,
+        Spelling(
+            r"^[a-z][a-z0-9_-]{0,63}$",
+            "a key of at most 64 small letters, digits, _ and -, of which the first is a letter",
+        ),
+    ]
     label: ProperName
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from armarium.api import Message, Params, SourceText
+from armarium.api import Checksum, Message, Params, SourceText
 from armarium_training.schemas.training import Name, SomeIds, Timeout
 
 Point = Annotated[list[float], Field(min_length=2, max_length=2)]
@@ -98,7 +98,7 @@ class LandPage(Params):
     """What was read of one page, with the digest of the result."""
 
     document_id: Name
-    checksum: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    checksum: Checksum
     name: Name
     provider: Name
     model: Name

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from armarium.api import Message, NameOrMaterialPath, Params, ProperName, RecipePath, listed
+from armarium.api import Message, NameOrMaterialPath, Params, ProperName, RecipePath, Spelling, listed
 
 Id = Annotated[str, Field(min_length=1, max_length=200)]
 Ids = Annotated[list[Id], Field(max_length=100_000)]
@@ -287,7 +287,7 @@ class MadeGlobal(Message):
 class LandParams(Params):
     """A finished training whose model is to be taken in."""
 
-    job_id: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+    job_id: Annotated[str, Spelling(r"^[0-9a-f]{32}$", "the id of a training job")]
 
 
 class Landed(Message):

@@ -6,11 +6,17 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from armarium.api import Params
+from armarium.api import Params, Spelling
 from armarium_training.schemas.training import Name, SetParams, Timeout
 
 Arm = Literal["answer", "why", "thinking", "review"]
-Repo = Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?$")]
+Repo = Annotated[
+    str,
+    Spelling(
+        r"^[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?$",
+        "a model of the hub, as owner/name, or the name of a model on this machine",
+    ),
+]
 """A model at the model hub, owner/name, or the name of a model on this machine."""
 
 
@@ -21,7 +27,13 @@ class VisionParams(SetParams):
     base_licence: Name | None = None
     keep_merged_here: bool = False
     language: Name | None = None
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")] = "student"
+    name: Annotated[
+        str,
+        Spelling(
+            r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$",
+            "at most 100 letters, digits, _ and -, of which the first is a letter or digit",
+        ),
+    ] = "student"
     flavor: Annotated[Name | None, Field(description="None: the cheapest at the model hub that fits")] = None
     timeout: Timeout = "8h"
     epochs: Annotated[int, Field(ge=1, le=20)] = 2

@@ -6,13 +6,26 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from armarium.api import Params, ProperName, Sent, ShownPath
+from armarium.api import Params, ProperName, Sent, ShownPath, Spelling
 
-Id = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[0-9A-Za-z_:-]+$")]
-NodeId = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[0-9A-Za-z_][0-9A-Za-z_-]*$")]
+Id = Annotated[
+    str,
+    Field(min_length=1, max_length=64),
+    Spelling(r"^[0-9A-Za-z_:-]+$", "an id: letters, digits, _ : and -"),
+]
+NodeId = Annotated[
+    str,
+    Field(min_length=1, max_length=64),
+    Spelling(
+        r"^[0-9A-Za-z_][0-9A-Za-z_-]*$",
+        "the id of a node: letters, digits, _ and -, of which - is not the first",
+    ),
+]
 Name = ProperName
 Words = Annotated[str, Field(max_length=10_000)]
-Folder = Annotated[ShownPath, Field(pattern=r"^/[^\x00]*$", max_length=200)]
+Folder = Annotated[
+    ShownPath, Field(max_length=200), Spelling(r"^/[^\x00]*$", "a folder path that begins with /")
+]
 PathText = Annotated[ShownPath, Field(min_length=1, max_length=1000)]
 Choice = Annotated[str, Field(min_length=1, max_length=300)]
 JsonObject = dict[str, Any]

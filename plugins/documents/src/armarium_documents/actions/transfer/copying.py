@@ -259,12 +259,16 @@ class _Transfer:
         self.result["written"] = self.load.counts_by_kind(counts) | files
 
     def _make_live(self) -> Outcome:
+        with self.journey.source.db.read_all() as conn:
+            found = self.load.find_limits(conn, self.journey.tops, self.selection.documents())
+        limits = [(carried, self.selection.new_id_of(identity), held) for carried, identity, held in found]
         arrival = Arrival(
             transfer_id=self.id,
             parent_id=self.journey.parent_id,
             roots=[item["id"] for item in self.items],
             source_name=self.journey.source.name,
             companions={name: self.selection.new_ids(name) for name in self.load.companions},
+            limits=limits,
             result=self.result,
         )
         self.result |= {"transfer_id": self.id, "new_items": self.items}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from armarium_documents.errors import (
     sources_stays,
     target_no_folder,
 )
-from armarium_documents.hookspecs import Carrier, Tie, Vocabulary, armarium_documents_carriers
+from armarium_documents.hookspecs import Carrier, Limits, Tie, Vocabulary, armarium_documents_carriers
 from armarium_documents.queries.carrying import CarriedTable, Selection, carried_tables
 from armarium_documents.queries.transfers import held_moves
 from armarium_documents.queries.tree import (
@@ -147,6 +147,13 @@ class Load:
     ) -> list[tuple[Tie, list[tuple[str, str, str]]]]:
         """Return everything that a move of *documents* cuts in the project they leave."""
         return [(tie, tie.find(conn, documents)) for carrier in self.carriers for tie in carrier.ties]
+
+    def find_limits(
+        self, conn: Connection, items: Sequence[str], documents: Sequence[str]
+    ) -> list[tuple[Limits, str, Mapping[str, Any]]]:
+        """Return what holds for which of the *documents* from others that are not among them."""
+        found = [(c.limits, c.limits.find(conn, items, documents)) for c in self.carriers if c.limits]
+        return [(limits, identity, held) for limits, by_id in found for identity, held in by_id.items()]
 
     def kind_of(self, table: str) -> str:
         """Return the word under which rows of *table* are counted."""

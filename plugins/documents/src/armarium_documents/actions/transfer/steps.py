@@ -81,6 +81,8 @@ def transfer(ctx: ActionContext, p: TransferParams) -> dict[str, Any]:
         if carrier.arrived is not None:
             own = {name: arrival.companions.get(name, []) for name in carrier.companions}
             arrival.result["entity_matches"] += carrier.arrived(ctx, own)
+    for limits, document_id, held in arrival.limits:
+        limits.state(ctx, document_id, held)
     _ask_for_thumbnails(ctx, ids)
     state = "moving" if p.mode == "move" else "done"
     set_state(raw, arrival.transfer_id, "target", state, audit_id=ctx.audit_id)  # type: ignore[arg-type]

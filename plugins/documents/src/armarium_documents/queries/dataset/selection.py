@@ -14,7 +14,7 @@ import polars as pl
 
 from armarium_documents.dates.edtf import label_of
 from armarium_documents.queries.dataset.columns import PARENT, Table
-from armarium_documents.queries.dataset.values import compose, members_of, number_parts
+from armarium_documents.queries.dataset.values import compose, members_of, number_parts, read_members
 from armarium_documents.schemas.dataset import Bins, DatasetQuery, Filter, Sort, days_asked
 
 MOST_FACET_VALUES = 1000
@@ -59,7 +59,7 @@ def _matching(table: Table, query: DatasetQuery) -> pl.Series:
     if query.attributed_only:
         matching = matching & table.attributed
     for condition in query.filters:
-        matching = matching & _rows_where(table, condition.attr, _meets(condition))
+        matching = matching & _rows_that_meet(table, condition)
     return matching
 
 
@@ -67,6 +67,25 @@ def _rows_where(table: Table, name: str, condition: pl.Expr) -> pl.Series:
     """Return, by row, whether its value in column *name* meets *condition*; tested once per value."""
     codes, values = table.column(name)
     return values.with_columns(meets=condition.fill_null(False))["meets"].gather(codes)
+
+
+def _rows_that_meet(table: Table, condition: Filter) -> pl.Series:
+    """Return, by row, whether its value meets *condition*; a list does where one of its members does."""
+    if condition.op in ("is_set", "not_set"):
+        return _rows_where(table, condition.attr, _is_set() if condition.op == "is_set" else ~_is_set())
+    codes, values = table.column(condition.attr)
+    test = _meets(condition).fill_null(False)
+    meets = values.select(meets=test)["meets"]
+    lists = values["json"].str.starts_with("[").fill_null(False).arg_true()
+    if len(lists):
+        members = read_members(values["json"].gather(lists).to_list())
+        met = members.filter(test)["list"].unique()
+        meets = meets.scatter(lists, False).scatter(lists.gather(met), True)
+    return (~meets if condition.op == "ne" else meets).gather(codes)
+
+
+def _is_set() -> pl.Expr:
+    return _text.is_not_null() & (_text != pl.lit(""))
 
 
 def _lies_in(table: Table, query: DatasetQuery) -> pl.Expr:
@@ -81,14 +100,11 @@ def _lies_in(table: Table, query: DatasetQuery) -> pl.Expr:
 
 
 def _meets(condition: Filter) -> pl.Expr:
-    """Return the condition on a value's readings; a value of another type counts as none."""
-    if condition.op in ("is_set", "not_set"):
-        present = _text.is_not_null() & (_text != pl.lit(""))
-        return present if condition.op == "is_set" else ~present
+    """Return the condition on a value's readings, for `ne` that of being equal; a value of another type counts as none."""
     if condition.op == "contains":
         return _contains(compose(condition.value).casefold())
     if condition.op == "has":
-        return _counted_under(compose(orjson.dumps(condition.value).decode()))
+        return _json == pl.lit(compose(orjson.dumps(condition.value).decode()))
     low, high = condition.value, condition.value2 if condition.op == "between" else condition.value
     if condition.type == "date":
         # A date is found by each day that it may mean, and a bound that is only a year or month covers all of it.
@@ -104,19 +120,11 @@ def _meets(condition: Filter) -> pl.Expr:
         return at_least
     if condition.op == "lte":
         return at_most
-    within = at_least & at_most
-    return ~within.fill_null(False) if condition.op == "ne" else within
+    return at_least & at_most
 
 
 def _contains(needle: str) -> pl.Expr:
     return _folded.str.contains(pl.lit(needle), literal=True)
-
-
-def _counted_under(written: str) -> pl.Expr:
-    """Test whether a facet counts the value under the JSON *written*."""
-    return (_json == pl.lit(written)) | _json.map_elements(
-        lambda value: value.startswith("[") and written in members_of(value), return_dtype=pl.Boolean
-    )
 
 
 def _number_from(bound: float, *, beyond: bool = False) -> pl.Expr:

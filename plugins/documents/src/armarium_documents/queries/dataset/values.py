@@ -83,6 +83,29 @@ def members_of(written: str) -> list[str]:
     return list(dict.fromkeys(members))
 
 
+def read_members(lists: Sequence[str]) -> pl.DataFrame:
+    """Return the readings of each member of the JSON *lists*, with the number of its list in the column `list`."""
+    numbered = [
+        (number, _reading_of_member(member))
+        for number, written in enumerate(lists)
+        for member in orjson.loads(written)
+        if member is not None
+    ]
+    if not numbered:
+        return NO_VALUE.clear().with_columns(list=pl.lit(0))
+    numbers, readings = zip(*numbered, strict=True)
+    return _frame(readings).with_columns(list=pl.Series(numbers))
+
+
+def _reading_of_member(member: Any) -> Reading:
+    if isinstance(member, str) or type(member) is int:
+        return _reading(member, iter(()), flags=False)
+    written = orjson.dumps(member)
+    number = isinstance(member, float)
+    kind = "real" if number else written.decode() if isinstance(member, bool) else "json"
+    return _reading(written, iter([(kind, member if number else None, written.decode())]), flags=False)
+
+
 def _reading(value: Value, readings: Iterator[tuple[str, Any, str]], flags: bool) -> Reading:
     if isinstance(value, str):
         value = compose(value)
