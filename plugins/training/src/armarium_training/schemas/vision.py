@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from armarium.api import Params
+from armarium_reading.api import Language
 from armarium_training.schemas.training import Name, SetParams, Timeout
 
 Arm = Literal["answer", "why", "thinking", "review"]
@@ -20,7 +21,7 @@ class VisionParams(SetParams):
     base_repo: Repo
     base_licence: Name | None = None
     keep_merged_here: bool = False
-    language: Name | None = None
+    language: Language | None = None
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")] = "student"
     flavor: Annotated[Name | None, Field(description="None: the cheapest at the model hub that fits")] = None
     timeout: Timeout = "8h"
