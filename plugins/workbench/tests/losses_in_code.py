@@ -16,39 +16,39 @@ SPELLED = ast.Constant | ast.JoinedStr | ast.IfExp | ast.BoolOp
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def called(call: ast.Call) -> str:
+def name_of_call(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
-def losses_said(trees: Iterable[ast.Module]) -> list[ast.expr]:
+def find_losses(trees: Iterable[ast.Module]) -> list[ast.expr]:
     """Return the expressions of one distribution's modules that say what is lost, or why."""
-    return [value for value in passed_on(list(trees)) if isinstance(value, SPELLED)]
+    return [value for value in find_values(list(trees)) if isinstance(value, SPELLED)]
 
 
-def passed_on(trees: list[ast.Module]) -> Iterator[ast.expr]:
+def find_values(trees: list[ast.Module]) -> Iterator[ast.expr]:
     """What the calls, variables, parameters and constants that say it are given, of whatever sort."""
     functions = [node for tree in trees for node in ast.walk(tree) if isinstance(node, Function)]
     losing = [function for function in functions if notes_losses(function)]
-    wanted = {name for function in losing for name in names_said(function)}
+    wanted = {name for function in losing for name in find_names(function)}
     for tree in trees:
         for node in tree.body:
             if isinstance(node, ast.Assign):
-                yield from assigned(node, wanted)
+                yield from find_assigned(node, wanted)
     parameters: dict[str, set[int]] = {}
     for function in losing:
-        yield from given_to_calls(function)
-        yield from keys_of_counts(function)
-        yield from given_in(function, names_said(function) | SAYING)
+        yield from find_in_calls(function)
+        yield from find_keys(function)
+        yield from find_given(function, find_names(function) | SAYING)
         arguments = [argument.arg for argument in function.args.args]
         for at, name in enumerate(arguments):
-            if name in names_said(function):
+            if name in find_names(function):
                 parameters.setdefault(function.name, set()).add(at - (arguments[0] == "self"))
     for function in functions:
         for call in (node for node in ast.walk(function) if isinstance(node, ast.Call)):
-            for at in parameters.get(called(call), ()):
+            for at in parameters.get(name_of_call(call), ()):
                 passed = call.args[at] if 0 <= at < len(call.args) else None
                 if isinstance(passed, ast.Name):
-                    yield from given_in(function, {passed.id})
+                    yield from find_given(function, {passed.id})
                 elif passed is not None:
                     yield passed
 
@@ -56,7 +56,7 @@ def passed_on(trees: list[ast.Module]) -> Iterator[ast.expr]:
 def notes_losses(function: Function) -> bool:
     """Whether *function* notes or answers losses."""
     for node in ast.walk(function):
-        if isinstance(node, ast.Call) and called(node) in (*LOSING, "as_losses"):
+        if isinstance(node, ast.Call) and name_of_call(node) in (*LOSING, "as_losses"):
             return True
         if (
             isinstance(node, ast.Dict)
@@ -68,24 +68,24 @@ def notes_losses(function: Function) -> bool:
     return False
 
 
-def names_said(function: Function) -> set[str]:
+def find_names(function: Function) -> set[str]:
     """The variables that *function* passes on as what is lost, or why."""
-    parts = (*given_to_calls(function), *keys_of_counts(function))
+    parts = (*find_in_calls(function), *find_keys(function))
     return {part.id for part in parts if isinstance(part, ast.Name)}
 
 
-def given_to_calls(function: Function) -> list[ast.expr]:
+def find_in_calls(function: Function) -> list[ast.expr]:
     """What is lost and why, where a call says it."""
     return [
         call.args[at]
         for call in ast.walk(function)
         if isinstance(call, ast.Call)
-        for at in LOSING.get(called(call), ())
+        for at in LOSING.get(name_of_call(call), ())
         if at < len(call.args)
     ]
 
 
-def keys_of_counts(function: Function) -> Iterator[ast.expr]:
+def find_keys(function: Function) -> Iterator[ast.expr]:
     """What is lost and why, where that is the key under which it is counted."""
     for node in ast.walk(function):
         keys = (
@@ -98,7 +98,7 @@ def keys_of_counts(function: Function) -> Iterator[ast.expr]:
                 yield from key.elts
 
 
-def assigned(node: ast.Assign, names: set[str]) -> Iterator[ast.expr]:
+def find_assigned(node: ast.Assign, names: set[str]) -> Iterator[ast.expr]:
     """What *node* assigns to *names*, one or several at once."""
     for target in node.targets:
         if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
@@ -108,11 +108,11 @@ def assigned(node: ast.Assign, names: set[str]) -> Iterator[ast.expr]:
         yield from (value for part, value in pairs if isinstance(part, ast.Name) and part.id in names)
 
 
-def given_in(function: Function, names: set[str]) -> Iterator[ast.expr]:
+def find_given(function: Function, names: set[str]) -> Iterator[ast.expr]:
     """What *function* assigns to *names*, takes for them from a literal, or answers under these keys."""
     for node in ast.walk(function):
         if isinstance(node, ast.Assign):
-            yield from assigned(node, names)
+            yield from find_assigned(node, names)
         elif isinstance(node, ast.For | ast.comprehension):
             if not (isinstance(node.target, ast.Tuple) and isinstance(node.iter, ast.Tuple | ast.List)):
                 continue

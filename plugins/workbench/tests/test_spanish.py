@@ -21,7 +21,7 @@ from armarium_recipes.knowledge.purposes import PURPOSES
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from losses_in_code import losses_said
+from losses_in_code import find_losses
 
 ROOT = Path(__file__).parents[3]
 CATALOGUE = Path(__file__).parent.parent / "web" / "src" / "lib" / "i18n" / "languages" / "es.engine.json"
@@ -218,7 +218,7 @@ def losses() -> set[str]:
     found: set[str] = set()
     for distribution in sorted(ROOT.glob("plugins/*/src")):
         trees = [ast.parse(path.read_text(encoding="utf-8")) for path in sorted(distribution.rglob("*.py"))]
-        found.update(form for value in losses_said(trees) for form in forms_in(value, loss=True))
+        found.update(form for value in find_losses(trees) for form in forms_in(value, loss=True))
     found.discard("{}: {}")  # Marks: these are their kinds and words.
     for kind in {*CALLED.values(), "mark"}:
         found |= {f"1 {kind}", f"{{}} {kind}s", f"1 {kind}: {{}}", f"{{}} {kind}s: {{}}"}
