@@ -91,3 +91,22 @@ def test_what_a_patch_leaves_out_has_no_default() -> None:
             schema = document["components"]["schemas"][body["schema"]["$ref"].rpartition("/")[2]]
             given = [name for name, one in schema["properties"].items() if "default" in one]
             assert given == [], path
+
+
+def test_a_language_that_is_sent_is_a_language_tag() -> None:
+    document = json.loads(build_document())
+    schemas = document["components"]["schemas"]
+    sent = [
+        operation["requestBody"]
+        for methods in document["paths"].values()
+        for operation in methods.values()
+        if "requestBody" in operation
+    ]
+    named: set[str] = set()
+    while found := set(re.findall(r"#/components/schemas/(\w+)", json.dumps(sent))) - named:
+        named |= found
+        sent = [schemas[name] for name in found]
+    stated = {name: schemas[name].get("properties", {}).get("language") for name in named}
+    assert [
+        name for name, language in stated.items() if language and "pattern" not in json.dumps(language)
+    ] == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Self
 
@@ -98,6 +98,14 @@ def _plainly(schema: Any) -> Any:
     if isinstance(kind, str) and kind in _PLAIN:
         strict.setdefault("strict", True)
     return strict
+
+
+def sentence_of_faults(faults: Sequence[Mapping[str, Any]], whole: str) -> str:
+    """Return where the first of pydantic's *faults* is and what it says, and how many there are besides; *whole*: what the
+    request is called where the fault is nowhere in it.
+    """
+    more = f" And {len(faults) - 1} more." if len(faults) > 1 else ""
+    return f"{'.'.join(map(str, faults[0]['loc'])) or whole}: {faults[0]['msg']}.{more}"
 
 
 def plain_fault(words: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 from documents_fixtures import OWNER, Run, rows, sources_of
 
 from armarium.api import Engine, Library, NotFound, json_text, new_id, raw_of
-from armarium_documents.api import documents_named, pages_among, pages_under, walk_pages
+from armarium_documents.api import documents_named, folders_above, pages_among, pages_under, walk_pages
 from armarium_documents.queries import documents as queries
 
 Make = Callable[..., str]
@@ -121,6 +121,21 @@ def test_a_view_says_where_a_document_is(folder: Make, note: Make, client: Any) 
     }
     half = client.get(f"/api/documents/{text}/view", params={"children": False, "attachments": False}).json()
     assert (half["children"], half["children_total"], half["attachments"]) == (None, None, None)
+
+
+def test_pages_of_one_name_are_told_apart_by_their_folders(
+    library: Library, folder: Make, note: Make, client: Any
+) -> None:
+    box = folder("Box")
+    pages = [note("0001.jpg", folder(f"Bundle {number}", box)) for number in range(3)] + [note("loose")]
+    asked = {"document_ids": [pages[2], "unknown", pages[0], pages[3]]}
+    found = client.post("/api/documents/folders-above", json=asked).json()["items"]
+    assert [(one["document_id"], one["name"], one["folders"]) for one in found] == [
+        (pages[2], "0001.jpg", ["Box", "Bundle 2"]),
+        (pages[0], "0001.jpg", ["Box", "Bundle 0"]),
+        (pages[3], "loose", []),
+    ]
+    assert statements(library, lambda conn: folders_above(conn, pages)) == 1
 
 
 def test_pages_under_walks_depth_first_in_order(

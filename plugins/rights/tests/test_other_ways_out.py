@@ -135,6 +135,15 @@ def test_sizes_of_snapshots_are_not_told_where_something_is_withheld(
         assert [item["bytes"] is not None for item in listed] == [told] * 3
 
 
+def test_where_a_withheld_page_lies_is_not_said(project: RestrictedProject, outsider: Headers) -> None:
+    asked = {"document_ids": [project.hidden_page.id, project.open.id]}
+    post = project.client.post
+    project.restrict(project.box)
+    for who, seen in ((outsider, [project.open.id]), (None, asked["document_ids"])):
+        found = post("/api/documents/folders-above", json=asked, headers=who).json()["items"]
+        assert [one["document_id"] for one in found] == seen
+
+
 def test_dataset_rows_are_filtered_for_each_caller(project: RestrictedProject, outsider: Headers) -> None:
     query = {"recursive": True, "limit": 100}
     post = project.client.post

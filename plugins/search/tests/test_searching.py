@@ -29,6 +29,14 @@ def test_a_word_is_found_in_its_line_and_on_the_picture(desk: SearchDesk) -> Non
     assert result["metadata"]["matched_via"] == "content"
 
 
+def test_a_page_that_is_found_says_in_which_folders_it_lies(desk: SearchDesk) -> None:
+    box = desk.folder("Box 7")
+    desk.page("alpha", name="0001.jpg", parent=desk.folder("Bundle 2", box))
+    desk.page("alpha", name="0001.jpg")
+    found = desk.ask("alpha")["results"]
+    assert sorted(result["metadata"]["folders"] for result in found) == [[], ["Box 7", "Bundle 2"]]
+
+
 def test_a_corrected_line_is_found_at_once_and_no_longer_once_it_is_undone(desk: SearchDesk) -> None:
     page = desk.page("alpha beta", "gamma")
     desk.correct(page.lines[1], "delta")

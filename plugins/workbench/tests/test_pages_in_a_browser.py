@@ -15,7 +15,7 @@ import pytest
 from conftest import WEB, Desk, Shot
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, Page
+    from playwright.sync_api import Browser, BrowserContext, Page, Route
 
 Box = tuple[int, int, int, int]
 SIZE = (1200, 1600)
@@ -150,10 +150,34 @@ def test_forty_lines_are_corrected_by_keyboard_alone(page: Page, pages: Desk) ->
     pages.wait_for("forty.jpg", [f"{line} ·" for line in was])
     # The window knows what it wrote itself: it asks for neither lines nor outlines again.
     assert [url for url in asked if re.search(r"/document/\w+/(lines|shapes|text)", url)] == []
-    # The engine has the last line before the window hears that it does; only then it is there to be undone.
-    page.wait_for_timeout(1000)
     page.keyboard.press("Control+z")
     pages.wait_for("forty.jpg", [*(f"{line} ·" for line in was[:-1]), was[-1]])
+
+
+def test_what_is_taken_back_at_once_waits_until_it_is_saved(page: Page, pages: Desk) -> None:
+    from playwright.sync_api import expect
+
+    was = pages.lines("rivals.jpg")
+    held: list[Route] = []
+    open_page(page, pages, "rivals.jpg")
+    page.route("**/correct*", lambda route: held.append(route))
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Control+End")
+    page.keyboard.type(" in haste")
+    page.keyboard.press("Enter")
+    wait_until(lambda: bool(page.title() and held))
+    page.keyboard.press("Control+z")
+    held.pop().continue_()
+    expect(page.get_by_role("status").get_by_text("Undone:")).to_be_visible()
+    assert pages.lines("rivals.jpg") == was
+
+    page.keyboard.type("x")
+    page.keyboard.press("Enter")
+    wait_until(lambda: bool(page.title() and held))
+    page.keyboard.press("Control+z")
+    held.pop().fulfill(status=409, json={"detail": "Somebody else wrote this line."})
+    expect(page.get_by_text("What was typed last is not saved")).to_be_visible()
+    assert pages.lines("rivals.jpg") == was
 
 
 def test_two_browsers_on_one_line_are_both_shown(

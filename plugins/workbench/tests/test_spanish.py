@@ -5,12 +5,23 @@ from __future__ import annotations
 import ast
 import json
 import re
+import sys
+import typing
 from collections.abc import Iterator
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
+from pydantic_core import PydanticKnownError, core_schema
 
+from armarium.messages import plain_fault
 from armarium.plugins.registry import find_plugins
+from armarium_formats.driver import CALLED
+from armarium_recipes.knowledge.purposes import PURPOSES
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from losses_in_code import find_losses
 
 ROOT = Path(__file__).parents[3]
 CATALOGUE = Path(__file__).parent.parent / "web" / "src" / "lib" / "i18n" / "languages" / "es.engine.json"
@@ -201,19 +212,100 @@ def sentences() -> dict[str, Path]:
     return found
 
 
+@pytest.fixture(scope="module")
+def losses() -> set[str]:
+    """What exports say is lost, and why."""
+    found: set[str] = set()
+    for distribution in sorted(ROOT.glob("plugins/*/src")):
+        trees = [ast.parse(path.read_text(encoding="utf-8")) for path in sorted(distribution.rglob("*.py"))]
+        found.update(form for value in find_losses(trees) for form in forms_in(value, loss=True))
+    found.discard("{}: {}")  # Marks: these are their kinds and words.
+    for kind in {*CALLED.values(), "mark"}:
+        found |= {f"1 {kind}", f"{{}} {kind}s", f"1 {kind}: {{}}", f"{{}} {kind}s: {{}}"}
+    return found
+
+
+def labels() -> dict[str, str]:
+    """What the readers, formats, trainers and providers that come with us are called, by entry point."""
+    entries = {
+        (entry.group, entry.name): entry
+        for distribution in distributions()
+        if distribution.metadata["Name"].startswith("armarium-")
+        for entry in distribution.entry_points
+        if entry.group.startswith("armarium.")
+    }
+    called = {
+        f"{group} {name}": getattr(entry.load(), "label", None) for (group, name), entry in entries.items()
+    }
+    return {name: label for name, label in called.items() if isinstance(label, str)}
+
+
+NO_FAULT_OF_JSON = re.compile(
+    r"(attribute|dataclass|frozen|named_tuple|argument|callable|is_(instance|subclass)|iter|counter|deque|ordered|recursion"
+    r"|default_factory|needs_python|sentinel|ellipsis|hashable|mapping|json_|bytes_|complex|fraction|decimal|uuid|url_|date|time"
+    r"|value_error|assertion)"
+)
+"""Faults of Python's own objects, of types that no request of ours has, and those whose sentence is ours."""
+
+
+def faults() -> Iterator[str]:
+    """What pydantic says of a value in a request."""
+    for kind in typing.get_args(core_schema.ErrorType):
+        if kind != "model_attributes_type" and NO_FAULT_OF_JSON.search(kind):
+            continue
+        context: dict[str, typing.Any] = {}
+        while True:
+            try:
+                template = PydanticKnownError(kind, context or None).message_template
+            except TypeError as error:
+                # It names what it lacks, or what must be a text and no number.
+                missing = re.search(r"'(\w+)'", str(error).partition(":")[2])
+                if missing is None:
+                    raise
+                context[missing[1]] = "x" if missing[1] in context else 1
+                continue
+            break
+        for plural in {"", "s"} if "{expected_plural}" in template else {""}:
+            yield SLOT.sub("{}", template.replace("{expected_plural}", plural)) + "."
+
+
 def test_every_sentence_that_somebody_can_meet_is_said_in_spanish(
-    spanish: dict[str, dict[str, str]], sentences: dict[str, Path]
+    spanish: dict[str, dict[str, str]], sentences: dict[str, Path], losses: set[str]
 ) -> None:
     known = {form for part in spanish.values() for form in part}
     assert [f"{path}: {form}" for form, path in sentences.items() if form not in known] == []
+    assert losses - known == set()
+
+
+def test_what_is_wrong_with_a_value_is_said_in_spanish(spanish: dict[str, dict[str, str]]) -> None:
+    said = {*faults(), plain_fault("JSON decode error") + ".", "And {} more.", "Input should be {} or {}."}
+    assert said ^ set(spanish["validation"]) == set()
+
+
+def test_what_our_drivers_and_purposes_are_called_is_said_in_spanish(
+    spanish: dict[str, dict[str, str]],
+) -> None:
+    known = {form for part in spanish.values() for form in part}
+    assert [f"{name}: {label}" for name, label in labels().items() if label not in known] == []
+    assert {text for one in PURPOSES.values() for text in (one.title, one.description)} - known == set()
 
 
 def test_nothing_is_translated_that_is_said_no_more(
-    spanish: dict[str, dict[str, str]], sentences: dict[str, Path]
+    spanish: dict[str, dict[str, str]], sentences: dict[str, Path], losses: set[str]
 ) -> None:
-    of_data = {"blanks", "phrases", "settings", "losses", "history", "jobs", "purposes", "doubt"}
+    of_data = {
+        "blanks",
+        "phrases",
+        "settings",
+        "history",
+        "jobs",
+        "purposes",
+        "doubt",
+        "labels",
+        "validation",
+    }
     said = {form for part, forms in spanish.items() if part not in of_data for form in forms}
-    assert sorted(said - set(sentences)) == []
+    assert sorted(said - set(sentences) - losses) == []
 
 
 def test_the_history_and_what_plugins_bring_can_be_read_in_spanish(

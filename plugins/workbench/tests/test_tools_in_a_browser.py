@@ -130,6 +130,10 @@ def test_pages_are_renamed_tagged_and_thrown_away_and_a_search_and_a_code_are_ke
     expect(page.get_by_role("searchbox", name="What to look for")).to_have_value("family <b>")
     page.get_by_role("button", name="Remove the saved search “family <b>”").click()
     expect(page.get_by_role("heading", name="Saved searches")).to_have_count(0)
+    folder = desk.engine.ask("GET", f"/api/documents/{parent}")["name"]
+    page.get_by_role("searchbox", name="What to look for").fill("name:letter")
+    hit = page.get_by_role("listitem").filter(has=page.get_by_role("link", name="a letter <i>to</i> Ana.jpg"))
+    expect(hit.get_by_title(f"Sources / {folder}", exact=True)).to_be_visible()
 
     show(page, desk, "settings/devices")
     page.get_by_role("button", name="Make a code").click()

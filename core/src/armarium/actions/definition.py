@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Generic, Literal,
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from armarium.errors import Forbidden, Invalid, NotFound, ServiceError
-from armarium.messages import Sent, plain_fault
+from armarium.messages import Sent, plain_fault, sentence_of_faults
 from armarium.principals import Principal, Role
 
 if TYPE_CHECKING:
@@ -312,14 +312,8 @@ def invalid_request(error: ValidationError, what: str) -> Invalid:
         {"loc": list(fault["loc"]), "msg": plain_fault(fault["msg"]), "type": fault["type"]}
         for fault in error.errors(include_input=False, include_url=False, include_context=False)
     ]
-    first = faults[0]
-    where = ".".join(str(part) for part in first["loc"]) or "the body"
-    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-    return Invalid(
-        f"{what}: {where}: {first['msg']}{more}.",
-        code="invalid_request",
-        errors=faults,
-    )
+    sentence = f"{what}: {sentence_of_faults(faults, 'the body')}"
+    return Invalid(sentence, code="invalid_request", errors=faults)
 
 
 class ActionRegistry:

@@ -21,7 +21,7 @@ from starlette.exceptions import HTTPException
 
 from armarium.engine import Engine
 from armarium.errors import BadRequest, Forbidden, Invalid, ServiceError, Unauthorized
-from armarium.messages import plain_fault
+from armarium.messages import plain_fault, sentence_of_faults
 from armarium.principals import Principal
 from armarium.projects.libraries import Library
 from armarium.web import reference, routing
@@ -323,10 +323,8 @@ async def _invalid(request: Request, error: Exception) -> Response:
         }
         for f in error.errors()
     ]
-    first = faults[0] if faults else {"loc": [], "msg": "not valid"}
-    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-    where = ".".join(map(str, first["loc"])) or "request"
-    refusal = Invalid(f"{where}: {first['msg']}{more}.", code="invalid_request", errors=faults)
+    sentence = sentence_of_faults(faults or [{"loc": [], "msg": "not valid"}], "request")
+    refusal = Invalid(sentence, code="invalid_request", errors=faults)
     return _answer_with(request, refusal)
 
 

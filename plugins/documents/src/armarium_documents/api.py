@@ -52,6 +52,7 @@ from armarium_documents.queries.tree import ancestor_ids as ancestor_ids
 from armarium_documents.queries.tree import count_withheld as count_withheld
 from armarium_documents.queries.tree import find_node as find_node
 from armarium_documents.queries.tree import folder_above as folder_above
+from armarium_documents.queries.tree import folders_above as folders_above
 from armarium_documents.queries.tree import lineage as lineage
 from armarium_documents.queries.tree import pages_among as pages_among
 from armarium_documents.queries.tree import pages_under as pages_under

@@ -177,8 +177,25 @@ def test_empty_trash_asks_first(wills: Machine) -> None:
 def described(wills: Machine) -> Machine:
     """Three pages, two of them described."""
     known = ids(wills)
-    describe(wills, known["1.png"], place="Toledo", pages=12, date="1750-03-01", sealed=True)
-    describe(wills, known["2.png"], place="Cuenca", pages=3, date="1750-09", sealed=False, long="x" * 200)
+    describe(
+        wills,
+        known["1.png"],
+        place="Toledo",
+        pages=12,
+        date="1750-03-01",
+        sealed=True,
+        tags=["letter", "wax"],
+    )
+    describe(
+        wills,
+        known["2.png"],
+        place="Cuenca",
+        pages=3,
+        date="1750-09",
+        sealed=False,
+        long="x" * 200,
+        tags=["letters"],
+    )
     return wills
 
 
@@ -194,6 +211,9 @@ CONDITIONS = [
     (["date:date=1750-04..1751"], ["2.png"]),
     (["sealed:checkbox=yes"], ["1.png"]),
     (["document.name~.png", "place"], ["1.png", "2.png"]),
+    (["tags~=letter"], ["1.png"]),
+    (["tags~letter"], ["1.png", "2.png"]),
+    (["sealed:checkbox~=no"], ["2.png"]),
     (["no such thing=x"], []),
 ]
 

@@ -4,7 +4,6 @@ writing.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple, Protocol, TypeVar, runtime_checkable
@@ -49,29 +48,29 @@ class MarkWords(NamedTuple):
     words: str
 
 
-_CALLED = {"person": "name", "place": "name", "organization": "name", "divided": "divided word"}
-_CALLED |= {kind: kind for kind in ("date", "abbreviation", "style")} | dict.fromkeys(
+CALLED = {"person": "name", "place": "name", "organization": "name", "divided": "divided word"}
+CALLED |= {kind: kind for kind in ("date", "abbreviation", "style")} | dict.fromkeys(
     FACT_KINDS, "editorial fact"
 )
+"""What marks are called in a loss."""
 
 
 What = TypeVar("What", str, MarkWords, str | MarkWords)
 
 
 def as_losses(counted: Mapping[tuple[What, str], int]) -> list[Loss]:
-    """Return losses by what and why, those that there are; marks of one reason are one loss that names them ("2 names, 1 date: ...")."""
+    """Return losses by what and why, those that there are; marks of one kind and reason are one loss that names them ("2 names: ...")."""
     losses: list[Loss] = []
-    marks: dict[str, list[MarkWords]] = {}
+    marks: dict[tuple[str, str], list[MarkWords]] = {}
     for (what, why), count in counted.items():
         if isinstance(what, MarkWords):
-            marks.setdefault(why, []).extend([what] * count)
+            marks.setdefault((CALLED.get(what.kind, "mark"), why), []).extend([what] * count)
         elif count:
             losses.append(Loss(what, count, why))
-    for why, named in marks.items():
-        counts = Counter(_CALLED.get(mark.kind, "mark") for mark in named)
-        kinds = ", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in counts.items())
+    for (kind, why), named in marks.items():
+        counted_kind = f"{len(named)} {kind}{'' if len(named) == 1 else 's'}"
         words = ", ".join(" ".join(mark.words.split()) for mark in named if mark.words.strip())
-        losses.append(Loss(f"{kinds}: {words}" if words else kinds, len(named), why))
+        losses.append(Loss(f"{counted_kind}: {words}" if words else counted_kind, len(named), why))
     return losses
 
 

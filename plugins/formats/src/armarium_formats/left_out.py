@@ -37,7 +37,6 @@ def losses_beside(
         or reading.segment_id not in edited
     }
     kinds = Counter(other for other, _ in of_others if other != kind)
-    of_kind = f"a file contains readings of one kind, here {kind}; export again with reading_kind"
     exported = set(assembled.reading_of.values())
     readings = [
         reading
@@ -54,18 +53,23 @@ def losses_beside(
     remarks = select(func.count()).where(annotation_table.c.document_id == document_id)
     annotations = conn.execute(remarks).scalar_one()
     (linked,) = raw_of(conn).execute(_LINKS, {"pass": pass_id, "document": document_id}).fetchone()
-    stay = "in the project; no format here can express them"
     return as_losses(
         {
             **{
-                (f"readings of the kind {other}", f"{of_kind} {other}"): count
+                (
+                    f"readings of the kind {other}",
+                    f"a file contains readings of one kind, here {kind}; export again with reading_kind {other}",
+                ): count
                 for other, count in sorted(kinds.items())
             },
             (
                 "languages and scripts of readings",
                 "a file states them for a line, not for one of its readings",
             ): own,
-            ("annotations", f"they stay with the page {stay}"): annotations,
-            ("links", f"they stay {stay}"): linked,
+            (
+                "annotations",
+                "they stay with the page in the project; no format here can express them",
+            ): annotations,
+            ("links", "they stay in the project; no format here can express them"): linked,
         }
     )

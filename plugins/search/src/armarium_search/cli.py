@@ -106,7 +106,7 @@ def show(found: dict[str, Any]) -> None:
     typer.echo(f"{at_least}{plural(found['total_results'], 'document')} found.".capitalize())
     for result in found["results"]:
         meta = result["metadata"]
-        where = f" in {meta['parent_name']}" if meta["parent_name"] else ""
+        where = f" in {' / '.join(meta['folders'])}" if meta["folders"] else ""
         typer.echo(f"{typer.style(meta['name'], bold=True)}{where}  {result['document_id']}")
         for line in result["transcript_excerpts"]:
             marked_line = f"  {mark_ranges(line['text'], line['ranges'])}"

@@ -9,6 +9,7 @@ from sqlalchemy import Column, MetaData, Text
 
 from armarium.api import Message, Params, RecipePath, Record, SourceText, paged, record, reference, tracked
 from armarium_documents.api import documents
+from armarium_reading.api import Language
 from armarium_source_model.api import segments
 
 Answer = Literal["confirm", "correct", "reject"]
@@ -42,7 +43,7 @@ class RunParams(Params):
             "the built-in one"
         ),
     ] = None
-    language: Name | None = None
+    language: Language | None = None
     pages_may_leave: bool = False
 
 
@@ -60,7 +61,7 @@ class CheckSettings(Params):
         default=None,
         description="Check the newest pass of this model or reader; default: each page's newest.",
     )
-    language: Name | None = Field(
+    language: Language | None = Field(
         default=None, description="The language of the page, as the model is told it."
     )
     prompt: SourceText | None = Field(

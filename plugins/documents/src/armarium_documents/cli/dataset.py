@@ -27,9 +27,9 @@ TYPES = ("text", "number", "rating", "date", "checkbox", "choice", "url", "refer
 
 _TYPED = re.compile(rf"(?P<attr>.+?)(?::(?P<type>{'|'.join(TYPES)}))?", re.DOTALL)
 _CONDITION = re.compile(
-    rf"(?P<attr>.+?)(?::(?P<type>{'|'.join(TYPES)}))?\s*(?P<op>!=|>=|<=|=|~)\s*(?P<value>.*)", re.DOTALL
+    rf"(?P<attr>.+?)(?::(?P<type>{'|'.join(TYPES)}))?\s*(?P<op>!=|>=|<=|~=|=|~)\s*(?P<value>.*)", re.DOTALL
 )
-_OPERATORS = {"=": "eq", "!=": "ne", "~": "contains", ">=": "gte", "<=": "lte"}
+_OPERATORS = {"=": "eq", "!=": "ne", "~": "contains", "~=": "has", ">=": "gte", "<=": "lte"}
 _CARRIED = ("name", "prototype_key", "node_kind", "doc_type", "date_original", "date_iso")
 """Fields of its own that a row carries."""
 
@@ -44,7 +44,7 @@ def dataset(
     ] = None,
     where: Annotated[
         list[str] | None,
-        "--where, -w CONDITION: place=Toledo, place~tol (contains), place!=Lima, pages:number>=10, date:date=1750..1760, place (has a value), !place (has none).",
+        "--where, -w CONDITION: place=Toledo, place~tol (contains), tags~=letter (a list has it), place!=Lima, pages:number>=10, date:date=1750..1760, place (has a value), !place (has none).",
     ] = None,
     sort: Annotated[
         str | None,

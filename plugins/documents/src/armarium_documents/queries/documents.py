@@ -16,11 +16,13 @@ from armarium_documents.errors import unknown_document
 from armarium_documents.hookspecs import armarium_documents_entity_count
 from armarium_documents.models import documents
 from armarium_documents.queries.files import artifact_summaries, renditions_of
-from armarium_documents.queries.tree import require_document
+from armarium_documents.queries.tree import folders_above, require_document
 from armarium_documents.schemas.documents import (
     CONTAINERS,
     DocType,
     Document,
+    DocumentsFolders,
+    DocumentsLocated,
     DocumentView,
     NeighbouringDocuments,
 )
@@ -273,6 +275,25 @@ def neighbours(conn: Connection, doc_id: str) -> dict[str, Any]:
         row = raw_of(conn).execute(_BESIDE.format(kinds=kinds, than=than, order=order), (doc_id,)).fetchone()
         ids[side] = None if row is None else row[0]
     return {"document_id": doc_id, **ids}
+
+
+@query(
+    "/api/documents/folders-above",
+    summary="In which folders documents lie",
+    answer=DocumentsFolders,
+    name="folders_above",
+    method="POST",
+)
+def locate(conn: Connection, asked: DocumentsLocated) -> dict[str, Any]:
+    """Return the names of each document and of the folders above it."""
+    names, above = names_of(conn, asked.document_ids), folders_above(conn, asked.document_ids)
+    return {
+        "items": [
+            {"document_id": one, "name": names[one], "folders": above[one]}
+            for one in asked.document_ids
+            if one in above
+        ]
+    }
 
 
 def _counts(engine: Engine, conn: Connection, document_id: str) -> dict[str, int]:

@@ -81,6 +81,26 @@ class NeighbouringDocuments(Message):
     after_id: str | None
 
 
+class DocumentsLocated(Params):
+    """The documents asked about."""
+
+    document_ids: Ids
+
+
+class DocumentFolders(Message):
+    """A document by name, and the names of what it lies in, from the top of the project down."""
+
+    document_id: str
+    name: str
+    folders: list[str]
+
+
+class DocumentsFolders(Message):
+    """In the order asked; documents that are unknown, or not shown to the caller, are left out."""
+
+    items: list[DocumentFolders]
+
+
 @with_flags(False)
 class DescriptionFields(Params):
     """The descriptive fields that a person fills in."""

@@ -12,7 +12,7 @@ import orjson
 from sqlalchemy import Connection
 
 from armarium.api import Engine, Library, Principal, query, reading_past
-from armarium_documents.api import artifacts, count_withheld, documents, thumbnails
+from armarium_documents.api import artifacts, count_withheld, documents, folders_above, thumbnails
 from armarium_search.compiling import CompiledQuery, prepare_query
 from armarium_search.contributions import ENTITY_SCOPES, kinds_of, scopes_of
 from armarium_search.errors import bad_word
@@ -224,7 +224,8 @@ def _results(
         "WHERE d.id IN (SELECT value FROM json_each(:ids))",
         ids=orjson.dumps(ids).decode(),
     )
-    facts = {row[0]: row[1:] for row in rows}
+    above = folders_above(question.conn, ids)
+    facts = {row[0]: (*row[1:], above[row[0]]) for row in rows}
     with _as_of(question, ids) as then:
         texts = texts_of_pages(then, ids)
         results = _with_excerpts(then, page, lists, facts, texts)
@@ -253,7 +254,7 @@ def _with_excerpts(
 ) -> list[dict[str, Any]]:
     results = []
     for candidate in page:
-        name, doc_type, file_type, parent_name, number, label, drawn, content, _ = facts[
+        name, doc_type, file_type, parent_name, number, label, drawn, content, _, folders = facts[
             candidate.document_id
         ]
         lines: list[dict[str, Any]] = []
@@ -271,6 +272,7 @@ def _with_excerpts(
             "doc_type": doc_type,
             "file_type": file_type,
             "parent_name": parent_name,
+            "folders": folders,
             "page_number": number,
             "page_label": label,
             "has_thumbnail": drawn == 1,

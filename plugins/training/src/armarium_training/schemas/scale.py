@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from armarium.api import Checksum, Message, Params, SourceText
+from armarium_reading.api import Language
 from armarium_training.schemas.training import Name, SomeIds, Timeout
 
 Point = Annotated[list[float], Field(min_length=2, max_length=2)]
@@ -18,7 +19,7 @@ class ScaleParams(Params):
     scope_ids: SomeIds
     reader: Literal["linereader", "vlm"] = "linereader"
     card: Name
-    language: Name | None = None
+    language: Language | None = None
     shard_size: Annotated[int, Field(ge=1, le=10_000)] = 50
     longest: Annotated[
         int, Field(ge=256, le=10_000, description="Length of a page's longer side in pixels")

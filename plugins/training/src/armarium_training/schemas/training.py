@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from armarium.api import Message, NameOrMaterialPath, Params, ProperName, RecipePath, Spelling, listed
+from armarium_reading.api import Language
 
 Id = Annotated[str, Field(min_length=1, max_length=200)]
 Ids = Annotated[list[Id], Field(max_length=100_000)]
@@ -310,7 +311,7 @@ class ReasonsParams(Params):
         ),
     ] = None
     held_out_ids: Ids = []
-    language: Name | None = None
+    language: Language | None = None
     pages_may_leave: bool = False
 
 
@@ -354,7 +355,7 @@ class ComparisonParams(Params):
     checked: Name
     held_out_ids: SomeIds
     contenders: Annotated[list[Contender], Field(min_length=2, max_length=50)]
-    language: Name | None = None
+    language: Language | None = None
     noise_band: Annotated[float, Field(ge=0, le=1)] = 0.005
     pages_may_leave: bool = False
 

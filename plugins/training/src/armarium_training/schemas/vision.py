@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from armarium.api import Params, Spelling
+from armarium_reading.api import Language
 from armarium_training.schemas.training import Name, SetParams, Timeout
 
 Arm = Literal["answer", "why", "thinking", "review"]
@@ -26,7 +27,7 @@ class VisionParams(SetParams):
     base_repo: Repo
     base_licence: Name | None = None
     keep_merged_here: bool = False
-    language: Name | None = None
+    language: Language | None = None
     name: Annotated[
         str,
         Spelling(

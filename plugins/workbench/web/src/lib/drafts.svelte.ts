@@ -29,6 +29,8 @@ export function openDrafts(project: string): void {
   space = `${KEY}${project}.`;
   drafts.clear();
   inherited.clear();
+  sending.clear();
+  sentLast = null;
   for (const key of Object.keys(localStorage).filter((one) => one.startsWith(space))) {
     const draft = keptAt(key);
     if (!draft || (drafts.has(draft.segment) && key !== keyOf(draft.segment))) continue;
@@ -65,10 +67,41 @@ export function typed(segment: string, document: string, text: string, seen: str
   keep({ segment, document, text, seen: before ? before.seen : seen, state: 'typing' });
 }
 
+/** What is under way, by line; and the line that a person sent last. */
+const sending = new Map<string, Promise<Written | null>>();
+let sentLast: string | null = null;
+export const isSending = (segment: string): boolean => sending.has(segment);
+
 /** Send a draft; the answer when it is acknowledged, else null: the draft then says why it is still here. */
-export async function send(segment: string): Promise<Written | null> {
+export function send(segment: string): Promise<Written | null> {
+  sentLast = segment;
+  return sendInTurn(segment);
+}
+
+/** What is typed on in a line that is being sent goes after it, on top of what was saved by then. */
+function sendInTurn(segment: string): Promise<Written | null> {
+  const before = sending.get(segment);
+  if (before && drafts.get(segment)?.state !== 'typing') return before;
+  const now = before
+    ? before.then(() => (drafts.get(segment)?.state === 'typing' ? post(segment) : null))
+    : post(segment);
+  sending.set(segment, now);
+  void now.then(() => sending.get(segment) === now && sending.delete(segment));
+  return now;
+}
+
+/** Wait for the answers to what is being sent; whether what a person sent last was saved, or was refused long ago. */
+export async function sentIsSaved(): Promise<boolean> {
+  const last = sentLast ?? '';
+  const isAwaited = sending.has(last);
+  await Promise.all(sending.values());
+  const state = drafts.get(last)?.state;
+  return !(state === 'waiting' || (isAwaited && (state === 'conflict' || state === 'refused')));
+}
+
+async function post(segment: string): Promise<Written | null> {
   const draft = drafts.get(segment);
-  if (!draft || draft.state === 'sending') return null;
+  if (!draft) return null;
   keep({ ...draft, state: 'sending', why: undefined });
   try {
     const written = await ask(
@@ -109,7 +142,7 @@ export function insist(segment: string, seen: string | null): Promise<Written | 
 }
 
 function sendWaiting(): void {
-  for (const draft of [...drafts.values()]) if (draft.state === 'waiting') void send(draft.segment);
+  for (const draft of [...drafts.values()]) if (draft.state === 'waiting') void sendInTurn(draft.segment);
 }
 
 type Saved = (segment: string, written: Written) => void;

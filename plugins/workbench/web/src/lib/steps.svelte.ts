@@ -1,5 +1,6 @@
 // Undo and redo: of what was done in this window, newest first, with the whole set a step belongs to.
-import { api, ask, originWindow, Refused, type Schemas } from './api/client';
+import { api, ask, originWindow, Refused, type Schemas, writesAreAnswered } from './api/client';
+import { sentIsSaved } from './drafts.svelte';
 import { ofEngine, t } from './i18n/index.svelte';
 import { tell, tellRefusal } from './notices.svelte';
 
@@ -56,35 +57,45 @@ export function tellUndoable(said: string, ids: string[], then: () => unknown = 
   return tell(said, { act: { label: t('undo.undo'), run } });
 }
 
-export async function undo(): Promise<void> {
-  try {
-    const step = await newest(false);
-    if (!step) {
-      tell(t('undo.nothing'));
-      return;
+/** The steps that a person wants taken back or done again, one after the other. */
+let turn: Promise<void> = Promise.resolve();
+const inTurn = (reverse: () => Promise<void>) => (): Promise<void> => {
+  // What was done before the key was pressed is in the log once it is answered.
+  const answered = Promise.all([sentIsSaved(), writesAreAnswered()]);
+  const mine = turn.then(async () => {
+    try {
+      const [isSaved] = await answered;
+      if (isSaved) await reverse();
+      else tell(t('undo.notSaved'), { bad: true });
+    } catch (reason) {
+      tellUndo(reason);
     }
-    const back = await takeBack(await withItsSet(step));
-    tell(t('undo.undone', { words: ofEngine(step.words) }), {
-      act: { label: t('undo.redo'), run: () => void takeBack(back).catch(tellRefusal) },
-    });
-  } catch (reason) {
-    tellUndo(reason);
-  }
-}
+  });
+  turn = mine.catch(() => {});
+  return mine;
+};
 
-export async function redo(): Promise<void> {
-  try {
-    const step = await newest(true);
-    if (!step) {
-      tell(t('undo.nothingRedo'));
-      return;
-    }
-    await takeBack(await withItsSet(step));
-    tell(t('undo.redone', { words: ofEngine(step.words) }));
-  } catch (reason) {
-    tellUndo(reason);
+export const undo = inTurn(async () => {
+  const step = await newest(false);
+  if (!step) {
+    tell(t('undo.nothing'));
+    return;
   }
-}
+  const back = await takeBack(await withItsSet(step));
+  tell(t('undo.undone', { words: ofEngine(step.words) }), {
+    act: { label: t('undo.redo'), run: () => void takeBack(back).catch(tellRefusal) },
+  });
+});
+
+export const redo = inTurn(async () => {
+  const step = await newest(true);
+  if (!step) {
+    tell(t('undo.nothingRedo'));
+    return;
+  }
+  await takeBack(await withItsSet(step));
+  tell(t('undo.redone', { words: ofEngine(step.words) }));
+});
 
 const tellUndo = (reason: unknown) =>
   reason instanceof Refused && reason.status === 409

@@ -26,13 +26,26 @@ let signedOut = () => {};
 export const useProject = (path: string) => void (project = path);
 export const whenSignedOut = (then: () => void) => void (signedOut = then);
 
+const writes = new Set<Promise<void>>();
+/** Wait until the engine has answered every write that this window has sent; what it answered is told elsewhere. */
+export const writesAreAnswered = () => Promise.all(writes);
+
 /** Not by an `onRequest`, which is waited for: what is saved leaves before the next line is drawn. */
 async function fetchHere(request: Request): Promise<Response> {
   request.headers.set('X-Service-Client', 'workbench');
   request.headers.set('X-Service-Origin-Window', originWindow);
   if (project !== null && !request.headers.has(PROJECT))
     request.headers.set(PROJECT, encodeURIComponent(project));
-  const response = await fetch(request);
+  const answer = fetch(request);
+  // Files take as long as they take: nobody waits for them.
+  if (request.method !== 'GET' && !request.headers.get('Content-Type')?.startsWith('multipart/')) {
+    const answered = answer.then(
+      () => void writes.delete(answered),
+      () => void writes.delete(answered),
+    );
+    writes.add(answered);
+  }
+  const response = await answer;
   if (response.status === 401) signedOut();
   return response;
 }

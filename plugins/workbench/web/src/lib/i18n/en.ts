@@ -54,6 +54,8 @@ export const en = {
   'undo.redone': 'Done again: {words}',
   'undo.nothing': 'There is nothing to undo.',
   'undo.nothingRedo': 'There is nothing to do again.',
+  'undo.notSaved':
+    'What was typed last is not saved, so there is nothing to undo. It stays where it was typed.',
   'library.top': 'Project',
   'library.sources': 'Sources',
   'library.path': 'Where this is',

@@ -84,6 +84,13 @@ test('a sentence within a sentence is translated, and what has no translation is
   expect(ofEngine('a.jpg: It is empty (0 bytes). Copy it again from the original.')).toBe(
     'a.jpg: Está vacío (0 bytes). Cópielo otra vez del original.',
   );
+  expect(ofEngine("body.look: Input should be 'grid', 'list' or 'table'. And 2 more.")).toBe(
+    "body.look: debe ser 'grid', 'list' o 'table'. Y 2 más.",
+  );
+  expect(ofEngine('document.create: name: String should have at least 1 character.')).toBe(
+    'document.create: name: el texto debe tener al menos 1 carácter.',
+  );
+  expect(ofEngine('2 dates: 1741, 1742')).toBe('2 fechas: 1741, 1742');
   await chooseLanguage('en', false);
 });
 

@@ -140,8 +140,9 @@ export function partsOf(sentence: string): Said[] {
   }
   // As in a log: what it is about, and then the sentence.
   const [, place, about] = /^(.+?: )(.+)$/s.exec(sentence) ?? [];
-  const own = about && sayIn(sentences, about);
-  if (own) return [{ text: `${place}${own}` }];
+  const own = about ? partsOf(about) : [];
+  if (own.length > 0 && own.every((part) => !part.lang))
+    return [{ text: `${place}${own.map((part) => part.text).join(' ')}` }];
   return each.length > 1 ? each.flatMap(partsOf) : [{ text: sentence, lang: 'en' }];
 }
 export const ofEngine = (sentence: string): string =>

@@ -36,6 +36,7 @@ const request = (asked: Asked, offset: number, signal?: AbortSignal, limit = PAR
   );
 export type Found = Awaited<ReturnType<typeof request>>;
 export type Hit = Found['results'][number];
+export const foldersOf = (hit: Hit): string[] => (hit.metadata['folders'] ?? []) as string[];
 
 /** So many pages one file can have. */
 export const MOST_FOUND = 10_000;

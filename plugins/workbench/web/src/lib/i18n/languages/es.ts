@@ -58,6 +58,8 @@ export const catalogue: Catalogue = {
   'undo.redone': 'Rehecho: {words}',
   'undo.nothing': 'No hay nada que deshacer.',
   'undo.nothingRedo': 'No hay nada que rehacer.',
+  'undo.notSaved':
+    'Lo último que se escribió no está guardado, así que no hay nada que deshacer. Sigue donde se escribió.',
   'library.top': 'Proyecto',
   'library.sources': 'Sources',
   'library.path': 'Dónde está esto',
