@@ -147,7 +147,7 @@ def test_a_dry_run_tells_new_changed_equal_unmatched_and_ambiguous_rows_apart(de
         ("pages", "many", "not a number"), ("pages", '"1,234"', "thousands"), ("sent", "03/04/1750", "month 3 or of month 4"),
         ("sent", "43831", "number of a day"), ("sent", "um 1750", "a date is written"), ("sealed", "perhaps", "neither true nor false"),
         ("hand", "C", "choices are A, B"), ("link", "nowhere", "https://"), ("document.date_iso", "1750-02-30", "28 days"),
-        ("document.prototype_key", "nothing", "no prototype"), ("document.language", "two words", "pattern"),
+        ("document.prototype_key", "nothing", "no prototype"), ("document.language", "two words", "BCP 47"),
         ("document.direction", "up", "ltr"),
     ],
 )  # fmt: skip
