@@ -166,8 +166,8 @@ def line_set(
             continue
         pass_id = pass_of(conn, page, teacher)
         if pass_id is None:
-            who = "Nobody" if teacher is None else f"{teacher!r}"
-            training_set.missing.append({"document_id": page, "why": f"{who} has not read any of its lines."})
+            why = "Nobody has read its lines." if teacher is None else f"No line of it is of “{teacher}”."
+            training_set.missing.append({"document_id": page, "why": why})
             continue
         before = len(training_set.lines)
         _add_page(conn, training_set, page, pass_id, teacher)

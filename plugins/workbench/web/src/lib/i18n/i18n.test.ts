@@ -84,6 +84,10 @@ test('a sentence within a sentence is translated, and what has no translation is
   expect(ofEngine('a.jpg: It is empty (0 bytes). Copy it again from the original.')).toBe(
     'a.jpg: Está vacío (0 bytes). Cópielo otra vez del original.',
   );
+  expect(ofEngine('Find names: Base model for hands')).toBe('Buscar nombres: Modelo base para manos');
+  expect(
+    ofEngine('Already done on 28 of 28 pages. 27 pages were transcribed as pictured and stay whole.'),
+  ).toBe('Ya hecho en 28 de 28 páginas. Transcritas tal como se ven: 27 páginas; quedan enteras.');
   await chooseLanguage('en', false);
 });
 
