@@ -74,10 +74,10 @@ def test_files_teach_their_own_texts_also_where_a_reader_read_the_lines_later(
     desk.read(page, pass_id, {str(line): "the tooth"}, "careful")
     found = desk.set([page], teacher)
     assert (found["lines_from_files"], found["lines_read_by_a_model"]) == (1, 0)
-    assert _taught(desk, page, teacher) == ["the truth"]
-    assert _taught(desk, page, "careful") == ["the tooth"]
+    assert _texts_to_teach(desk, page, teacher) == ["the truth"]
+    assert _texts_to_teach(desk, page, "careful") == ["the tooth"]
     desk.correct(line, "the truth.")
-    assert _taught(desk, page, teacher) == ["the truth."]
+    assert _texts_to_teach(desk, page, teacher) == ["the truth."]
 
 
 def test_a_ground_truth_that_a_reader_read_later_is_taught_as_it_was_imported(desk: Desk) -> None:
@@ -87,17 +87,17 @@ def test_a_ground_truth_that_a_reader_read_later_is_taught_as_it_was_imported(de
     ((line,),) = desk.rows("SELECT id FROM segment WHERE pass_id = ? AND kind = 'line'", pass_id)
     desk.do("segment.pass_ground_truth", {"pass_id": pass_id, "ground_truth": True})
     desk.read(page, pass_id, {str(line): "the tooth"}, "careful")
-    assert _taught(desk, page, None) == ["the truth"]
+    assert _texts_to_teach(desk, page, None) == ["the truth"]
 
 
 def test_a_reader_is_taught_its_own_readings_also_where_another_read_the_lines_later(desk: Desk) -> None:
     page, lines = desk.page(["one", "two"])
     ((pass_id,),) = desk.rows("SELECT id FROM segment_pass WHERE document_id = ?", page)
     desk.read(page, pass_id, dict(zip(lines, ("ohe", "tvo"), strict=True)), "somebody else")
-    assert _taught(desk, page, "teacher") == ["one", "two"]
+    assert _texts_to_teach(desk, page, "teacher") == ["one", "two"]
 
 
-def _taught(desk: Desk, page: str, teacher: str | None) -> list[str]:
+def _texts_to_teach(desk: Desk, page: str, teacher: str | None) -> list[str]:
     """Return the texts on which a reader would be trained."""
     with desk.library.db.read() as conn:
         found = line_set(conn, desk.library, LOCAL_OWNER, teacher=teacher, page_ids=[page], held_out_ids=[])
