@@ -14,8 +14,8 @@ from bakeoff_fixtures import URL, Desk, row_of
 
 from armarium.api import Engine, Library
 from armarium.principals import LOCAL_OWNER
-from armarium_recipes.bakeoffs import finders, starting
-from armarium_recipes.bakeoffs.contenders import choose_contenders
+from armarium_recipes.bakeoffs import finders, rows, starting
+from armarium_recipes.bakeoffs.contenders import Contender, choose_contenders
 from armarium_recipes.bakeoffs.rows import cost_of
 from armarium_recipes.schemas.bakeoffs import StartBakeoff
 from armarium_recipes.schemas.cards import Card, Refusal
@@ -50,6 +50,12 @@ def card(identity: str, rank: int | None = None, **more: Any) -> Card:
         "reader": identity.partition(":")[0],
     }
     return Card(**{**told, **more})
+
+
+def test_what_a_card_says_of_its_figures_is_not_said_of_measured_ones() -> None:
+    unmeasured = card("hand:a@1", note="It has not been measured yet.")
+    for why, note in ((None, None), ("It is not installed.", unmeasured.note)):
+        assert rows.row_of(Contender(unmeasured, "hand", "contender", why), 10)["note"] == note
 
 
 def choose(

@@ -78,6 +78,8 @@ def test_a_training_stops_when_it_no_longer_improves_and_lands(desk: Desk) -> No
     assert [seen["document_id"] for seen in one["card"]["training_set"]["documents"]] == [page]
     assert [kept["document_id"] for kept in one["card"]["held_out"]] == [held]
     line = next(iter(one["card"]["training_set"]["documents"][0]["texts"]))
+    ((pass_id,),) = desk.rows("SELECT pass_id FROM segment WHERE id = ?", line)
+    desk.read(page, pass_id, {line: "What another machine reads"}, "somebody else")
     assert in_doubt(desk, page) == []
     desk.do("representation.create", {"segment_id": line, "text": "Another text"})
     assert in_doubt(desk, page) == [("training-line", model["id"], line, "redo")]

@@ -308,3 +308,22 @@ def test_what_an_agent_proposes_is_taken_or_turned_down_in_groups_and_taken_back
     expect(letter).to_be_visible()
     assert desk.lines(deed) == before[deed]
     assert desk.lines("letter.jpg")[0] == "Of the project"
+
+
+def test_names_that_may_be_the_same_are_looked_for_merged_and_taken_back(
+    page: Page, desk: Desk, shot: Shot
+) -> None:
+    from playwright.sync_api import expect
+
+    for name in ("Moscou", "Moscow"):
+        desk.engine.ask("POST", "/api/entities", {"canonical_name": name, "entity_type": "location"})
+    show(page, desk, "people")
+    page.get_by_role("button", name="Look for names that may be the same").click()
+    pair = page.get_by_role("listitem").filter(has_text="are nearly the same.")
+    expect(pair).to_be_visible(timeout=60_000)
+    expect(pair.get_by_text("likeness 93%")).to_be_visible()
+    check(page, "people-same", shot)
+    pair.get_by_role("button", name="The same: merge").click()
+    expect(pair).to_have_count(0)
+    page.get_by_role("status").get_by_role("button", name="Undo").click()
+    expect(pair).to_be_visible()

@@ -74,12 +74,18 @@ def check(
     answer({**outcome, "disputed": disputed}, words)
 
 
+def _wrong_letters(line: dict[str, Any]) -> str:
+    if line["confidence"] is None and not line["disagreement"]:
+        return "not known"
+    return f"{line['expected'] + line['disagreement'] / 2:.1f}"
+
+
 @commands.asks(
     "disputed Letters",
     "GET /api/disputed",
     columns=(
         "line=segment_id",
-        ("wrong letters", lambda line: f"{line['expected'] + line['disagreement'] / 2:.1f}"),
+        ("wrong letters", _wrong_letters),
         ("rare words", lambda line: ", ".join(line["rare"])),
         "text",
     ),

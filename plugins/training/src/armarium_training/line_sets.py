@@ -5,7 +5,7 @@ and prepares evaluations.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -15,21 +15,18 @@ from armarium.api import Library, NotFound, Principal, Use, find_withheld, is_am
 from armarium_checking.api import verdicts
 from armarium_documents.api import primary_row, representations
 from armarium_source_model.api import (
-    CountingText,
     counting_readings,
     list_passes,
     read_lines,
     reading_rule,
     segments,
     text_fingerprint,
-    working_pass,
 )
 from armarium_training.relatives import REPEATED, Relatives, second_shots, without_repeats
+from armarium_training.teachers import BY_PERSON, made_by, newest_of, pass_of
 
 FLAGS = ("empty_reading", "null_reading", "rejected_by_check")
-BY_PERSON = frozenset({"chosen", "correction", "newest-human"})
-"""The reasons for which a reading counts if a person made or chose it."""
-PERSON, IMPORTED = "human", "external_import"
+PERSON = "human"
 MODEL, PERSONS = "model", "person"
 """Whose verdict it is."""
 NO_PICTURE = "It has no picture."
@@ -134,7 +131,7 @@ def line_set(
     held_out_ids: Sequence[str],
     use: Use = "local-model",
 ) -> LineSet:
-    """Return the lines of *teacher*'s newest pass of each page, with a person's corrections.
+    """Return the lines of *teacher*'s newest pass of each page as *teacher* read them, with a person's corrections.
 
     *held_out_ids* are pages. They are left out, and so is every page that shows the same writing: a copy, what was cut
     from it, what it was cut from, a second picture with the same words. A page that may not be put to *use* is listed as missing, with the reason, and one whose
@@ -169,11 +166,11 @@ def line_set(
             continue
         pass_id = pass_of(conn, page, teacher)
         if pass_id is None:
-            who = "Nobody" if teacher is None else f"{teacher!r}"
-            training_set.missing.append({"document_id": page, "why": f"{who} has not read any of its lines."})
+            why = "Nobody has read its lines." if teacher is None else f"No line of it is of “{teacher}”."
+            training_set.missing.append({"document_id": page, "why": why})
             continue
         before = len(training_set.lines)
-        _add_page(conn, training_set, page, pass_id)
+        _add_page(conn, training_set, page, pass_id, teacher)
         if len(training_set.lines) > before:
             training_set.pages[page] = pass_id
             training_set.checksums[page] = checksum
@@ -192,14 +189,16 @@ def _visible(library: Library, principal: Principal, pages: Collection[str]) -> 
     return [page for page in pages if page not in hidden]
 
 
-def _add_page(conn: Connection, training_set: LineSet, page: str, pass_id: str) -> None:
+def _add_page(conn: Connection, training_set: LineSet, page: str, pass_id: str, teacher: str | None) -> None:
     rule = reading_rule(conn)
     counting = counting_readings(conn, pass_id, rule=rule, words=False)
+    row = next(row for row in list_passes(conn, page, rule) if row["id"] == pass_id)
+    is_truth = bool(row["ground_truth"])
+    counting |= newest_of(conn, counting, made_by(teacher, from_files=is_truth or row["name"] == teacher))
     reading_ids = [reading.representation_id for reading in counting.values()]
     verdict_on = newest_verdicts(conn, reading_ids)
     by_trust = {trust: newest_verdicts(conn, reading_ids, trust=trust) for trust in (MODEL, PERSONS)}
     training_set.checked_by_model += len(by_trust[MODEL])
-    is_truth = any(row["id"] == pass_id and row["ground_truth"] for row in list_passes(conn, page, rule))
     for segment_id in lines_in_order(conn, page, pass_id):
         reading = counting.get(segment_id)
         text = (reading.text or "") if reading is not None else ""
@@ -244,8 +243,7 @@ def checked_lines(
         return [], None
     counting = counting_readings(conn, chosen["id"], rule=rule, words=False)
     if checked is not None or chosen["ground_truth"]:
-        machines = [segment_id for segment_id, reading in counting.items() if reading.labelled_machine]
-        counting |= _imported_texts(conn, counting, machines)
+        counting |= newest_of(conn, counting, made_by(None, from_files=True))
     readings = [reading.representation_id for reading in counting.values()]
     newest, of_persons = newest_verdicts(conn, readings), newest_verdicts(conn, readings, trust=PERSONS)
     lines = []
@@ -269,28 +267,6 @@ def checked_lines(
         .order_by(representations.c.created_at.desc(), representations.c.id.desc())
     ).scalar()
     return lines, who or chosen["created_by"] or chosen["name"]
-
-
-def _imported_texts(
-    conn: Connection, counting: Mapping[str, CountingText], segment_ids: Sequence[str]
-) -> dict[str, CountingText]:
-    """Return, for those of the lines that have one, the newest reading that came with an imported file."""
-    rows = conn.execute(
-        select(representations.c.segment_id, representations.c.id, representations.c.content)
-        .where(
-            is_among(representations.c.segment_id, segment_ids),
-            representations.c.provenance_kind == IMPORTED,
-            representations.c.kind == "transcription",
-            representations.c.retracted.is_(False),
-        )
-        .order_by(representations.c.created_at, representations.c.id)
-    )
-    return {
-        row.segment_id: counting[row.segment_id]._replace(
-            representation_id=row.id, text=row.content or "", labelled_machine=False
-        )
-        for row in rows
-    }
 
 
 def checked_pages(
@@ -341,32 +317,6 @@ def _has_person_readings(conn: Connection, pass_id: str) -> bool:
         )
     )
     return conn.execute(query.limit(1)).first() is not None
-
-
-def pass_of(conn: Connection, page: str, named: str | None) -> str | None:
-    """Return the newest live pass of a page that has the name *named*, or that a model or reader of that name
-    made or read.
-    """
-    if named is None:
-        return working_pass(conn, page, reading_rule(conn))[0]
-    read_by = {
-        row[0]
-        for row in conn.execute(
-            select(segments.c.pass_id)
-            .join(representations, representations.c.segment_id == segments.c.id)
-            .where(
-                representations.c.document_id == page,
-                representations.c.retracted.is_(False),
-                (representations.c.producer_tool == named) | (representations.c.producer_model == named),
-            )
-            .distinct()
-        )
-    }
-    pass_id = None
-    for row in list_passes(conn, page):
-        if named in (row["model"], row["provider"], row["name"]) or row["id"] in read_by:
-            pass_id = row["id"]
-    return pass_id
 
 
 def lines_in_order(conn: Connection, page: str, pass_id: str) -> list[str]:

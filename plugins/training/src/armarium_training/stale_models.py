@@ -7,10 +7,17 @@ from collections.abc import Collection, Mapping, Sequence
 from sqlalchemy import Connection
 
 from armarium.api import Library
-from armarium_source_model.api import RestsOnText, StaleRow, reading_rule, segment_fingerprints
+from armarium_source_model.api import (
+    RestsOnText,
+    StaleRow,
+    counting_of_segments,
+    reading_rule,
+    text_fingerprint,
+)
 from armarium_training.cards import CARD, cards_in
 from armarium_training.line_sets import FINGERPRINT
 from armarium_training.relatives import Relatives
+from armarium_training.teachers import made_by, newest_of
 
 WHY = "The model was trained on this line with another text; train it again to use the present one."
 
@@ -41,25 +48,46 @@ class RestingModels(RestsOnText):
     kinds = ("training-line",)
 
     def stale(self, conn: Connection, library: Library, document_ids: Sequence[str]) -> list[StaleRow]:
-        """Return those on these pages whose counting text is not the one used for training. Damaged entries
-        of a card are skipped.
+        """Return those on these pages for which a training would take another text now than it took. Damaged entries of a
+        card are skipped.
         """
         page_ids = set(document_ids)
-        taught = [
-            (place.model_id, page, texts)
-            for place in cards_in(library.models)
-            for page, texts in _list_taught(place.card.get("training_set"))
-            if page in page_ids
-        ]
-        now = segment_fingerprints(
-            conn, {line for _, _, texts in taught for line in texts}, reading_rule(conn)
-        )
-        return [
-            StaleRow("training-line", model, page, line, None, "redo", WHY)
-            for model, page, texts in taught
-            for line, before in texts.items()
-            if now.get(line, "")[:FINGERPRINT] != before
-        ]
+        rows = []
+        for place in cards_in(library.models):
+            taught = [
+                (page, line, before)
+                for page, texts in _list_taught(place.card.get("training_set"))
+                if page in page_ids
+                for line, before in texts.items()
+            ]
+            now = _texts_now(conn, place.card.get("teacher"), {line for _, line, _ in taught})
+            rows += [
+                StaleRow("training-line", place.model_id, page, line, None, "redo", WHY)
+                for page, line, before in taught
+                if before not in now.get(line, ())
+            ]
+        return rows
+
+
+def _texts_now(
+    conn: Connection, teacher: str | None, segment_ids: Collection[str]
+) -> Mapping[str, Collection[str]]:
+    """Return, of each line, the fingerprints of what may be taught: what counts, and where no person read it also what
+    the teacher or a file says, which another machine's reading does not replace.
+    """
+    if not segment_ids:
+        return {}
+    counting = counting_of_segments(conn, segment_ids, rule=reading_rule(conn))
+    own = newest_of(conn, counting, made_by(teacher, from_files=False))
+    imported = newest_of(conn, counting, made_by(None, from_files=True))
+    return {
+        segment_id: {
+            text_fingerprint(of[segment_id].text)[:FINGERPRINT]
+            for of in (counting, own, imported)
+            if segment_id in of
+        }
+        for segment_id in counting
+    }
 
 
 def _list_taught(training_set: object) -> list[tuple[str, dict[str, str]]]:

@@ -106,8 +106,8 @@ class Proposals(Message):
 
 
 class DisputedLine(Message):
-    """A line that a correction helps, with what speaks for it. expected: how many of its characters are probably wrong.
-    disagreement: in how many another reader differs. rare: words that are rare, and one confusion from one that is known.
+    """A line that a correction helps, with what speaks for it. expected: how many of its characters are probably wrong;
+    where its reader did not say how sure it was (`confidence` null), a guess by which it is ordered, and no finding. disagreement: in how many another reader differs. rare: words that are rare, and one confusion from one that is known.
     shared: how many other lines have one of these words.
     """
 

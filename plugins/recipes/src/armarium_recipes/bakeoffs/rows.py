@@ -12,7 +12,7 @@ from armarium_recipes.schemas.cards import Card
 
 STATED = (
     *("pin", "reader", "model", "provider", "rule_rank"),
-    *("carbon_g_per_page", "trainable", "size_gb", "material", "note"),
+    *("carbon_g_per_page", "trainable", "size_gb", "material"),
 )
 """What a row takes from its card as it is."""
 
@@ -37,6 +37,8 @@ def row_of(contender: Contender, volume: int) -> dict[str, Any]:
         "cost_usd": cost_of(card, volume),
         "carbon_from": "Its card states it." if card.carbon_g_per_page is not None else None,
         "not_scored": contender.why,
+        # It is about the figures that the card states, or says that there are none; those of this row are measured.
+        "note": None if contender.why is None else card.note,
     }
 
 

@@ -25,7 +25,8 @@ def run(ctx: ActionContext, p: RunParams) -> dict[str, Any]:
     args = EvaluationArgs(plan=plan, checked=p.pass_, language=p.language, policies=list(p.policies))
     args.pages_may_leave = p.pages_may_leave
     work = len(plan["candidates"]) * len(plan["pages"])
-    title = f"Measure {len(plan['candidates'])} readers on {len(plan['pages'])} pages"
+    readers, pages = len(plan["candidates"]), len(plan["pages"])
+    title = f"Measure {readers} {'reader' if readers == 1 else 'readers'} on {pages} {'page' if pages == 1 else 'pages'}"
     job_id = ctx.enqueue(EVALUATE, args.model_dump(mode="json"), title=title, total=work)
     ctx.target(*(page["document_id"] for page in plan["pages"]), job_id)
     return {"job_id": job_id, "plan": plan}

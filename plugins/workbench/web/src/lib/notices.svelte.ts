@@ -1,6 +1,7 @@
 // Short messages at the edge of the window: what was done, what was refused.
 import { t } from './i18n/index.svelte';
 import { Refused } from './api/client';
+import { go, link } from './router.svelte';
 
 export interface Notice {
   id: number;
@@ -32,12 +33,18 @@ export function tell(
   return id;
 }
 
+/** Where in the workbench that can be mended which a refusal names a command for. */
+function remedyOf({ code }: Refused): Notice['act'] {
+  if (code !== 'runtime_missing') return undefined;
+  return { label: t('settings.toRuntimes'), run: () => go(link('settings', 'machine')) };
+}
+
 /** Say why something did not work. */
 export function tellRefusal(reason: unknown): void {
   if (reason instanceof DOMException && reason.name === 'AbortError') return;
   if (!(reason instanceof Refused)) throw reason;
   if (reason.status === 0) tell(t('app.unreachable'), { bad: true });
-  else if (reason.status !== 401) tell(reason.message, { bad: true, said: true });
+  else if (reason.status !== 401) tell(reason.message, { bad: true, said: true, act: remedyOf(reason) });
 }
 
 /** Do what a person asked for; say why if the engine refuses it. */

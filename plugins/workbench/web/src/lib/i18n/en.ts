@@ -264,7 +264,8 @@ export const en = {
   'read.lines': 'Find the lines',
   'read.linesHint': 'Each page gets a new pass without text.',
   'read.read': 'Read the lines that are there',
-  'read.readHint': 'For handwriting too: each line gets a reading; what people wrote stays.',
+  'read.readHint':
+    'For handwriting too: each line gets a reading. What people wrote here counts as before; a text from an imported file stays beside the reading, which counts.',
   'read.reader': 'Reader',
   'read.automatic': 'The one that fits best',
   'read.notInstalled': 'not installed',
@@ -318,6 +319,7 @@ export const en = {
   'work.allDone': 'done',
   'work.guessed': '(estimated)',
   'work.about': 'about {time}',
+  'work.aboutSome': 'about {time}, and the steps whose time is not known',
   'work.skipped.one': '{count} step is left out for now',
   'work.skipped.other': '{count} steps are left out for now',
   'work.toProviders': 'To the providers',
@@ -491,6 +493,9 @@ export const en = {
   'people.statements': 'Statements',
   'people.source': 'source',
   'people.sure': '{share} sure',
+  'people.alike': 'likeness {share}',
+  'people.lookForSame': 'Look for names that may be the same',
+  'people.looking': 'All names are being compared; pairs that may be the same appear here.',
   'people.near': 'Connected with',
   'people.same.one': '{count} pair may be the same',
   'people.same.other': '{count} pairs may be the same',
@@ -743,6 +748,7 @@ export const en = {
   'settings.computeSaved': 'Saved; it holds from the next work on.',
   'settings.localModels': 'Models on this machine',
   'settings.runtimes': 'What can be installed',
+  'settings.toRuntimes': 'See what can be installed',
   'settings.installed': 'installed',
   'settings.notInstalled': 'not installed',
   'settings.outdated': 'outdated',
@@ -803,6 +809,7 @@ export const en = {
   'figures.training': 'The training has begun.',
 
   'work.pausesAfter': 'It pauses when the page in progress is done.',
+  'work.stopsAfter': 'It stops as soon as what it is doing can be left.',
   'people.nowhere': 'Not named on any page yet',
 
   // What is in doubt, misread words, statements, hands, maps, work and figures.
@@ -876,8 +883,9 @@ export const en = {
   'likely.begin': 'Where correcting helps most',
   'likely.beginHint':
     'Lines that no person wrote or checked, the most doubtful first. Open one on its page and correct it; errors like it are then offered above.',
-  'likely.beginNone': 'No line is left that no person wrote or checked.',
+  'likely.beginNone': 'Every line that was read is written or checked by a person.',
   'likely.expected': 'about {letters} letters wrong',
+  'likely.unknown': 'how sure its reading is, nothing says',
   'likely.disagreement': 'readers differ in {letters}',
   'likely.rare': 'rare: {words}',
   'statement.new': 'New statement',
@@ -992,6 +1000,11 @@ export const en = {
   'figures.evaluations': 'Readers measured',
   'figures.noEvaluation': 'Nothing was measured yet: start it on checked pages under Work.',
   'figures.cer': 'Letters wrong (CER)',
+  'figures.cerValidation': 'Letters wrong on validation lines',
+  'figures.validation':
+    'The best epoch was chosen by these lines: the rate is no measure of the reader. Held-out pages measure it.',
+  'figures.without.one': '{count} page is left out:',
+  'figures.without.other': '{count} pages are left out:',
   'figures.wer': 'Words wrong (WER)',
   'figures.between': 'between',
   'figures.byPage': 'Letters wrong, page by page',

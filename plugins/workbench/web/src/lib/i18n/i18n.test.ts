@@ -91,6 +91,10 @@ test('a sentence within a sentence is translated, and what has no translation is
     'document.create: name: el texto debe tener al menos 1 carácter.',
   );
   expect(ofEngine('2 dates: 1741, 1742')).toBe('2 fechas: 1741, 1742');
+  expect(ofEngine('Find names: Base model for hands')).toBe('Buscar nombres: Modelo base para manos');
+  expect(
+    ofEngine('Already done on 28 of 28 pages. 27 pages were transcribed as pictured and stay whole.'),
+  ).toBe('Ya hecho en 28 de 28 páginas. Transcritas tal como se ven: 27 páginas; quedan enteras.');
   await chooseLanguage('en', false);
 });
 

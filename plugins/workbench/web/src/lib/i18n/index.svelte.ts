@@ -132,17 +132,20 @@ export interface Said {
 }
 export function partsOf(sentence: string): Said[] {
   if (code === 'en') return [{ text: sentence }];
-  const each = sentence.split(/(?<=[.?!]) (?=[A-Z“])/);
+  const each = sentence.split(/(?<=[.?!]) (?=[A-Z“\d])/);
+  const [, place = '', about = ''] = /^(.+?): (.+)$/s.exec(sentence) ?? [];
+  // A step of a plan and who does it, before a form whose blanks would take half of its name.
+  const step = sentences.whole[place];
+  if (step && sayIn(sentences, about)) return [{ text: `${step}: ${sayIn(sentences, about)}` }];
   // Of several sentences each by itself first: a form for the whole might take the name of a thing for two blanks.
   if (each.length === 1 || each.some((one) => sayIn(sentences, one) === null)) {
     const whole = sayIn(sentences, sentence);
     if (whole !== null) return [{ text: whole }];
   }
   // As in a log: what it is about, and then the sentence.
-  const [, place, about] = /^(.+?: )(.+)$/s.exec(sentence) ?? [];
   const own = about ? partsOf(about) : [];
   if (own.length > 0 && own.every((part) => !part.lang))
-    return [{ text: `${place}${own.map((part) => part.text).join(' ')}` }];
+    return [{ text: `${place}: ${own.map((part) => part.text).join(' ')}` }];
   return each.length > 1 ? each.flatMap(partsOf) : [{ text: sentence, lang: 'en' }];
 }
 export const ofEngine = (sentence: string): string =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { curveIn, epochsOf, mainPolicy, modelsOf, shown } from './results';
+import { curveIn, epochsOf, mainPolicy, modelsOf, shown, countEach } from './results';
 
 test('a result that lacks a part is shown without it', () => {
   const [one] = modelsOf({ models: [{ model: 'a', totals: { lenient: { cer: 0.1 } } }] });
@@ -27,5 +27,12 @@ test('epochs without a rate are left out, and blanks can be seen', () => {
     'nothing',
     'space',
     'g',
+  ]);
+});
+
+test('each reason is said once, with for how many pages it is one', () => {
+  expect(countEach(['no picture', 'not read', 'not read'])).toEqual([
+    ['not read', 2],
+    ['no picture', 1],
   ]);
 });

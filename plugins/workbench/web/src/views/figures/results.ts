@@ -64,6 +64,13 @@ export const mainPolicy = (models: MeasuredModel[]): string =>
     ? 'diplomatic'
     : (Object.keys(models[0]?.totals ?? {})[0] ?? 'diplomatic');
 
+/** Each of *texts* once, with how often it is there, the most frequent first. */
+export function countEach(texts: string[]): [string, number][] {
+  const times = new Map<string, number>();
+  for (const one of texts) times.set(one, (times.get(one) ?? 0) + 1);
+  return [...times].sort(([, one], [, other]) => other - one);
+}
+
 /** A letter as it can be seen. */
 export const shown = (letter: string, nothing: string, space: string) =>
   letter === '' ? nothing : letter.trim() === '' ? space : letter;

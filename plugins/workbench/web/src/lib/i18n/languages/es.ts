@@ -270,7 +270,7 @@ export const catalogue: Catalogue = {
   'read.linesHint': 'Cada página recibe una pasada nueva sin texto.',
   'read.read': 'Leer las líneas que hay',
   'read.readHint':
-    'También para manuscritos: cada línea recibe una lectura; lo escrito por personas se conserva.',
+    'También para manuscritos: cada línea recibe una lectura. Lo escrito aquí por personas cuenta como antes; el texto de un archivo importado queda junto a la lectura, que es la que cuenta.',
   'read.reader': 'Lector',
   'read.automatic': 'El más adecuado',
   'read.notInstalled': 'no instalado',
@@ -324,6 +324,7 @@ export const catalogue: Catalogue = {
   'work.allDone': 'hecho',
   'work.guessed': '(estimado)',
   'work.about': 'unos {time}',
+  'work.aboutSome': 'unos {time}, y los pasos cuya duración no se conoce',
   'work.skipped.one': 'Por ahora se omite {count} paso',
   'work.skipped.other': 'Por ahora se omiten {count} pasos',
   'work.toProviders': 'A los proveedores',
@@ -499,6 +500,9 @@ export const catalogue: Catalogue = {
   'people.statements': 'Afirmaciones',
   'people.source': 'fuente',
   'people.sure': '{share} de certeza',
+  'people.alike': 'parecido: {share}',
+  'people.lookForSame': 'Buscar nombres que pueden ser el mismo',
+  'people.looking': 'Se están comparando todos los nombres; los pares que pueden ser el mismo aparecen aquí.',
   'people.near': 'Relacionada con',
   'people.same.one': '{count} par puede ser lo mismo',
   'people.same.other': '{count} pares pueden ser lo mismo',
@@ -752,6 +756,7 @@ export const catalogue: Catalogue = {
   'settings.computeSaved': 'Guardado; vale desde el próximo trabajo.',
   'settings.localModels': 'Modelos en este equipo',
   'settings.runtimes': 'Qué puede instalarse',
+  'settings.toRuntimes': 'Ver qué puede instalarse',
   'settings.installed': 'instalado',
   'settings.notInstalled': 'no instalado',
   'settings.outdated': 'anticuado',
@@ -812,6 +817,7 @@ export const catalogue: Catalogue = {
   'figures.training': 'El entrenamiento ha empezado.',
 
   'work.pausesAfter': 'Se detiene cuando termine la página en curso.',
+  'work.stopsAfter': 'Se cancela en cuanto pueda dejarse lo que está haciendo.',
   'people.nowhere': 'Aún no se nombra en ninguna página',
 
   // What is in doubt, misread words, statements, hands, maps, work and figures.
@@ -885,8 +891,9 @@ export const catalogue: Catalogue = {
   'likely.begin': 'Donde más ayuda corregir',
   'likely.beginHint':
     'Líneas que nadie escribió ni revisó, las más dudosas primero. Abra una en su página y corríjala; arriba se proponen entonces los errores parecidos.',
-  'likely.beginNone': 'No queda ninguna línea que nadie haya escrito o revisado.',
+  'likely.beginNone': 'Todas las líneas leídas están escritas o revisadas por una persona.',
   'likely.expected': 'unas {letters} letras mal',
+  'likely.unknown': 'nada dice lo segura que es su lectura',
   'likely.disagreement': 'los lectores difieren en {letters}',
   'likely.rare': 'raras: {words}',
   'statement.new': 'Nueva afirmación',
@@ -1002,6 +1009,11 @@ export const catalogue: Catalogue = {
   'figures.evaluations': 'Lectores medidos',
   'figures.noEvaluation': 'Aún no se ha medido nada: empiece con páginas revisadas en Trabajo.',
   'figures.cer': 'Letras erróneas (CER)',
+  'figures.cerValidation': 'Letras erróneas en las líneas de validación',
+  'figures.validation':
+    'La mejor época se eligió con estas líneas: la tasa no mide al lector. Lo miden las páginas apartadas.',
+  'figures.without.one': 'Se deja fuera {count} página:',
+  'figures.without.other': 'Se dejan fuera {count} páginas:',
   'figures.wer': 'Palabras erróneas (WER)',
   'figures.between': 'entre',
   'figures.byPage': 'Letras erróneas, página a página',
