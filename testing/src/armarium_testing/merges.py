@@ -118,6 +118,21 @@ class ThreeVersions:
         made = dict.fromkeys(ours.keys() - merged.keys(), latest + 1)
         return ThreeVersions(self.schema, agreed, theirs, ours, left_out, {**self.merged_in, **came, **made})
 
+    def meet(self, updated: Rows, theirs: Rows, ours: Rows) -> ThreeVersions:
+        """Return the next three versions: a merge the other way left *updated* in the source, and since then both went on.
+
+        What the target had then is agreed, but for what the source never had, and what it neither changed nor took.
+        """
+        agreed = {place: row for place, row in self.ours.items() if place in self.base or place in updated}
+        for place, row in self.base.items():
+            if row == self.theirs.get(place) == updated.get(place):
+                agreed[place] = row
+        left_out = {place: row for place, row in self.left_out.items() if place not in agreed}
+        latest = max(self.merged_in.values(), default=0) + 1
+        here = {place: self.merged_in.get(place, latest) for place in self.ours.keys() - self.base.keys()}
+        made = dict.fromkeys(ours.keys() - self.ours.keys(), latest + 1)
+        return ThreeVersions(self.schema, agreed, theirs, ours, left_out, {**self.merged_in, **here, **made})
+
     def merge(self, on_conflict: Literal["refuse", "keep_ours", "take_theirs"]) -> Rows | None:
         """Return the rows that a merge of everything leaves, or None where it is refused."""
         if self.conflicts and on_conflict == "refuse":

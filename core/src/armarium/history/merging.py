@@ -40,10 +40,11 @@ from armarium.store.tables import Json, rules_of
 
 
 def find_changes(
-    schema: Schema, source: Side, target: Side, *, base_in_source: bool = True
+    schema: Schema, source: Side, target: Side, *, taken_at: int | None = None
 ) -> Iterator[Change]:
-    """Yield what *source* changed net since its step. The base is the source's state at its step or, without
-    *base_in_source*, the target's at the target's. Tables whose rows stay in their project are left out.
+    """Yield what *source* changed net since its step. The base is the source's state at its step or, where it took what the
+    target had by its step *taken_at*, the target's at the target's, but for what was left out then. Tables whose rows stay in
+    their project are left out.
     """
     for table in schema.tracked:
         if rules_of(table).stays_here:
@@ -52,11 +53,15 @@ def find_changes(
         if not touched:
             continue
         theirs, ours = (live_rows(side.raw, table, touched.keys()) for side in (source, target))
-        touched_in_target = {} if base_in_source else touched_since(target.raw, table, target.since)
+        touched_in_target = {} if taken_at is None else touched_since(target.raw, table, target.since)
+        touched_later = {} if taken_at is None else touched_since(source.raw, table, taken_at)
         for key, row in touched.items():
             base = row.before
-            if not base_in_source:
-                base = touched_in_target[key].before if key in touched_in_target else ours.get(key)
+            if taken_at is not None:
+                taken = touched_later[key].before if key in touched_later else theirs.get(key)
+                # What the source neither had nor took is no deletion of it.
+                if base is not None or taken is not None:
+                    base = touched_in_target[key].before if key in touched_in_target else ours.get(key)
             if not is_equal(table, base, theirs.get(key)):
                 yield Change(table, key, base, theirs.get(key), ours.get(key), row.steps)
 
