@@ -66,7 +66,7 @@ def find_rivals(
                     change.status, change.why, change.rivals = "conflict", "rival", contested[of]
 
 
-class _Said(NamedTuple):
+class _Decision(NamedTuple):
     """A row of the target that was made of something, or chose among what was; by which step, and its text."""
 
     place: Place
@@ -125,7 +125,7 @@ class _Rivalry:
 
     def find_undecided(
         self, source: Side, target: Side, by_place: Mapping[Place, Change]
-    ) -> dict[Values, list[_Said]]:
+    ) -> dict[Values, list[_Decision]]:
         """Return what the target says of each thing since nothing of the same was taken from the source."""
         steps: dict[Place, int] = {}
         rows: dict[Place, Values] = {}
@@ -142,17 +142,17 @@ class _Rivalry:
                 elif change is None and self.stands(place, row):
                     steps[place], rows[place] = made[key], row
         texts = self.texts(target.raw, rows)
-        undecided: dict[Values, list[_Said]] = {}
+        undecided: dict[Values, list[_Decision]] = {}
         for place in sorted(steps, key=lambda place: steps[place]):
             of = self.thing(place, rows[place])
             if None not in of and steps[place] > decided.get(of, 0):
-                undecided.setdefault(of, []).append(_Said(place, rows[place], steps[place], texts[place]))
+                undecided.setdefault(of, []).append(_Decision(place, rows[place], steps[place], texts[place]))
         return undecided
 
-    def compare(self, change: Change, row: Values, text: object, said: Sequence[_Said]) -> None:
-        """Compare what the source made or chose with what the target *said* of the same; a choice there decides alone."""
-        choices = [one for one in said if self.is_choice(one.place)]
-        others = [one for one in said if not self.is_choice(one.place)]
+    def compare(self, change: Change, row: Values, text: object, decisions: Sequence[_Decision]) -> None:
+        """Compare what the source made or chose with the *decisions* of the target on the same; a choice there decides alone."""
+        choices = [one for one in decisions if self.is_choice(one.place)]
+        others = [one for one in decisions if not self.is_choice(one.place)]
         differs = any(one.text != text for one in choices or others)
         if self.is_choice(change.place):
             rivals = choices or others
