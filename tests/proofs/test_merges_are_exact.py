@@ -180,7 +180,7 @@ class Pairs:
                 for library in (branch, self.project):
                     self._work(library, self.random.randrange(1, steps + 1))
                 where = f"seed {self.seed}, branch {number}, pair {pair}"
-                # Rows written without any rule meet once: twice either way, a few of a hundred pairs are not told apart by value.
+                # Random writes go on from merges into the project only: both ways, this and the merge differ in one of 40 pairs.
                 follows = isinstance(self.moves, FamilyMoves)
                 if self.random.random() < 0.5 and (follows or not course.has_met):
                     keep = follows and self.random.random() < 0.6
