@@ -13,7 +13,7 @@ from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote
 
 import pytest
@@ -30,7 +30,7 @@ from armarium_agents.plugin import armarium_plugin as agents
 from armarium_testing.digest import differences, table_digests
 from armarium_testing.fixtures import OWNER_TOKEN
 from armarium_testing.histories import World
-from armarium_testing.merges import ThreeVersions, read_rows
+from armarium_testing.merges import Rows, ThreeVersions, read_rows
 from checkout import ROOT
 from proofs.scribbles import carried_tables, scribble_plugin
 
@@ -121,6 +121,36 @@ class Scribbles:
         return "scribble.write", {"seed": chance.randrange(10**9), "rows": 10, "tables": self.tables}
 
 
+Side = Literal["project", "branch"]
+
+
+class Course:
+    """A project and one of its branches: what is to be merged into either, from where both last met."""
+
+    def __init__(self, project: Library, branch: Library) -> None:
+        self.sides: dict[Side, Library] = {"project": project, "branch": branch}
+        begun = partial(ThreeVersions, branch.schema, read_rows(branch))
+        self._begin: dict[Side, Callable[[Rows, Rows], ThreeVersions]] = {"project": begun, "branch": begun}
+        self.has_met = False
+
+    def next_versions(self, toward: Side) -> ThreeVersions:
+        """Return what is to be merged *toward* one side now."""
+        theirs, ours = (read_rows(self.sides[side]) for side in (_other(toward), toward))
+        return self._begin[toward](theirs, ours)
+
+    def keep(self, toward: Side, versions: ThreeVersions) -> None:
+        """Go on from a merge of *versions* that was made just now."""
+        self.has_met = True
+        merged = read_rows(self.sides[toward])
+        back = self._begin[_other(toward)](versions.ours, versions.theirs)
+        self._begin[_other(toward)] = partial(back.meet, merged)
+        self._begin[toward] = partial(versions.go_on, merged)
+
+
+def _other(side: Side) -> Side:
+    return "branch" if side == "project" else "project"
+
+
 WAYS: tuple[Any, ...] = ("refuse", "keep_ours", "take_theirs")
 
 
@@ -132,38 +162,37 @@ class Pairs:
         self.seed, self.random = seed, random.Random(seed)
         self.ended: Counter[str] = Counter()
         self.pairs = 0
-        self.chosen_by_merges = self.merges_kept = False
+        self.chosen_by_merges = False
 
     def prove(self, branches: int, pairs: int, steps: int, *, every_way: bool = True) -> None:
-        """Write random histories on either side, merge, and compare; *pairs* times from the same base or, for a share of them,
-        from what a merge left; in every way or in one of them.
+        """Write random histories on either side, merge either way, and compare; *pairs* times from the same base or, for a
+        share of them, from what merges left; in every way or in one of them.
         """
         for number in range(branches):
-            given = {"name": f"B{number}"}
-            result = self.engine.run(self.project, "branches.create", given, LOCAL_OWNER).result or {}
+            named = {"name": f"B{number}"}
+            result = self.engine.run(self.project, "branches.create", named, LOCAL_OWNER).result or {}
             branch = self.engine.libraries.open_only(result["library_path"])
-            begin = partial(ThreeVersions, branch.schema, read_rows(branch))
-            self.chosen_by_merges = self.merges_kept = False
+            given = {"branch_id": str(result["id"])}
+            course = Course(self.project, branch)
+            self.chosen_by_merges = False
             for pair in range(pairs):
                 self.moves.begin_pair(self.random)
                 for library in (branch, self.project):
                     self._work(library, self.random.randrange(1, steps + 1))
                 where = f"seed {self.seed}, branch {number}, pair {pair}"
-                if not self.merges_kept and self.random.random() < 0.3:
-                    other_way = begin(read_rows(self.project), read_rows(branch))
-                    self._merge(where, branch, {}, other_way, self.random.choice(WAYS))
-                versions = begin(read_rows(branch), read_rows(self.project))
-                ways = WAYS
-                if not every_way:
-                    ways = WAYS[:1] * bool(versions.conflicts) + (self.random.choice(WAYS[1:]),)
-                given = {"branch_id": str(result["id"])}
+                # Random writes go on from merges into the project only: both ways, this and the merge differ in one of 40 pairs.
+                follows = isinstance(self.moves, FamilyMoves)
+                if self.random.random() < 0.5 and (follows or not course.has_met):
+                    keep = follows and self.random.random() < 0.6
+                    self._merge(where, course, "branch", {}, self.random.choice(WAYS), keep=keep)
+                    if keep:
+                        self._work(self.random.choice([branch, self.project]), steps)
+                ways = WAYS if every_way else (WAYS[0], self.random.choice(WAYS[1:]))
                 for decided in ways:
-                    self._merge(where, self.project, given, versions, decided)
+                    self._merge(where, course, "project", given, decided)
                 self.pairs += 1
-                if self.random.random() < 0.5 and self._merge(
-                    where, self.project, given, versions, ways[-1], keep=True
-                ):
-                    begin = partial(versions.go_on, read_rows(self.project))
+                if self.random.random() < 0.5:
+                    self._merge(where, course, "project", given, ways[-1], keep=True)
             # Where work waits, it stays.
             with suppress(ServiceError):
                 self.engine.run(self.project, "branches.delete", {"branch_id": result["id"]}, LOCAL_OWNER)
@@ -183,15 +212,16 @@ class Pairs:
     def _merge(
         self,
         where: str,
-        into: Library,
+        course: Course,
+        toward: Side,
         given: dict[str, str],
-        versions: ThreeVersions,
         decided: Any,
         *,
         keep: bool = False,
-    ) -> bool:
-        """Merge, compare, and undo it or *keep* it; return whether it was carried out."""
-        where = f"{where}, {decided} {'' if given else 'into the branch'}{' to go on' if keep else ''}"
+    ) -> None:
+        """Merge, compare, and undo it or *keep* it."""
+        where = f"{where}, {decided} into the {toward}{' to go on' if keep else ''}"
+        into, versions = course.sides[toward], course.next_versions(toward)
         before = table_digests(into.db, into.schema)
         action = "branches.merge" if given else "branches.update"
         try:
@@ -207,7 +237,7 @@ class Pairs:
             }
             if not expected.get(str(refusal.code), refusal.status < 500):
                 raise AssertionError(f"{where}: {refusal.detail}") from refusal
-            return False
+            return
         left, found = versions.merge(decided), read_rows(into)
         assert left is not None, f"{where}: merged, although both changed {list(versions.conflicts)[:3]}"
         chosen = decided == "take_theirs" and "rival" in versions.conflicts.values()
@@ -221,13 +251,12 @@ class Pairs:
         assert not wrong, f"{where}: {told}"
         self.ended[f"merged, {decided}"] += 1
         if keep:
-            self.ended["went on"] += 1
+            self.ended[f"went on from the {toward}"] += 1
             self.chosen_by_merges |= chosen
-            self.merges_kept = True
-            return True
+            course.keep(toward, versions)
+            return
         self.engine.undo(into, [outcome.audit_id], LOCAL_OWNER)
         assert differences(before, table_digests(into.db, into.schema)) == [], where
-        return True
 
 
 def tables_alone() -> list[Plugin]:

@@ -194,6 +194,7 @@ from armarium.store.rows import listed as listed
 from armarium.store.rows import paged as paged
 from armarium.store.swapping import exchange as exchange
 from armarium.store.swapping import put_where_nothing_is as put_where_nothing_is
+from armarium.store.tables import Choice as Choice
 from armarium.store.tables import Json as Json
 from armarium.store.tables import Structure as Structure
 from armarium.store.tables import Tree as Tree

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 import zipfile
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 from branch_pair import OTHER, Pair
 
-from armarium.api import Conflict, Engine, Invalid, raw_of
+from armarium.api import Conflict, Engine, Invalid, Unavailable, raw_of
 from armarium.principals import LOCAL_OWNER
 
 
@@ -154,3 +155,18 @@ def test_reduced_pictures_are_looked_at_where_the_originals_are_not_and_replace_
     assert pair.branch.objects.intact(original.checksum)
     assert pair.merge()["files"] == 0
     assert pair.project.objects.intact(original.checksum)
+
+
+def test_a_disk_that_is_full_while_a_branch_is_checked_is_a_sentence(
+    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed = str(tmp_path / "branch.zip")
+    pair.run(pair.project, "branches.pack", {"branch_id": pair.id, "path": packed})
+
+    def refuse(*given: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("armarium.projects.branch_files.note_card", refuse)
+    with pytest.raises(Unavailable, match="disk is full"):
+        pair.run(pair.project, "branches.take", {"path": packed})
+    assert [path.name for path in pair.path.parent.iterdir()] == [pair.path.name]

@@ -89,6 +89,29 @@ def test_a_reading_left_out_comes_with_the_one_that_corrects_it_and_is_decided_a
     assert "Theirs indeed" in pair.counting(pair.project)
 
 
+def test_an_update_leaves_a_branch_what_was_merged_taken_back_and_then_left_out(pair: Pair) -> None:
+    pair.correct(pair.project, "Ours")
+    theirs = pair.correct(pair.branch, "Theirs")
+    merged = pair.merge(on_conflict="take_theirs")
+    pair.engine.undo(pair.project, [merged["audit_id"]], LOCAL_OWNER)
+    pair.merge(on_conflict="keep_ours")
+    pair.run(pair.branch, "branches.update", {"on_conflict": "keep_ours"})
+    assert "Theirs" in pair.counting(pair.branch)
+    assert [row["id"] for group in pair.changes()["items"] for row in group["rows"]] in ([], [theirs])
+
+
+def test_what_a_branch_took_back_after_it_was_merged_does_not_come_again_with_what_hangs_on_it(
+    pair: Pair,
+) -> None:
+    folder = pair.run(pair.branch, "document.create", {"name": "Found", "doc_type": "folder"})
+    pair.merge()
+    pair.engine.undo(pair.branch, [folder["audit_id"]], LOCAL_OWNER)
+    inside = {"name": "Inside", "doc_type": "folder", "parent_id": folder["id"]}
+    pair.run(pair.project, "document.create", inside)
+    given = pair.changes(incoming=True)["items"]
+    assert {row["why"] for group in given for row in group["rows"] if row["status"] == "conflict"} == {"gone"}
+
+
 def test_a_correction_of_what_was_turned_down_brings_it_along(pair: Pair) -> None:
     pair.correct(pair.branch, "Dear Sir")
     (group,) = pair.changes()["items"]

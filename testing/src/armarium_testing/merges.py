@@ -16,10 +16,7 @@ from armarium.history.schema import Schema
 from armarium.projects.libraries import Library
 from armarium.store.database import raw_of
 from armarium.store.tables import rules_of
-
-Place = tuple[str, tuple[Any, ...]]
-Row = dict[str, Any]
-Rows = dict[Place, Row]
+from armarium_testing.merge_rivals import Place, Rivalry, Row, Rows
 
 WHO = ("provenance_kind", "created_by", "run_id")
 
@@ -83,6 +80,17 @@ class ThreeVersions:
             ]
             for t in self.schema.tracked
         }
+        chosen = {
+            parent: table.name
+            for table in self.schema.tracked
+            for name, parent in self._references[table.name]
+            if (choice := rules_of(table).choice) is not None and choice.of == name
+        }
+        self._rivalries = {
+            table.name: chosen.get(table.name)
+            for table in self.schema.tracked
+            if rules_of(table).rivals and rules_of(table).choice is None
+        }
         self._uses = [(user.name, column, used.name) for used, user, column in self.schema.uses]
         self.changed = sorted(
             place
@@ -109,6 +117,21 @@ class ThreeVersions:
         came = dict.fromkeys(merged.keys() - self.ours.keys(), latest)
         made = dict.fromkeys(ours.keys() - merged.keys(), latest + 1)
         return ThreeVersions(self.schema, agreed, theirs, ours, left_out, {**self.merged_in, **came, **made})
+
+    def meet(self, updated: Rows, theirs: Rows, ours: Rows) -> ThreeVersions:
+        """Return the next three versions: a merge the other way left *updated* in the source, and since then both went on.
+
+        What the target had then is agreed, but for what the source never had, and what it neither changed nor took.
+        """
+        agreed = {place: row for place, row in self.ours.items() if place in self.base or place in updated}
+        for place, row in self.base.items():
+            if row == self.theirs.get(place) == updated.get(place):
+                agreed[place] = row
+        left_out = {place: row for place, row in self.left_out.items() if place not in agreed}
+        latest = max(self.merged_in.values(), default=0) + 1
+        here = {place: self.merged_in.get(place, latest) for place in self.ours.keys() - self.base.keys()}
+        made = dict.fromkeys(ours.keys() - self.ours.keys(), latest + 1)
+        return ThreeVersions(self.schema, agreed, theirs, ours, left_out, {**self.merged_in, **here, **made})
 
     def merge(self, on_conflict: Literal["refuse", "keep_ours", "take_theirs"]) -> Rows | None:
         """Return the rows that a merge of everything leaves, or None where it is refused."""
@@ -191,15 +214,17 @@ class ThreeVersions:
                 for name in theirs
             ):
                 self.same.add(place)
+        for made, choices in self._rivalries.items():
+            Rivalry(self, made, choices).judge()
         for place in self.changed:
-            self._beside(place)
+            self._find_taken(place)
         self._find_restructured()
         for place in self.changed:
-            if self._is_open(place) and self.theirs.get(place) is not None and self._is_gone(place):
+            if self.is_open(place) and self.theirs.get(place) is not None and self._is_gone(place):
                 self.conflicts[place] = "gone"
         changed = set(self.changed)
         for place in self.changed:
-            deleted = self._is_open(place) and place not in self.theirs
+            deleted = self.is_open(place) and place not in self.theirs
             if deleted and any(user not in changed for user in self._users(self.ours, place)):
                 self.conflicts[place] = "used"
 
@@ -218,7 +243,7 @@ class ThreeVersions:
             torn = self._new_step(place, self.theirs)
             if (above & remade or (torn and torn[1] and torn in apart)) and place not in self.same:
                 self.conflicts[place] = "remade"
-            elif above & ours_moved and self._is_open(place):
+            elif above & ours_moved and self.is_open(place):
                 self.conflicts[place] = "restructured"
         moved = {
             place
@@ -234,9 +259,7 @@ class ThreeVersions:
         for place in self.changed if clashing else ():
             if place in self.same or self.conflicts.get(place) == "remade":
                 continue
-            hangs = self._is_open(place) and clashing & self._above(
-                (self.theirs, self.ours), place, self.base
-            )
+            hangs = self.is_open(place) and clashing & self._above((self.theirs, self.ours), place, self.base)
             if place in clashing or hangs:
                 self.conflicts[place] = "restructured"
 
@@ -276,60 +299,41 @@ class ThreeVersions:
             reached |= set(beneath)
         return reached
 
-    def _is_open(self, place: Place) -> bool:
+    def is_open(self, place: Place) -> bool:
+        """Return whether nothing has been found about a change so far."""
         return place not in self.same and place not in self.conflicts
 
-    def _beside(self, place: Place) -> None:
-        """Find another row of ours that stands for the same: a rival made since, or one with the same unique values."""
-        theirs = self.theirs.get(place)
-        if theirs is None or not self._is_open(place):
+    def _find_taken(self, place: Place) -> None:
+        """Find another row of ours with the same unique values."""
+        theirs, before = self.theirs.get(place), self.base.get(place)
+        if theirs is None:
             return
         table = self.schema.by_name[place[0]]
-        changed = set(self.changed)
-        sets: list[tuple[str, list[str]]] = []
-        if place not in self.base and rules_of(table).rivals:
-            sets.append(("rival", list(rules_of(table).rivals)))
-        sets += [
-            ("taken", [c.name for c in index.columns])
-            for index in sorted(table.indexes, key=lambda index: str(index.name))
-            if index.unique
-        ]
-        before = self.base.get(place)
-        for why, names in sets:
+        for index in sorted(table.indexes, key=lambda index: str(index.name)):
+            names = [column.name for column in index.columns]
             values = [theirs[name] for name in names]
-            if None in values or not self._is_open(place):
+            if not index.unique or None in values or not self.is_open(place):
                 continue
-            if why == "taken" and before is not None and [before[name] for name in names] == values:
+            if before is not None and [before[name] for name in names] == values:
                 continue
-            rivals = [
+            holders = [
                 other
                 for other, row in self.ours.items()
-                if other[0] == place[0] and other != place and other not in changed
-                and (why == "taken" or other not in self.base)
+                if other[0] == place[0] and other != place and other not in self.changed
                 and [row[name] for name in names] == values
             ]  # fmt: skip
-            if why == "rival":
-                # What stood here when one of the same was taken was decided on then.
-                decided = max(
-                    (
-                        self.merged_in.get(other, 0)
-                        for other, row in self.ours.items()
-                        if other[0] == place[0] and other in self.base and other in self.merged_in
-                        and [row[name] for name in names] == values
-                    ),
-                    default=-1,
-                )  # fmt: skip
-                rivals = [other for other in rivals if self.merged_in.get(other, 0) > decided]
-            if rivals:
-                self.rows_beside[place] = rivals
-                if before is None and any(
-                    self._alike(theirs, self.ours[other], place[0]) for other in rivals
-                ):
+            if holders:
+                self.rows_beside[place] = holders
+                same = before is None and any(
+                    self.is_alike(theirs, self.ours[other], place[0]) for other in holders
+                )
+                if same:
                     self.same.add(place)
                 else:
-                    self.conflicts[place] = why
+                    self.conflicts[place] = "taken"
 
-    def _alike(self, left: Row, right: Row, table: str) -> bool:
+    def is_alike(self, left: Row, right: Row, table: str) -> bool:
+        """Return whether two rows of *table* differ at most in who made them and when."""
         return all(
             left[name] == right[name]
             or name in WHO

@@ -7,7 +7,7 @@ from functools import cache
 
 from sqlalchemy import Table
 
-from armarium.history.net_differences import Key, Side, keys_touched_since, live_rows, made_since, steps_of
+from armarium.history.net_differences import Key, Side, keys_had_since, live_rows, made_since, steps_of
 from armarium.history.row_differences import Change, references
 from armarium.history.schema import Schema
 from armarium.store.tables import rules_of
@@ -19,7 +19,7 @@ def offer_again(schema: Schema, changes: Iterable[Change], source: Side, target:
     The sides name the steps at which the copies parted.
     """
     made = cache(lambda table: frozenset(made_since(source, table)))
-    had = cache(lambda table: keys_touched_since(target, table, for_good=True))
+    had = cache(lambda table: keys_had_since(target, table))
 
     def is_left_out(table: Table, key: Key) -> bool:
         return not rules_of(table).stays_here and key in made(table) and key not in had(table)

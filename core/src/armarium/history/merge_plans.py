@@ -82,6 +82,10 @@ def _add(plan: MergePlan, change: Change, on_conflict: OnConflict) -> None:
     columns = set(change.changed_columns)
     if change.status == "conflict":
         undecided = {"keep_both": change.why != "rival", "take_theirs": change.why == "remade"}
+        if on_conflict == "keep_both" and change.why == "rival" and rules_of(change.table).choice is not None:
+            # Both readings stay; which of them counts stays as it is here.
+            plan.left_out.add(change.place)
+            return
         if on_conflict == "refuse" or undecided.get(on_conflict):
             plan.undecided.append(change)
             return
@@ -94,8 +98,8 @@ def _add(plan: MergePlan, change: Change, on_conflict: OnConflict) -> None:
             if change.why == "rival":
                 plan.preferred.append(change)
             elif change.why == "taken":
-                for key in change.rivals:
-                    other = Change(change.table, key, None, None, None, ())
+                for table, key in change.rivals:
+                    other = Change(table, key, None, None, None, ())
                     plan.deletes[other.place] = other
     if change.theirs is None:
         plan.deletes[change.place] = change

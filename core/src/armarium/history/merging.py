@@ -22,7 +22,6 @@ from armarium.history.net_differences import (
     Values,
     compared_columns,
     is_equal,
-    made_since,
     touched_since,
 )
 from armarium.history.net_differences import Side as Side
@@ -31,6 +30,7 @@ from armarium.history.net_differences import live_rows as live_rows
 from armarium.history.net_differences import makers_of as makers_of
 from armarium.history.net_differences import places as places
 from armarium.history.restructuring import find_restructured_here, find_restructured_there, is_only_when
+from armarium.history.rivals import find_rivals, says_the_same
 from armarium.history.row_differences import Change as Change
 from armarium.history.row_differences import Status as Status
 from armarium.history.row_differences import Why as Why
@@ -38,15 +38,13 @@ from armarium.history.row_differences import references as references
 from armarium.history.schema import Schema
 from armarium.store.tables import Json, rules_of
 
-AUTHORSHIP = frozenset({"provenance_kind", "created_by", "run_id"})
-"""Columns that say who made a row: two rows that differ in them alone say the same."""
-
 
 def find_changes(
-    schema: Schema, source: Side, target: Side, *, base_in_source: bool = True
+    schema: Schema, source: Side, target: Side, *, taken_at: int | None = None
 ) -> Iterator[Change]:
-    """Yield what *source* changed net since its step. The base is the source's state at its step or, without
-    *base_in_source*, the target's at the target's. Tables whose rows stay in their project are left out.
+    """Yield what *source* changed net since its step. The base is the source's state at its step or, where it took what the
+    target had by its step *taken_at*, the target's at the target's, but for what was left out then. Tables whose rows stay in
+    their project are left out.
     """
     for table in schema.tracked:
         if rules_of(table).stays_here:
@@ -55,11 +53,15 @@ def find_changes(
         if not touched:
             continue
         theirs, ours = (live_rows(side.raw, table, touched.keys()) for side in (source, target))
-        touched_in_target = {} if base_in_source else touched_since(target.raw, table, target.since)
+        touched_in_target = {} if taken_at is None else touched_since(target.raw, table, target.since)
+        touched_later = {} if taken_at is None else touched_since(source.raw, table, taken_at)
         for key, row in touched.items():
             base = row.before
-            if not base_in_source:
-                base = touched_in_target[key].before if key in touched_in_target else ours.get(key)
+            if taken_at is not None:
+                taken = touched_later[key].before if key in touched_later else theirs.get(key)
+                # What the source neither had nor took is no deletion of it.
+                if base is not None or taken is not None:
+                    base = touched_in_target[key].before if key in touched_in_target else ours.get(key)
             if not is_equal(table, base, theirs.get(key)):
                 yield Change(table, key, base, theirs.get(key), ours.get(key), row.steps)
 
@@ -73,14 +75,8 @@ def judge(schema: Schema, changes: Sequence[Change], source: Side, target: Side)
     by_place = {change.place: change for change in changes}
     for change in changes:
         _compare(change)
+    find_rivals(schema, changes, source, target, by_place)
     for table in {change.table: None for change in changes}:
-        additions = [
-            c
-            for c in changes
-            if c.table is table and c.base is None and c.ours is None and c.theirs is not None
-        ]
-        if rules_of(table).rivals and additions:
-            _find_rivals(table, additions, source, target, by_place)
         _find_taken(table, [c for c in changes if c.table is table and c.status == "clean"], target, by_place)
     find_restructured_here(schema, changes, source, target, by_place)
     find_restructured_there(schema, changes, source, target, by_place)
@@ -113,48 +109,6 @@ def _compare(change: Change) -> None:
             change.status = "same"
 
 
-def _find_rivals(
-    table: Table,
-    additions: list[Change],
-    source: Side,
-    target: Side,
-    by_place: Mapping[tuple[str, Key], Change],
-) -> None:
-    """Find rows that the target made of the same; those that stood there when one was taken from the source were decided on."""
-    columns = [places(table)[name] for name in rules_of(table).rivals]
-    made = made_since(target, table)
-    rows, there = live_rows(target.raw, table, made), live_rows(source.raw, table, made)
-    standing: dict[Values, dict[Key, Values]] = {}
-    for key in (key for key in made if key in rows):
-        of, change = tuple(rows[key][at] for at in columns), by_place.get((table.name, key))
-        if key in there if change is None else change.base is not None:
-            standing[of] = {}
-        elif change is None:
-            standing.setdefault(of, {})[key] = rows[key]
-    for change in additions:
-        assert change.theirs is not None
-        of = tuple(change.theirs[at] for at in columns)
-        beside = standing.get(of, {}) if None not in of else {}
-        if beside:
-            _beside(change, beside, "rival")
-
-
-def _beside(change: Change, others: dict[Key, Values], why: Why) -> None:
-    change.rivals = list(others)
-    assert change.theirs is not None
-    alike = any(_says_the_same(change.table, change.theirs, row) for row in others.values())
-    change.status, change.why = ("same" if alike and change.base is None else "conflict"), why
-
-
-def _says_the_same(table: Table, left: Values, right: Values) -> bool:
-    keys = key_columns(table)
-    return all(
-        left[at] == right[at]
-        for at, name in compared_columns(table)
-        if name not in keys and name not in AUTHORSHIP and not is_only_when(name, left[at], right[at])
-    )
-
-
 def _find_taken(
     table: Table, changes: list[Change], target: Side, by_place: Mapping[tuple[str, Key], Change]
 ) -> None:
@@ -185,7 +139,10 @@ def _find_taken(
                 if key != change.key and (table.name, key) not in by_place
             ]
             if holders:
-                _beside(change, live_rows(target.raw, table, holders), "taken")
+                rows = live_rows(target.raw, table, holders)
+                alike = any(says_the_same(table, change.theirs, row) for row in rows.values())
+                change.rivals, change.why = [(table, key) for key in rows], "taken"
+                change.status = "same" if alike and change.base is None else "conflict"
 
 
 def _find_gone(

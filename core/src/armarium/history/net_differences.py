@@ -25,6 +25,10 @@ Values = tuple[Any, ...]
 """A row as it is stored, in the order of its table's columns."""
 
 
+MERGES = ("branches.merge", "branches.update")
+"""The names of the actions that merge: what one of them brought and its undo took away again, a side never had."""
+
+
 @dataclass(frozen=True, slots=True)
 class Side:
     """One of two copies: its database, and the step after which its changes count."""
@@ -97,31 +101,37 @@ def touched_since(raw: sqlite3.Connection, table: Table, audit_seq: int) -> dict
     return {key: TouchedRow(before.get(key), its) for key, its in steps.items() if key[0] not in own}
 
 
-def keys_touched_since(side: Side, table: Table, *, for_good: bool = False) -> set[Key]:
-    """Return the keys of `touched_since`; *for_good*: of those that a step touched which was not undone."""
-    in_effect = " AND audit_seq IN (SELECT seq FROM audit WHERE NOT undone AND inverse_of IS NULL)"
-    return {key for key, _ in _touched_keys(side, table, in_effect if for_good else "")}
+def keys_touched_since(side: Side, table: Table) -> set[Key]:
+    """Return the keys of `touched_since`."""
+    return set(_touched_keys(side, table))
 
 
-def made_since(side: Side, table: Table) -> list[Key]:
-    """Return the keys of the rows that *side* did not have at its step and had since, in the order in which they came last."""
-    return [key for key, made in _touched_keys(side, table) if made]
+def keys_had_since(side: Side, table: Table) -> set[Key]:
+    """Return the keys of `touched_since` without those that only a merge touched which was undone."""
+    steps = "SELECT seq FROM audit WHERE inverse_of IS NULL AND NOT (undone AND action_name IN (?, ?))"
+    return set(_touched_keys(side, table, f" AND audit_seq IN ({steps})", MERGES))
 
 
-def _touched_keys(side: Side, table: Table, of: str = "") -> list[tuple[Key, bool]]:
-    """Return which rows were touched since the step of *side*, and whether each was made since, by when it was made last."""
+def made_since(side: Side, table: Table) -> dict[Key, int]:
+    """Return which rows *side* did not have at its step and had since, and by which step each came last."""
+    return {key: step for key, step in _touched_keys(side, table).items() if step is not None}
+
+
+def _touched_keys(
+    side: Side, table: Table, of: str = "", values: tuple[str, ...] = ()
+) -> dict[Key, int | None]:
+    """Return which rows were touched since the step of *side*, and for each that was made since, by which step last."""
     first = first_after(side.raw, table, side.since)
     if first is None:
-        return []
+        return {}
     listed = ", ".join(quote_name(key) for key in key_columns(table))
-    insertions = "CASE op WHEN 'I' THEN seq END"
     rows = side.raw.execute(
-        f"SELECT {listed}, min(seq) IS min({insertions}) FROM {quote_name(history_name(table))}"
-        f" WHERE seq >= ?{of} GROUP BY {listed} ORDER BY max({insertions})",
-        (first,),
+        f"SELECT {listed}, min(seq) IS min(CASE op WHEN 'I' THEN seq END), max(CASE op WHEN 'I' THEN audit_seq END)"
+        f" FROM {quote_name(history_name(table))} WHERE seq >= ?{of} GROUP BY {listed}",
+        (first, *values),
     )
     own = rules_of(table).own_keys
-    return [(row[:-1], bool(row[-1])) for row in rows if row[0] not in own]
+    return {row[:-2]: row[-1] if row[-2] else None for row in rows if row[0] not in own}
 
 
 def live_rows(raw: sqlite3.Connection, table: Table, keys: Collection[Key]) -> dict[Key, Values]:

@@ -25,7 +25,7 @@ Why = Literal[
     "remade",
 ]
 """Why a change is a conflict: both sides changed a column; it was deleted here and changed there, or the other way
-round; both made a row of the same thing; another row here has its unique values; it refers to a row that is gone here; a
+round; both made a row of the same thing, or chose among such rows; another row here has its unique values; it refers to a row that is gone here; a
 row made here refers to what it deletes; one side withdrew, joined or split what the other changed or what that hangs on; where it was joined or split here, theirs
 cannot be taken: what it was made into would stay beside it.
 """
@@ -46,8 +46,8 @@ class Change:
     why: Why | None = None
     conflicting: frozenset[str] = frozenset()
     """The columns that both sides changed."""
-    rivals: list[Key] = field(default_factory=list)
-    """Rows of the target that stand for the same."""
+    rivals: list[tuple[Table, Key]] = field(default_factory=list)
+    """Rows of the target that stand for the same, or chose among what does."""
     rests_on: frozenset[tuple[str, Key]] = frozenset()
     """What the source joined or split and this is of: without it, it would be of something else."""
 

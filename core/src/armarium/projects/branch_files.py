@@ -140,11 +140,11 @@ def unpack_branch(engine: Engine, project: Library, source: Path) -> Iterator[tu
             lay_out(temporary)
             _unpack(source, temporary, engine)
             _complete(project.objects.root, temporary / "objects")
+            card = _check(engine, project, source, temporary)
         except OSError as error:
             raise refused_by_disk(error) or Unavailable(
                 f"{source.name} could not be unpacked: {error.strerror or error}.", code="disk_error"
             ) from error
-        card = _check(engine, project, source, temporary)
         yield temporary, card
     finally:
         shutil.rmtree(temporary, ignore_errors=True)

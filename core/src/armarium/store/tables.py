@@ -76,6 +76,20 @@ class Structure:
 
 
 @dataclass(frozen=True)
+class Choice:
+    """Columns of a table whose rows say which row of another counts. Where the sides of a branch chose or made what reads
+    differently, that is a conflict.
+    """
+
+    of: str
+    """The column that names the row that counts."""
+    ended: str
+    """The column that is null while the choice stands."""
+    text: str
+    """The column of the other table that is compared."""
+
+
+@dataclass(frozen=True)
 class TableRules:
     """How the engine treats the rows of one table."""
 
@@ -110,6 +124,8 @@ class TableRules:
     rivals: tuple[str, ...] = ()
     """Columns that say what a row is of, where two rows of the same are rivals: made on both sides of a branch, they are
     a conflict."""
+    choice: Choice | None = None
+    """Set where a row says which row of another table counts; requires `rivals` of the same in both."""
     structure: Structure | None = None
     stays_here: bool = False
     """Whether rows are about this project alone (what runs in it, folders it keeps): a branch has none of them, and none are
@@ -131,6 +147,7 @@ def tracked(
     names: Iterable[str] = (),
     through: tuple[str, str] | None = None,
     rivals: Iterable[str] = (),
+    choice: Choice | None = None,
     structure: Structure | None = None,
     stays_here: bool = False,
     own_keys: Iterable[str] = (),
@@ -154,6 +171,7 @@ def tracked(
         names=tuple(names),
         through=through,
         rivals=tuple(rivals),
+        choice=choice,
         structure=structure,
         stays_here=stays_here,
         own_keys=frozenset(own_keys),

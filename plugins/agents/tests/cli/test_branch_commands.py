@@ -25,7 +25,9 @@ def test_a_branch_is_made_worked_on_looked_through_and_merged(wills: Machine) ->
     (group,) = wills.succeed("branch", "changes", "Names", "--json").json["items"]
     assert "--group" in wills.expect_refusal("branch", "reject", "Names", "It is a bill")
     wills.succeed("branch", "reject", "Names", "It is a bill", "-g", group["id"])
-    assert "0 pages" in wills.succeed("branch", "changes", "Names").out
+    shown = wills.succeed("--library", place, "branch", "changes", "Names").out
+    assert "0 pages" in shown
+    assert f"{group['id']}: turned down: It is a bill" in shown
     assert "back.zip" in wills.succeed("--library", place, "branch", "pack", "back.zip").out
     wills.succeed("branch", "delete", "Names")
     assert not Path(place).exists()

@@ -177,6 +177,7 @@ representations = Table(
         document="document_id",
         whole=Whole(unless="segment_id"),
         rivals=("segment_id", "kind"),
+        structure=Structure(("retracted",)),
     ),
 )
 """A typed text of a document or of one of its segments: with a segment it is a reading."""

@@ -6,6 +6,7 @@ from sqlalchemy import Boolean, Column, Float, Index, Integer, MetaData, Table, 
 
 from armarium.api import (
     HIDDEN,
+    Choice,
     Json,
     Structure,
     Whole,
@@ -132,7 +133,12 @@ reading_choices = Table(
     Column("superseded_at", Text),
     Index("ix_reading_choice_segment", "segment_id", "kind"),
     Index("ix_reading_choice_document", "document_id", sqlite_where=text("superseded_at IS NULL")),
-    info=tracked(label="choice of a reading", document="document_id", rivals=("segment_id", "kind")),
+    info=tracked(
+        label="choice of a reading",
+        document="document_id",
+        rivals=("segment_id", "kind"),
+        choice=Choice("representation_id", ended="superseded_at", text="content"),
+    ),
 )
 """Which reading a person said counts; earlier choices stay with `superseded_at`, at most one stands per kind."""
 

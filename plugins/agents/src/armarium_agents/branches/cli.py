@@ -108,10 +108,12 @@ def changes(
     status: Annotated[Literal["clean", "same", "conflict"] | None, "Only changes of this status."] = None,
     incoming: Annotated[bool, "What the project changed since, instead."] = False,
 ) -> None:
-    """Show what a branch changed, page by page, beside what the project has now."""
+    """Show what a branch changed, page by page, beside what the project has now, and what was turned down of it."""
     with project_session() as session:
+        branch_id = _branch_id(session, branch)
+        turned_down = session.get(f"/api/branches/{branch_id}")["rejected"]
         result = session.get(
-            f"/api/branches/{_branch_id(session, branch)}/changes",
+            f"/api/branches/{branch_id}/changes",
             status=status,
             incoming=incoming or None,
             limit=SHOWN,
@@ -130,6 +132,7 @@ def changes(
                 lines.append(f"    {_of_this_side(row)}")
     if result["total"] > result["count"]:
         lines.append(f"… and {plural(result['total'] - result['count'], 'more group')}.")
+    lines += [f"{part['group_id']}: turned down: {part['reason']}" for part in turned_down]
     answer(result, "\n".join(lines))
 
 

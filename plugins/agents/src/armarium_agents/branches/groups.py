@@ -64,7 +64,8 @@ class Mark:
 
     source_since: int
     target_since: int
-    base_in_source: bool = True
+    taken_at: int | None = None
+    """The step by which the source took what the target had then, where the sides last met so."""
 
 
 @dataclass
@@ -130,7 +131,7 @@ def compare(
 
     for mark in {default, *marks.values()}:
         sides = (merging.Side(source, mark.source_since), merging.Side(target, mark.target_since))
-        for change in merging.find_changes(library.schema, *sides, base_in_source=mark.base_in_source):
+        for change in merging.find_changes(library.schema, *sides, taken_at=mark.taken_at):
             put(change, mark)
     parted = (merging.Side(source, default.source_since), merging.Side(target, default.target_since))
     if marks or turned_down:
@@ -164,7 +165,7 @@ def _marks(
         if merged_into == toward:
             marks[group_id] = Mark(*since)
         else:
-            marks[group_id] = Mark(source_seqs.get(group_id, begun[0]), since[1], base_in_source=False)
+            marks[group_id] = Mark(source_seqs.get(group_id, begun[0]), since[1], taken_at=since[0])
     return marks, Mark(*begun)
 
 

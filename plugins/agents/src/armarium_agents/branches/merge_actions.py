@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import suppress
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from armarium.api import (
     ActionContext,
@@ -56,7 +56,7 @@ from armarium_agents.branches.records import (
     SettledPart,
     Update,
 )
-from armarium_source_model.api import forward_undo, retire_choices
+from armarium_source_model.api import counting_of_segments, forward_undo, reading_rule, retire_choices
 
 _PERSON_MERGES: RowRule[Any] = RowRule(
     SettledPart.table.name,
@@ -120,7 +120,7 @@ def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
     """
     branch, card = require_open(ctx.conn, ctx.engine, ctx.project, p.branch_id)
     with branch.db.read_all() as branch_conn:
-        return _bring_in(ctx, p, card, raw_of(branch_conn), branch, "project")
+        return _bring_in(ctx, p, card, branch_conn, branch, "project")
 
 
 def _look_at_other_side(engine: Engine, library: Library | None, p: Update) -> None:
@@ -151,7 +151,7 @@ def update(ctx: ActionContext, p: Update) -> dict[str, Any]:
         return merge.perform(ctx, Merge(branch_id=p.branch_id, **p.model_dump(exclude={"branch_id"})))  # type: ignore[no-any-return]
     project, card = project_of(ctx.engine, ctx.project)
     with project.db.read_all() as project_conn:
-        return _bring_in(ctx, p, card, raw_of(project_conn), project, "branch")
+        return _bring_in(ctx, p, card, project_conn, project, "branch")
 
 
 @action(
@@ -183,14 +183,14 @@ def _bring_in(
     ctx: ActionContext,
     p: BringIn,
     card: packages.BranchCard,
-    source: sqlite3.Connection,
+    source_conn: Connection,
     from_: Library,
     toward: Toward,
 ) -> dict[str, Any]:
     refuse_partial(ctx.principal, ctx.project, from_)
     if toward == "branch" and card.partial:
         raise errors.partial_branch(ctx.project.name)
-    own = raw_of(ctx.conn)
+    own, source = raw_of(ctx.conn), raw_of(source_conn)
     sides = (own, source) if toward == "project" else (source, own)
     # Within a step that did something else before, the rows are no longer those that its log ends with.
     compared = held_comparison if len(ctx.ran) == 1 else compare
@@ -207,9 +207,7 @@ def _bring_in(
     write_merge(ctx, plan, source, changes, pages_of(groups))
     _retire_choices(ctx, card, plan)
     _note_settled(ctx, card, groups, source, toward)
-    # Of several of one line, the newest counts.
-    for change in sorted(plan.preferred, key=lambda change: change.steps):
-        _prefer(ctx, change)
+    _prefer(ctx, source_conn, plan)
     _tell(ctx, card, groups, changes)
     return {
         "branch_id": card.id,
@@ -301,18 +299,22 @@ def _retire_choices(ctx: ActionContext, card: packages.BranchCard, plan: MergePl
     retire_choices(ctx, corrected - {None}, list(merged_at))
 
 
-def _prefer(ctx: ActionContext, change: merging.Change) -> None:
-    """Let a reading count that was taken although another stands beside it."""
-    if change.theirs is None:
-        return
-    row = merging.named_values(change.table, change.theirs)
-    if row.get("segment_id") is not None and "content" in row:
-        # One that was retracted, or is of a line that was deleted, cannot count.
-        with suppress(Conflict, Invalid, NotFound):
-            ctx.run(
-                "reading.choose",
-                {"segment_id": row["segment_id"], "kind": row["kind"], "representation_id": change.key[0]},
-            )
+def _prefer(ctx: ActionContext, source: Connection, plan: MergePlan) -> None:
+    """Let count what counts in the *source* on the lines where its readings or choices were taken although others stand there."""
+    lines_by_kind: dict[str, set[str]] = {}
+    for change in plan.preferred:
+        row = {} if change.theirs is None else merging.named_values(change.table, change.theirs)
+        if row.get("segment_id") is not None:
+            lines_by_kind.setdefault(row["kind"], set()).add(row["segment_id"])
+    for kind, lines in sorted(lines_by_kind.items()):
+        counting = counting_of_segments(source, sorted(lines), kind, reading_rule(source))
+        for line, counted in counting.items():
+            # One that was retracted here or not taken, or is of a line that was deleted, cannot count.
+            with suppress(Conflict, Invalid, NotFound):
+                ctx.run(
+                    "reading.choose",
+                    {"segment_id": line, "kind": kind, "representation_id": counted.representation_id},
+                )
 
 
 def _tell(

@@ -299,23 +299,25 @@ def _row(
     any_of = theirs or base or {}
     beside = ours
     if change.rivals and ours is None:
-        beside = _named_row(change, next(iter(_live(target.raw, change, change.rivals[:1])), None))
+        beside = _rival_values(target.raw, change)
     places = list(change.changed_columns) or list(any_of)
     segment_id = any_of.get("segment_id")
     before, there, here = base or {}, theirs or {}, beside or {}
+    choosing = rules_of(change.table).choice
+    chosen = {choosing.of} if choosing is not None and change.status == "conflict" else set()
     values = [
         {
             "column": name,
             "base": before.get(name),
             "theirs": there.get(name),
             "ours": here.get(name),
-            "conflict": name in change.conflicting,
+            "conflict": name in change.conflicting | chosen,
         }
         for name in places
     ]
     ours_by: list[dict[str, Any]] = []
-    for key in (change.rivals or [change.key]) if change.status != "clean" else ():
-        ours_by += _makers(target.raw, steps_of(target.raw, change.table, key, target.since))
+    for table, key in (change.rivals or [(change.table, change.key)]) if change.status != "clean" else ():
+        ours_by += _makers(target.raw, steps_of(target.raw, table, key, target.since))
     return {
         "table": change.table.name,
         "label": rules_of(change.table).label or change.table.name,
@@ -335,8 +337,17 @@ def _named_row(change: merging.Change, row: tuple[Any, ...] | None) -> dict[str,
     return None if row is None else merging.named_values(change.table, row)
 
 
-def _live(raw: sqlite3.Connection, change: merging.Change, keys: list[Any]) -> list[tuple[Any, ...]]:
-    return list(merging.live_rows(raw, change.table, keys).values())
+def _rival_values(raw: sqlite3.Connection, change: merging.Change) -> dict[str, Any] | None:
+    """Return what stands in the place of what is new: the first row beside it, or what that chose, or that it was made."""
+    table, key = change.rivals[0]
+    chosen, choosing = rules_of(table).choice, rules_of(change.table).choice
+    if table is not change.table and choosing is not None:
+        return {choosing.of: key[0]}
+    row = merging.live_rows(raw, table, [key]).get(key)
+    if row is not None and table is not change.table and chosen is not None:
+        key = (row[merging.places(table)[chosen.of]],)
+        row = merging.live_rows(raw, change.table, [key]).get(key)
+    return _named_row(change, row)
 
 
 def _makers(raw: sqlite3.Connection, steps: Sequence[int]) -> list[dict[str, Any]]:

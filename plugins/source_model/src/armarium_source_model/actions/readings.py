@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Row
+from sqlalchemy import Row, select
 
 from armarium.api import ActionContext, Conflict, Invalid, NotFound, Route, RowRule, action, new_id
 from armarium_documents.api import add_representations, representations, require_live, retract_representation
@@ -21,7 +21,6 @@ from armarium_source_model.queries.readings import (
     counting_of_segment,
     reading_kind_keys,
     reading_of,
-    standing_choices,
 )
 from armarium_source_model.queries.segments import SegmentRow
 from armarium_source_model.schemas.readings import (
@@ -199,13 +198,15 @@ def _touch(
     )
 
 
-def _withdraw_choice(ctx: ActionContext, segment_id: str, kind: str) -> None:
+def _withdraw_choice(ctx: ActionContext, segment_id: str, kind: str, *, but: str | None = None) -> bool:
+    """Withdraw what is chosen, *but* a choice of that reading; return whether one stays. Two stand only where a branch brought one."""
     table = reading_choices
-    ctx.conn.execute(
-        table.update()
-        .where(table.c.segment_id == segment_id, table.c.kind == kind, table.c.superseded_at.is_(None))
-        .values(superseded_at=ctx.now)
-    )
+    standing = (table.c.segment_id == segment_id, table.c.kind == kind, table.c.superseded_at.is_(None))
+    chosen = set(ctx.conn.execute(select(table.c.representation_id).where(*standing)).scalars())
+    if chosen - {but}:
+        others = (*standing, table.c.representation_id.is_distinct_from(but))
+        ctx.conn.execute(table.update().where(*others).values(superseded_at=ctx.now))
+    return but in chosen
 
 
 @action(
@@ -225,7 +226,6 @@ def choose(ctx: ActionContext, p: Choose) -> dict[str, Any]:
     refuse_provisional(p.segment_id, p.representation_id)
     row = editable(ctx, p.segment_id, None)
     require_kind(ctx, p.kind)
-    standing = standing_choices(ctx.conn, row.id).get(p.kind)
     if p.representation_id is not None:
         reading = READINGS.require(ctx.conn, p.representation_id)
         if reading["segment_id"] != row.id:
@@ -240,21 +240,18 @@ def choose(ctx: ActionContext, p: Choose) -> dict[str, Any]:
             )
         if reading["retracted"]:
             raise Invalid(f"Reading {p.representation_id} was retracted and cannot count.", code="retracted")
-    if p.representation_id != standing:
-        if standing is not None:
-            _withdraw_choice(ctx, row.id, p.kind)
-        if p.representation_id is not None:
-            ctx.conn.execute(
-                reading_choices.insert().values(
-                    id=new_id(),
-                    document_id=row.document_id,
-                    segment_id=row.id,
-                    kind=p.kind,
-                    representation_id=p.representation_id,
-                    superseded_at=None,
-                    **ctx.provenance(),
-                )
+    if not _withdraw_choice(ctx, row.id, p.kind, but=p.representation_id) and p.representation_id is not None:
+        ctx.conn.execute(
+            reading_choices.insert().values(
+                id=new_id(),
+                document_id=row.document_id,
+                segment_id=row.id,
+                kind=p.kind,
+                representation_id=p.representation_id,
+                superseded_at=None,
+                **ctx.provenance(),
             )
+        )
     ids = [reading_id for reading_id in (p.representation_id,) if reading_id is not None]
     _touch(ctx, row.id, row.document_id, row.pass_id, *ids)
     counting = counting_of_segment(ctx.conn, row.id, p.kind, reading_rule(ctx.conn))
