@@ -307,7 +307,7 @@ def _prefer(ctx: ActionContext, source: Connection, plan: MergePlan) -> None:
         if row.get("segment_id") is not None:
             lines_by_kind.setdefault(row["kind"], set()).add(row["segment_id"])
     for kind, lines in sorted(lines_by_kind.items()):
-        counting = counting_of_segments(source, sorted(lines), kind, reading_rule(source))
+        counting = counting_of_segments(source, sorted(lines), reading_rule(source), kind)
         for line, counted in counting.items():
             # One that was retracted here or not taken, or is of a line that was deleted, cannot count.
             with suppress(Conflict, Invalid, NotFound):

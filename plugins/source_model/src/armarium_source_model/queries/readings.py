@@ -170,10 +170,10 @@ def counting_of_document(
 
 
 def counting_of_segments(
-    conn: Connection, ids: Iterable[str], rule: ReadingRule = "strict"
+    conn: Connection, ids: Iterable[str], rule: ReadingRule = "strict", kind: str = TRANSCRIPTION
 ) -> dict[str, CountingText]:
-    """As `counting_of_pass`, for the segments *ids*."""
-    named = (json_text(list(ids)), TRANSCRIPTION)
+    """As `counting_of_pass`, for the segments *ids* and readings of a *kind*."""
+    named = (json_text(list(ids)), kind)
     rows = _rows(conn, f"{_COUNTED} {_IN_SEGMENTS}", *named)
     chosen = conn.connection.cursor().execute(_CHOSEN_OF_SEGMENTS, named).fetchall() if rows else ()
     return _count(rows, dict(chosen), rule)
