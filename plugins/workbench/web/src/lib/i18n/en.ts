@@ -968,7 +968,7 @@ export const en = {
   'maps.type.polynomial3': 'Polynomial of the third order',
   'maps.type.projective': 'Projective',
   'maps.type.thin-plate-spline': 'Thin plate spline',
-  'maps.rms': '{metres} m off on average',
+  'maps.rms': '{metres} m off (root mean square)',
   'maps.needed': '{have} of {needed} points that it needs',
   'maps.press': 'Press on the picture where you know the place on the ground.',
   'maps.where': 'Where on the ground is this point?',

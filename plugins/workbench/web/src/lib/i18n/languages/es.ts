@@ -978,7 +978,7 @@ export const catalogue: Catalogue = {
   'maps.type.polynomial3': 'Polinomio de tercer orden',
   'maps.type.projective': 'Proyectiva',
   'maps.type.thin-plate-spline': 'Spline de placa delgada',
-  'maps.rms': '{metres} m de error medio',
+  'maps.rms': '{metres} m de error (media cuadrática)',
   'maps.needed': '{have} de los {needed} puntos que necesita',
   'maps.press': 'Pulse en la imagen donde conozca el lugar en el terreno.',
   'maps.where': '¿Dónde está este punto en el terreno?',
