@@ -1089,6 +1089,10 @@ export const en = {
   'proposals.settled': 'Nothing left to decide',
   'proposals.unchanged': 'Nothing changed yet',
   'proposals.gone': 'Its files are gone',
+  'proposals.notTold': 'What is proposed is shown to those who may change the project.',
+  'proposals.away':
+    'This is a branch, and its project is not on this machine. When you have finished, write it to a file with “armarium branch pack FILE” and send that back.',
+  'proposals.open': 'Open the branch and look around in it',
   'proposals.goneWhy':
     'The package of this branch is no longer beside the project, so it cannot be looked through. What was taken of it stays.',
   'proposals.extent': '{pages}, {lines} changed',
@@ -1102,6 +1106,16 @@ export const en = {
   'proposals.nothingLeft': 'Nothing is left to decide',
   'proposals.kind': 'Kind',
   'proposals.status': 'State',
+  'proposals.why.both_changed': 'Both sides changed the same value.',
+  'proposals.why.deleted_here': 'It was deleted in the project and changed in the branch.',
+  'proposals.why.deleted_there': 'It was changed in the project and deleted in the branch.',
+  'proposals.why.rival': 'Both sides read the same line.',
+  'proposals.why.taken': 'Something else in the project has this name or place already.',
+  'proposals.why.gone': 'What it belongs to is no longer in the project.',
+  'proposals.why.used': 'Something made in the project refers to it.',
+  'proposals.why.restructured': 'One side split, joined or withdrew what the other changed.',
+  'proposals.why.remade':
+    'The line was split or joined otherwise in the project, so the text of the branch has no place beside it.',
   'proposals.any': 'any',
   'proposals.kind.readings': 'Readings',
   'proposals.kind.shapes': 'Shapes',

@@ -1099,6 +1099,10 @@ export const catalogue: Catalogue = {
   'proposals.settled': 'Nada por decidir',
   'proposals.unchanged': 'Aún sin cambios',
   'proposals.gone': 'Faltan sus archivos',
+  'proposals.notTold': 'Lo propuesto se muestra a quienes pueden cambiar el proyecto.',
+  'proposals.away':
+    'Esto es una rama y su proyecto no está en este equipo. Cuando haya terminado, escríbala en un archivo con «armarium branch pack ARCHIVO» y envíelo de vuelta.',
+  'proposals.open': 'Abrir la rama y mirar en ella',
   'proposals.goneWhy':
     'El paquete de esta rama ya no está junto al proyecto, así que no se puede revisar. Lo que se aceptó de ella permanece.',
   'proposals.extent': '{pages}, {lines} con cambios',
@@ -1112,6 +1116,16 @@ export const catalogue: Catalogue = {
   'proposals.nothingLeft': 'No queda nada por decidir',
   'proposals.kind': 'Tipo',
   'proposals.status': 'Estado',
+  'proposals.why.both_changed': 'Ambos lados cambiaron el mismo valor.',
+  'proposals.why.deleted_here': 'Se borró en el proyecto y se cambió en la rama.',
+  'proposals.why.deleted_there': 'Se cambió en el proyecto y se borró en la rama.',
+  'proposals.why.rival': 'Ambos lados leyeron la misma línea.',
+  'proposals.why.taken': 'Otra cosa en el proyecto ya tiene este nombre o lugar.',
+  'proposals.why.gone': 'Aquello a lo que pertenece ya no está en el proyecto.',
+  'proposals.why.used': 'Algo hecho en el proyecto se refiere a ello.',
+  'proposals.why.restructured': 'Un lado dividió, unió o retiró lo que el otro cambió.',
+  'proposals.why.remade':
+    'La línea se dividió o se unió de otro modo en el proyecto, así que el texto de la rama no tiene lugar junto a ella.',
   'proposals.any': 'cualquiera',
   'proposals.kind.readings': 'Lecturas',
   'proposals.kind.shapes': 'Formas',
