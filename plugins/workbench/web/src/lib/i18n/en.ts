@@ -35,6 +35,7 @@ export const en = {
   'signin.then': 'Open the address that it prints. This browser stays signed in afterwards.',
   'signin.code': 'Or type a pairing code',
   'signin.codeHint': 'An owner makes one with “armarium token pair”.',
+  'signin.name': 'Your name, as the history will call you',
   'signin.go': 'Sign in',
   'signin.used': 'This link was used already or is too old.',
 
@@ -1088,11 +1089,11 @@ export const en = {
   'proposals.working': 'Being worked on',
   'proposals.settled': 'Nothing left to decide',
   'proposals.unchanged': 'Nothing changed yet',
-  'proposals.gone': 'Its files are gone',
   'proposals.notTold': 'What is proposed is shown to those who may change the project.',
   'proposals.away':
     'This is a branch, and its project is not on this machine. When you have finished, write it to a file with “armarium branch pack FILE” and send that back.',
   'proposals.open': 'Open the branch and look around in it',
+  'proposals.gone': 'Its files are gone',
   'proposals.goneWhy':
     'The package of this branch is no longer beside the project, so it cannot be looked through. What was taken of it stays.',
   'proposals.extent': '{pages}, {lines} changed',
@@ -1105,7 +1106,6 @@ export const en = {
   'proposals.conflicts.other': '{count} in conflict',
   'proposals.nothingLeft': 'Nothing is left to decide',
   'proposals.kind': 'Kind',
-  'proposals.status': 'State',
   'proposals.why.both_changed': 'Both sides changed the same value.',
   'proposals.why.deleted_here': 'It was deleted in the project and changed in the branch.',
   'proposals.why.deleted_there': 'It was changed in the project and deleted in the branch.',
@@ -1116,6 +1116,7 @@ export const en = {
   'proposals.why.restructured': 'One side split, joined or withdrew what the other changed.',
   'proposals.why.remade':
     'The line was split or joined otherwise in the project, so the text of the branch has no place beside it.',
+  'proposals.status': 'State',
   'proposals.any': 'any',
   'proposals.kind.readings': 'Readings',
   'proposals.kind.shapes': 'Shapes',

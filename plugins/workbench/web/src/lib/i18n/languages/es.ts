@@ -38,6 +38,7 @@ export const catalogue: Catalogue = {
   'signin.then': 'Abra la dirección que imprime. Este navegador conservará la sesión.',
   'signin.code': 'O escriba un código de emparejamiento',
   'signin.codeHint': 'Un propietario lo crea con «armarium token pair».',
+  'signin.name': 'Su nombre, como lo llamará el historial',
   'signin.go': 'Entrar',
   'signin.used': 'Este enlace ya se usó o ha caducado.',
 
@@ -1098,11 +1099,11 @@ export const catalogue: Catalogue = {
   'proposals.working': 'En curso',
   'proposals.settled': 'Nada por decidir',
   'proposals.unchanged': 'Aún sin cambios',
-  'proposals.gone': 'Faltan sus archivos',
   'proposals.notTold': 'Lo propuesto se muestra a quienes pueden cambiar el proyecto.',
   'proposals.away':
     'Esto es una rama y su proyecto no está en este equipo. Cuando haya terminado, escríbala en un archivo con «armarium branch pack ARCHIVO» y envíelo de vuelta.',
   'proposals.open': 'Abrir la rama y mirar en ella',
+  'proposals.gone': 'Faltan sus archivos',
   'proposals.goneWhy':
     'El paquete de esta rama ya no está junto al proyecto, así que no se puede revisar. Lo que se aceptó de ella permanece.',
   'proposals.extent': '{pages}, {lines} con cambios',
@@ -1115,7 +1116,6 @@ export const catalogue: Catalogue = {
   'proposals.conflicts.other': '{count} en conflicto',
   'proposals.nothingLeft': 'No queda nada por decidir',
   'proposals.kind': 'Tipo',
-  'proposals.status': 'Estado',
   'proposals.why.both_changed': 'Ambos lados cambiaron el mismo valor.',
   'proposals.why.deleted_here': 'Se borró en el proyecto y se cambió en la rama.',
   'proposals.why.deleted_there': 'Se cambió en el proyecto y se borró en la rama.',
@@ -1126,6 +1126,7 @@ export const catalogue: Catalogue = {
   'proposals.why.restructured': 'Un lado dividió, unió o retiró lo que el otro cambió.',
   'proposals.why.remade':
     'La línea se dividió o se unió de otro modo en el proyecto, así que el texto de la rama no tiene lugar junto a ella.',
+  'proposals.status': 'Estado',
   'proposals.any': 'cualquiera',
   'proposals.kind.readings': 'Lecturas',
   'proposals.kind.shapes': 'Formas',
