@@ -82,8 +82,9 @@ class Principal:
         return frozenset() if self.folders is None and self.libraries is not None else self.folders
 
     def with_owner_name(self, owner_name: str | None) -> Principal:
-        """Return the same caller; the person at this machine is called *owner_name* where one is given."""
-        is_here = self.kind == "person" and self.name == LOCAL_OWNER.name
+        """Return the same caller; the person at this machine, also in a browser, is called *owner_name* where one is given."""
+        in_browser = self.token_kind == "session" and self.role == "owner"
+        is_here = self.kind == "person" and (self.name == LOCAL_OWNER.name or in_browser)
         return replace(self, name=owner_name) if owner_name and is_here else self
 
     @property

@@ -12,7 +12,7 @@ import pytest
 from branch_pair import OTHER, Pair
 
 from armarium.api import Conflict, Engine, Invalid, Unavailable, raw_of
-from armarium.principals import LOCAL_OWNER
+from armarium.principals import LOCAL_OWNER, Principal
 
 
 def _pack_to(pair: Pair, folder: Path, pictures: str = "no") -> Path:
@@ -40,9 +40,11 @@ def test_a_branch_goes_as_a_file_to_another_machine_and_comes_back(
     other = make_engine(plugins=[documents(), source_model(), rights(), agents()], state="other")
     copy = other.libraries.get(place)
     text = {"segment_id": pair.page.segment_ids[0], "text": "Dear Sir"}
-    reading = (other.run(copy, "representation.create", text, LOCAL_OWNER).result or {})["id"]
+    in_browser = Principal("person", "Workbench", "owner", token_kind="session")
+    reading = (other.run(copy, "representation.create", text, in_browser).result or {})["id"]
     other.run(copy, "branches.pack", {"path": str(tmp_path / "back.zip")}, OTHER)
-    pair.run(pair.project, "branches.take", {"path": str(tmp_path / "back.zip")})
+    taken = pair.run(pair.project, "branches.take", {"path": str(tmp_path / "back.zip")})
+    assert taken["proposed_at"] is not None
     (group,) = pair.changes()["items"]
     assert group["rows"][0]["theirs_by"][0]["name"] == "Ana"
     merged = pair.merge()
@@ -129,7 +131,6 @@ def test_reduced_pictures_are_looked_at_where_the_originals_are_not_and_replace_
 
     from armarium.actions import Example
     from armarium.api import image_info
-    from armarium.principals import LOCAL_OWNER
     from armarium_documents.api import page_image
     from armarium_documents.samples import sample_picture
 

@@ -410,6 +410,17 @@ def test_a_killed_job_loses_no_change(desk: Desk, monkeypatch: pytest.MonkeyPatc
     assert "Text 2" in texts[pages[2]]
 
 
+def test_a_format_of_text_names_the_furniture_that_it_leaves_out(desk: Desk) -> None:
+    page = desk.page(desk.box(), "1.png", ["15", "Dear Sir"])
+    ((folio,),) = desk.rows("SELECT segment_id FROM content_representation WHERE content = '15'")
+    desk.do("segment.update", {"segment_id": folio, "expected_version": 1, "is_furniture": True})
+    file = io.BytesIO()
+    written = render(desk.engine, desk.library, Unit(page, "1", (page,)), "plain-text", file)
+    assert file.getvalue().decode().split() == ["Dear", "Sir"]
+    named = {loss["what"]: loss["count"] for loss in written.losses}
+    assert named == {"shapes of lines": 1, "headers, folios and other furniture": 1}
+
+
 def test_a_page_that_goes_while_its_file_is_put_together_is_left_out(desk: Desk) -> None:
     box = desk.box()
     page, gone = desk.page(box, "1.png", ["Dear Sir"]), "0" * 32

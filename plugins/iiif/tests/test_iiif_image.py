@@ -294,6 +294,27 @@ def test_any_kind_of_picture_is_given(
         assert high - low > 60
 
 
+def test_a_reduced_picture_stands_for_one_that_is_not_here(
+    engine: Engine, library: Library, client: TestClient
+) -> None:
+    """As in a branch that came as a file; the original has the same id when it comes."""
+    page = add_page(engine, library, size=(400, 300))
+    where = f"/api/iiif/image/{page}"
+    whole = client.get(f"{where}/full/max/0/default.png")
+    (digest,) = [one for one in library.objects.digests() if library.objects.size(one) > 0][-1:]
+    place = library.objects.path(digest)
+    small = place.parents[2] / "reduced" / digest[:2] / f"{digest[2:]}.jpg"
+    small.parent.mkdir(parents=True)
+    small.write_bytes(encode_image(draw_quarters(200, 150), "JPEG"))
+    aside = place.rename(place.with_suffix(".aside"))
+    info = client.get(f"{where}/info.json").json()
+    assert (info["width"], info["height"]) == (200, 150)
+    answer = client.get(f"{where}/pct:50,0,50,50/50,/0/default.png")
+    assert near(open_answer(answer.content).convert("RGB").getpixel((25, 18)), GREEN)
+    aside.rename(place)
+    assert client.get(f"{where}/full/max/0/default.png").content == whole.content
+
+
 def test_a_damaged_picture_is_refused_in_words(engine: Engine, library: Library, client: TestClient) -> None:
     page = add_page(engine, library, data=encode_image(draw_quarters())[:-400])
     answer = client.get(f"/api/iiif/image/{page}/full/max/0/default.jpg")

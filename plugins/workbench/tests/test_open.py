@@ -8,12 +8,15 @@ import re
 import subprocess
 import urllib.error
 import urllib.request
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 import pytest
 from conftest import APP, Desk
 from served_engine import ARMARIUM, ServedEngine
+
+if TYPE_CHECKING:
+    from playwright.sync_api import BrowserContext
 
 pytestmark = pytest.mark.skipif(
     not (APP / "index.html").is_file(),
@@ -60,6 +63,24 @@ def test_open_names_a_page_by_its_name_and_answers_programs(desk: Desk) -> None:
     assert said.returncode == 0, said.stderr
     link = json.loads(said.stdout)["link"]
     assert parse_qs(link.partition("#")[2])["to"] == [desk.place("letter.jpg")]
+
+
+def test_open_shows_a_branch_which_no_list_of_projects_has(desk: Desk, context: BrowserContext) -> None:
+    from playwright.sync_api import expect
+
+    made = desk.engine.ask("POST", "/api/branches", {"name": "Corrections", "made_for": "Ana"})
+    said = open_(desk.engine, "letter.jpg", "--library", made["library_path"])
+    assert said.returncode == 0, said.stderr
+    page = context.new_page()
+    page.goto(said.stdout.split()[-1])
+    expect(page.get_by_role("heading", name="letter.jpg")).to_be_visible()
+    expect(page.get_by_role("link", name="Corrections", exact=True)).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("heading", name="letter.jpg")).to_be_visible()
+    page.goto(f"{desk.engine.address}/#/p/{desk.project_id}/proposals/{made['id']}")
+    page.get_by_role("link", name="Open the branch and look around in it").click()
+    expect(page.get_by_role("list", name="Contents")).to_be_visible()
+    expect(page.get_by_role("link", name="Corrections", exact=True)).to_be_visible()
 
 
 def test_open_refuses_a_page_that_is_not_there(desk: Desk) -> None:

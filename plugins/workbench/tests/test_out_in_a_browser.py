@@ -45,7 +45,8 @@ def viewer(chromium: Browser, desk: Desk) -> Iterator[Page]:
     code = desk.engine.ask("POST", "/api/pair/code", {"role": "viewer"})["code"]
     page = context.new_page()
     page.goto(desk.engine.address)
-    page.get_by_role("textbox").fill(code)
+    page.get_by_label("Or type a pairing code").fill(code)
+    page.get_by_label("Your name, as the history will call you").fill("Berta")
     page.keyboard.press("Enter")
     yield page
     context.close()
@@ -149,6 +150,9 @@ def test_a_restricted_page_appears_nowhere_to_a_viewer_until_that_is_taken_back(
     show(viewer, desk, f"library/{row['parent_id']}")
     expect(viewer.get_by_role("list", name="Contents").get_by_role("listitem")).to_have_count(2)
     assert viewer.get_by_role("button", name="Import files").count() == 0
+    viewer.goto(f"{desk.engine.address}/#{desk.place(name)}")
+    expect(viewer.get_by_text("It is restricted", exact=False).first).to_be_visible()
+    expect(viewer.get_by_text("No lines yet")).to_have_count(0)
     show(viewer, desk, "figures")
     expect(viewer.get_by_role("group", name="Show").get_by_role("button", name="Read 2")).to_be_visible()
     viewer.goto(f"{desk.engine.address}/#/p/{desk.project_id}/search?q={text.split()[0]}")
@@ -167,6 +171,40 @@ def test_a_restricted_page_appears_nowhere_to_a_viewer_until_that_is_taken_back(
     expect(page.get_by_role("group", name="Show").get_by_role("button", name="Read 3")).to_be_visible()
     show(viewer, desk, f"library/{row['parent_id']}")
     expect(viewer.get_by_role("list", name="Contents").get_by_role("listitem")).to_have_count(3)
+
+
+def test_who_may_only_look_is_known_by_name_and_offered_nothing_else(
+    page: Page, viewer: Page, desk: Desk, shot: Shot
+) -> None:
+    from playwright.sync_api import expect
+
+    expect(viewer.get_by_role("link", name="Letters & <deeds>")).to_be_visible()
+    assert viewer.get_by_role("button", name="New project").count() == 0
+    assert "Berta" in {one["name"] for one in desk.engine.ask("GET", "/api/tokens")["items"]}
+    line = desk.lines("letter.jpg")[1]
+    viewer.goto(f"{desk.engine.address}/#{desk.place('letter.jpg')}")
+    viewer.get_by_role("button", name=f"2 {line}").click()
+    field = viewer.get_by_role("textbox", name="Text of line 2")
+    expect(field).to_have_value(line)
+    expect(field).not_to_be_editable()
+    for name in ("Draw a line", "Delete the line", "Split at the cursor", "Other readings"):
+        assert viewer.get_by_role("button", name=name).count() == 0, name
+    viewer.keyboard.press("Alt+Delete")
+    for view, offered in (
+        ("history", "Undo"),
+        ("maps", "Set a point by numbers"),
+        ("people", "New name"),
+        ("hands", "New hand"),
+        ("work", "Make the plan"),
+        ("figures", "Start training"),
+    ):
+        show(viewer, desk, view)
+        assert viewer.get_by_role("button", name=offered).count() == 0, view
+    show(viewer, desk, "proposals")
+    expect(viewer.get_by_text("is shown to those who may change the project")).to_be_visible()
+    shot(viewer, "out-viewer-proposals")
+    assert line in desk.lines("letter.jpg")
+    expect(page.get_by_role("button", name="New project")).to_be_visible()
 
 
 def test_a_stolen_link_is_worthless_after_use(chromium: Browser, page: Page, desk: Desk) -> None:

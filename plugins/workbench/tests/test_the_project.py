@@ -230,7 +230,7 @@ def test_a_page_is_laid_on_the_ground_and_shows_its_places(page: Page, desk: Des
         page.get_by_role("button", name="Set the point").click()
         expect(page.get_by_role("button", name=f"Remove point {number + 1}")).to_be_visible()
     page.get_by_label("Transformation").select_option(label="Polynomial of the first order")
-    expect(page.get_by_text("m off on average")).to_be_visible()
+    expect(page.get_by_text("m off (root mean square)")).to_be_visible()
     expect(picture.get_by_role("link", name="Paris")).to_be_visible()
     check(page, "map", shot)
     (known,) = desk.engine.ask("GET", "/api/georeference/maps")["items"]

@@ -19,6 +19,7 @@ from armarium.projects.actions import (
     LibrarySettings,
     UnregisterResult,
 )
+from armarium.projects.branches import entry_of
 from armarium.projects.libraries import Library
 from armarium.projects.snapshot_actions import Snapshot, SnapshotParams, TakenSnapshot
 from armarium.store.database_errors import is_the_disk
@@ -187,9 +188,12 @@ def resolve(
     principal: CurrentPrincipal,
     name: Annotated[str, Query(min_length=1, max_length=4096)],
 ) -> Response:
-    """By registered path first, then by shown name, ignoring case; 409 when two share the name."""
+    """By registered path first, then by shown name, ignoring case; 409 when two share the name. A branch, which is not
+    registered, by its path while it is open.
+    """
+    open_here = engine.libraries.open_at(name)
     try:
-        entry = engine.libraries.resolve(name)
+        entry = entry_of(open_here) if open_here and open_here.is_branch else engine.libraries.resolve(name)
     except (NotFound, Conflict) as refusal:
         if principal.libraries is None:
             raise

@@ -64,6 +64,8 @@ class ReadablePage:
     makers: list[LineMaker] = field(default_factory=list)
     statements: list[str] = field(default_factory=list)
     """What families state of its text as a whole, in sentences."""
+    furniture: int = 0
+    """Lines with a text that are left out, because they are no text of the page: headers, folios, stamps."""
 
     @property
     def has_text(self) -> bool:
@@ -97,6 +99,11 @@ def readable_page(engine: Engine, conn: Connection, document_id: str) -> Readabl
         return page
     assembled, _ = page_of_pass(conn, document_id, pass_id, engine=engine)
     page.makers = assembled.page.makers()
+    furniture = [segment for segment in assembled.page.walk() if segment.is_furniture]
+    inside = {
+        line.id for segment in furniture for line in segment.walk() if line.kind == "line" and _text(line)
+    }
+    page.furniture = len(inside)
     page.statements = [statement.sentence for statement in statements_about(engine, conn, document_id)]
     remarks = _remarks(conn, document_id)
     page.blocks = list(_blocks(assembled.page.in_order(), assembled.rows, remarks))

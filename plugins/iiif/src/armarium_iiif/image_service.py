@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import bindparam, func, select
 
-from armarium.api import Engine, Library
+from armarium.api import Engine, Library, image_info
 from armarium_documents.api import renditions
 from armarium_iiif.errors import unknown_picture
 from armarium_iiif.image_request import FORMATS, MAX_AREA, ImageRequest, parse_request
@@ -52,9 +52,12 @@ def picture(engine: Engine, library: Library, identifier: str) -> Picture:
             row = conn.execute(_BY_DOCUMENT, {"identity": identifier}).first()
     if row is None:
         raise unknown_picture(identifier)
-    source = Source(
-        library.objects.path(row[1]), row[1], row[2], row[3], int(row[4]), row[5], engine.settings.max_image_pixels
-    )  # fmt: skip
+    most = engine.settings.max_image_pixels
+    if (reduced := library.objects.find_reduced(row[1])) is not None:
+        # In a branch that came as a file: another picture than the file's, which may come later under the same id.
+        size = image_info(reduced).upright_size
+        return Picture(identifier, Source(reduced, f"{row[1]} reduced", *size, 1, "image/jpeg", most), False)
+    source = Source(library.objects.path(row[1]), row[1], row[2], row[3], int(row[4]), row[5], most)
     return Picture(identifier, source, lasting)
 
 
@@ -95,5 +98,6 @@ def piece(
 
 def piece_bytes(engine: Engine, library: Library, image: Picture, request: ImageRequest) -> bytes:
     """Return the encoded piece. NotFound if the file is missing from the project, Invalid if it is damaged."""
-    library.objects.size(image.source.checksum)
+    if not image.source.path.is_file():
+        library.objects.size(image.source.checksum)
     return render(pictures_of(engine), image.source, request)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import quote
 
 from armarium_cli.api import (
     Commands,
@@ -91,4 +92,5 @@ def _place_of(session: Session, page: str | None) -> str | None:
     document = "" if page is None else f"/page/{document_id(session, page)}"
     session.get("/api/library/settings")
     known = {library["path"]: library["id"] for library in session.get("/api/registry")["libraries"]}
-    return f"/p/{known[session.library]}{document}"
+    # A branch is not registered, and so it is named by its path.
+    return f"/p/{known.get(session.library) or quote(session.library, safe='')}{document}"

@@ -132,7 +132,10 @@ def _put(ctx: ActionContext, temporary: Path, card: packages.BranchCard) -> dict
             temporary.with_suffix(".old").rename(temporary)
     relative = str(place.relative_to(ctx.project.path.parent))
     ctx.target(card.id)
+    # What a colleague sends back waits to be looked through, as what an agent proposes does.
+    stated = {"place": relative, "proposed_at": ctx.now}
     if row is not None:
-        ctx.conn.execute(branches.update().where(branches.c.id == card.id).values(place=relative))
+        ctx.conn.execute(branches.update().where(branches.c.id == card.id).values(**stated))
         return {**BRANCHES.require(ctx.conn, card.id), "library_path": str(place)}
-    return {**BRANCHES.insert(ctx.conn, row_of(ctx, card, name, None, relative)), "library_path": str(place)}
+    made = BRANCHES.insert(ctx.conn, row_of(ctx, card, name, None, relative) | stated)
+    return {**made, "library_path": str(place)}

@@ -72,16 +72,28 @@ def _content(engine: Engine, library: Library, unit: Unit, format_name: str) -> 
         raise no_pages(unit.title)
     makers = sum_makers(maker for page in pages for maker in page.makers)
     if format_name == "word":
-        return word(unit.title, pages), lost_shapes(pages), makers
+        return word(unit.title, pages), losses_of(pages), makers
     text = markdown(unit.title, pages) if format_name == "markdown" else plain_text(pages)
-    return text.encode("utf-8", "replace"), lost_shapes(pages), makers
+    return text.encode("utf-8", "replace"), losses_of(pages), makers
 
 
-def lost_shapes(pages: Sequence[ReadablePage]) -> list[dict[str, Any]]:
-    """Return as a loss how many lines of these pages have a place on the picture."""
-    shapes = sum(line.segment_id is not None for page in pages for line in page.lines)
-    why = "the format has lines of text and no picture on which they would have a place"
-    return [{"what": "shapes of lines", "count": shapes, "why": why}] if shapes else []
+def losses_of(pages: Sequence[ReadablePage]) -> list[dict[str, Any]]:
+    """Return what a format of text has no place for: the shapes of lines, and furniture."""
+    shapes = "the format has lines of text and no picture on which they would have a place"
+    furniture = "the format has the running text of the page alone"
+    losses = [
+        {
+            "what": "shapes of lines",
+            "count": sum(line.segment_id is not None for page in pages for line in page.lines),
+            "why": shapes,
+        },
+        {
+            "what": "headers, folios and other furniture",
+            "count": sum(page.furniture for page in pages),
+            "why": furniture,
+        },
+    ]
+    return [loss for loss in losses if loss["count"]]
 
 
 def sum_losses(losses: Iterable[Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:

@@ -25,10 +25,11 @@ const askRole = async () => void (role = (await ask(api.GET('/api/auth/session')
 
 whenSignedOut(() => (state = 'out'));
 
-export async function signIn(code: string): Promise<void> {
+/** *name* is what the history calls who signs in: of a link, which is for the owner, the application's. */
+export async function signIn(code: string, name = 'Workbench'): Promise<void> {
   refused = false;
   try {
-    await ask(api.POST('/api/auth/session', { body: { code: code.trim(), name: 'Workbench' } }));
+    await ask(api.POST('/api/auth/session', { body: { code: code.trim(), name: name.trim() } }));
     await askRole();
     state = 'in';
   } catch (reason) {

@@ -13,7 +13,7 @@ from armarium_documents.api import PageImage, documents, page_image, still_image
 from armarium_exports.errors import no_facsimile, no_volume, nothing_to_export
 from armarium_exports.pages import Unit, readable_page
 from armarium_exports.rendering.pdf.document import write_pdf
-from armarium_exports.rendering.units import PDF, RenderedUnit, lost_shapes, sum_losses
+from armarium_exports.rendering.units import PDF, RenderedUnit, losses_of, sum_losses
 from armarium_exports.rendering.volume.parts import Heading, PagePlace, VolumeWriter, place_pages
 from armarium_exports.rendering.volume.texts import MarkdownVolume, PlainVolume, TeiVolume
 from armarium_exports.rendering.volume.word import WordVolume
@@ -82,7 +82,7 @@ def write_volume(
             with still_image(library, picture) as path:
                 writer.page(page, place.depth, picture._replace(path=path))
         makers.update(page.makers)
-        lost.append(lost_shapes([page]))
+        lost.append(losses_of([page]))
         if not page.has_text:
             unread.append({"document_id": place.page_id, "name": page.title})
         pages += 1

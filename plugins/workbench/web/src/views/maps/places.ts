@@ -38,7 +38,9 @@ export function middleOf(value: Record<string, unknown>): Point | null {
   const box = value['geo_bbox'];
   if (Array.isArray(box) && box.length === 4 && box.every(isNumber)) {
     const [west, south, east, north] = box as [number, number, number, number];
-    return [(west + east) / 2, (south + north) / 2];
+    // A box that begins east of where it ends lies across the antimeridian (RFC 7946, section 5.2).
+    const middle = (west + east + (west > east ? 360 : 0)) / 2;
+    return [middle > 180 ? middle - 360 : middle, (south + north) / 2];
   }
   const found: Point[] = [];
   collect((value['geojson'] as { coordinates?: unknown } | null | undefined)?.coordinates, found);
@@ -85,9 +87,12 @@ export function linesBetween(from: number, to: number, step: number): number[] {
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => +((first + at) * step).toFixed(6));
 }
 
-/** Degrees as one writes them: 48.5° N. */
+/** Degrees as one writes them: 48.5° N; the equator and the first meridian lie on no side. */
 export const degrees = (value: number, names: [positive: string, negative: string]) =>
-  `${number(Math.abs(value))}° ${value < 0 ? names[1] : names[0]}`;
+  `${number(Math.abs(value))}° ${value === 0 ? '' : value < 0 ? names[1] : names[0]}`.trim();
+
+/** Metres by which something is off: to the metre, of a plan of a house to the decimetre. */
+export const metresOff = (value: number) => number(value < 10 ? +value.toFixed(1) : Math.round(value));
 
 /** The middle of a place value, written in degrees; empty where it has no coordinates. */
 export function whereOf(value: Record<string, unknown>): string {

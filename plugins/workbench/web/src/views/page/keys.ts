@@ -27,6 +27,17 @@ export type Command =
   | 'nextPage'
   | 'previousPage';
 
+/** What only somebody who may change the page can do. */
+export const WRITING: ReadonlySet<Command> = new Set([
+  'edit',
+  'line',
+  'region',
+  'finish',
+  'delete',
+  'moveUp',
+  'moveDown',
+]);
+
 interface Binding {
   command: Command;
   /** Names of keys as `KeyboardEvent.key` gives them. */

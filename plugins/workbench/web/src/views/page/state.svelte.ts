@@ -29,7 +29,7 @@ export class PageState {
   word = $state.raw<Word | null>(null);
   /** Whether its picture is here; null: not known yet. */
   pictured = $state<boolean | null>(null);
-  gone = $state(false);
+  refused = $state.raw<Refused | null>(null);
   ready = $state(false);
 
   readonly passes = $derived(this.text?.passes ?? []);
@@ -64,7 +64,7 @@ export class PageState {
     try {
       await Promise.all([this.reload(), pictures, view.then((found) => this.describe(found))]);
     } catch (reason) {
-      if (reason instanceof Refused && reason.status === 404) this.gone = true;
+      if (reason instanceof Refused && [403, 404].includes(reason.status)) this.refused = reason;
       else tellRefusal(reason);
     }
     this.ready = true;

@@ -7,6 +7,7 @@ import {
   said,
   valuesOf,
   whatOf,
+  whyOf,
   type Group,
   type Row,
 } from './changes';
@@ -85,6 +86,9 @@ test('a reading in conflict names what the project reads', () => {
   expect(rivalOf(row({ change: 'insert', status: 'conflict', words, values }))).toBe('Deer Sire');
   expect(rivalOf(row({ change: 'insert', words, values }))).toBeNull();
   expect(valuesOf(row({ change: 'insert', words, values }))).toEqual([]);
+  const remade = [value('content', null, 'Dear Sir', null)];
+  const conflict = row({ change: 'insert', status: 'conflict', why: 'remade', words, values: remade });
+  expect([rivalOf(conflict), whyOf(conflict)]).toEqual([null, expect.stringContaining('split or joined')]);
 });
 
 test('a long value is cut between characters', () => {
@@ -102,6 +106,27 @@ test('the outlines before and after stand in one drawing', () => {
   expect(sides('anchor', null, after)).toEqual(['theirs']);
   expect(sides('anchor', before, null)).toEqual(['base']);
   expect(outlinesOf(row({ values: [value('name', 'a', 'b')] }))).toBeNull();
+});
+
+test('an outline that differs only in a late corner is another outline', () => {
+  const long = (last: number) => ({
+    polygon: [...Array.from({ length: 60 }, (_, at): [number, number] => [at / 60, 0.123456]), [last, 0.2]],
+  });
+  const values = [value('anchor', long(0.5), long(0.6), long(0.7), true)];
+  expect(outlinesOf(row({ values }))?.sides.map((one) => one.side)).toEqual(['base', 'ours', 'theirs']);
+});
+
+test('beside outlines nothing is said that the engine works out from them', () => {
+  const anchor = value('anchor', { rect: [0, 0, 0.5, 0.5] }, { rect: [0, 0, 0.6, 0.5] });
+  const engine = [
+    value('tile', 56, 73, 56, true),
+    value('by_hand', false, true, true, true),
+    value('joined_or_split_in', null, '01a2'),
+  ];
+  expect(valuesOf(row({ status: 'conflict', values: [anchor, ...engine] }))).toEqual([]);
+  const kind = value('kind_raw', 'DefaultLine', 'Heading');
+  expect(valuesOf(row({ values: [anchor, ...engine, kind] })).map((one) => one.after)).toEqual(['Heading']);
+  expect(valuesOf(row({ values: [value('tile', 56, 73)] }))).toHaveLength(1);
 });
 
 test('those who made a group are named once', () => {

@@ -30,7 +30,9 @@ export interface Value {
 }
 
 const OWN =
-  /^(id|.*_id|.*_at|.*_by|folded_.*|provenance_kind|source_anchor|content|bbox_.|tile|version|by_hand)$/;
+  /^(id|.*_id|.*_at|.*_by|.*_in|folded_.*|provenance_kind|source_anchor|content|bbox_.|tile|version|by_hand)$/;
+/** What the engine works out from a shape or a text, which is shown itself. */
+const DERIVED = /^(folded_.*|bbox_.|tile|version|by_hand|joined_or_split_in)$/;
 const DRAWN = ['anchor', 'baseline'];
 const LONGEST = 400;
 
@@ -63,9 +65,10 @@ export const whatOf = (row: Row): string => named('proposals.what', row.label) ?
 /** The values to be read. Of a changed row also what has no words, so that the change is not left unsaid. */
 export function valuesOf(row: Row): Value[] {
   const change = changeOf(row);
+  const drawn = outlinesOf(row) !== null;
   const read = row.values.filter(
     ({ column }) =>
-      !DRAWN.includes(column) && !column.startsWith('bbox_') && !(row.words && column === 'content'),
+      !DRAWN.includes(column) && !(drawn && DERIVED.test(column)) && !(row.words && column === 'content'),
   );
   const spoken = read.filter(({ column, conflict }) => conflict || named(COLUMN, column) !== null);
   const rest = read.filter(({ column }) => !OWN.test(column) || column === 'content');
@@ -85,7 +88,10 @@ const textIn = (row: Row, side: 'base' | 'theirs' | 'ours') =>
 
 /** What the project reads in the line that both sides read. */
 export const rivalOf = (row: Row): string | null =>
-  row.words && row.status === 'conflict' ? textIn(row, 'ours') : null;
+  row.words && row.status === 'conflict' ? textIn(row, 'ours') || null : null;
+
+/** Why it is a conflict, in words. */
+export const whyOf = (row: Row): string | null => (row.why ? named('proposals.why', row.why) : null);
 
 type Points = [number, number][];
 type Anchor = { polygon?: Points | null; rect?: [number, number, number, number] | null };
@@ -108,7 +114,7 @@ function corners(value: unknown): Points {
 export function outlinesOf(row: Row): Outlines | null {
   const [anchor, baseline] = DRAWN.map((name) => row.values.find(({ column }) => column === name));
   const same = (one: Side, other: Side) =>
-    [anchor, baseline].every((value) => said(value?.[one]) === said(value?.[other]));
+    [anchor, baseline].every((value) => JSON.stringify(value?.[one]) === JSON.stringify(value?.[other]));
   const sides = (['base', 'ours', 'theirs'] as const)
     .filter((side) => side !== 'ours' || !(same('ours', 'base') || same('ours', 'theirs')))
     .map((side) => ({
