@@ -44,6 +44,7 @@ WRITES = re.compile(r"\b(?:INTO|UPDATE|DELETE FROM)\s*$")
 OF_ANY_FAMILY = {
     "armarium_documents.actions.purge": "Empty Trash removes the rows of every family, as their tables declare",
     "armarium_documents.actions.transfer": "a transfer carries the rows of every family, as their tables declare",
+    "armarium_agents.branches": "the core makes, merges and packs a branch for it, with the rows of every family",
 }
 
 

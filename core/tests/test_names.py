@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from armarium.guard.spelling import RowId, ScriptCode
 from armarium.names import proper_name
-from armarium.spelling import RowId, ScriptCode
 from armarium.web.unknown_ids import NO_ID
 
 

@@ -65,6 +65,12 @@ from armarium.guard.named_paths import NameOrMaterialPath as NameOrMaterialPath
 from armarium.guard.named_paths import PackagePath as PackagePath
 from armarium.guard.named_paths import RecipePath as RecipePath
 from armarium.guard.named_paths import ShownPath as ShownPath
+from armarium.guard.spelling import Checksum as Checksum
+from armarium.guard.spelling import Color as Color
+from armarium.guard.spelling import LanguageTag as LanguageTag
+from armarium.guard.spelling import RowId as RowId
+from armarium.guard.spelling import ScriptCode as ScriptCode
+from armarium.guard.spelling import Spelling as Spelling
 from armarium.history import audit
 from armarium.history import merging as merging
 from armarium.history.as_of import is_shadowed as is_shadowed
@@ -175,12 +181,6 @@ from armarium.runs.steps import targets_of_set as targets_of_set
 from armarium.runtimes.commands import run_command as run_command
 from armarium.runtimes.compute import cpu_name as cpu_name
 from armarium.settings import Settings as Settings
-from armarium.spelling import Checksum as Checksum
-from armarium.spelling import Color as Color
-from armarium.spelling import LanguageTag as LanguageTag
-from armarium.spelling import RowId as RowId
-from armarium.spelling import ScriptCode as ScriptCode
-from armarium.spelling import Spelling as Spelling
 from armarium.store.database import Database as Database
 from armarium.store.database import raw_of as raw_of
 from armarium.store.durable import flush as flush

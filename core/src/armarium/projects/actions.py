@@ -11,13 +11,13 @@ from sqlalchemy import Column, MetaData, Table, Text, delete, select
 from armarium.actions import ActionContext, Params, Route, action, authorise
 from armarium.errors import Conflict, Invalid, NotFound
 from armarium.guard.named_paths import MaterialPath, PackagePath
+from armarium.guard.spelling import ScriptCode
 from armarium.history.undo_checks import refusal
 from armarium.messages import Message, Sent
 from armarium.names import ProperName, ShortName
 from armarium.projects import branches, offsite_copies
 from armarium.projects.registry import library_known, register
 from armarium.projects.snapshot_actions import interval_set
-from armarium.spelling import ScriptCode
 from armarium.store.tables import Json, json_text, tracked
 
 if TYPE_CHECKING:

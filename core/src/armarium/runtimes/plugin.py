@@ -8,13 +8,13 @@ from pydantic import Field
 
 from armarium.actions import ActionContext, Params, Route, action
 from armarium.errors import Conflict
+from armarium.guard.spelling import Spelling
 from armarium.jobs.kinds import JobKind
 from armarium.messages import Message
 from armarium.plugin import Plugin, hookimpl
 from armarium.runtimes.commands import CommandStopped
 from armarium.runtimes.compute import compute_metadata, set_compute
 from armarium.runtimes.routes import router, runtimes
-from armarium.spelling import Spelling
 
 if TYPE_CHECKING:
     from armarium.jobs.context import JobContext

@@ -79,18 +79,16 @@ def _content(engine: Engine, library: Library, unit: Unit, format_name: str) -> 
 
 def losses_of(pages: Sequence[ReadablePage]) -> list[dict[str, Any]]:
     """Return what a format of text has no place for: the shapes of lines, and furniture."""
-    shapes = "the format has lines of text and no picture on which they would have a place"
-    furniture = "the format has the running text of the page alone"
     losses = [
         {
             "what": "shapes of lines",
             "count": sum(line.segment_id is not None for page in pages for line in page.lines),
-            "why": shapes,
+            "why": "the format has lines of text and no picture on which they would have a place",
         },
         {
             "what": "headers, folios and other furniture",
             "count": sum(page.furniture for page in pages),
-            "why": furniture,
+            "why": "the format has the running text of the page alone",
         },
     ]
     return [loss for loss in losses if loss["count"]]
