@@ -449,3 +449,25 @@ def test_artifacts_of_a_restricted_page_are_refused_by_their_own_ids(project: Re
     with pytest.raises(Forbidden) as caught:
         project.do("artifact.edit_regions", {"artifact_id": hidden, "edit": edit}, EDITOR)
     assert caught.value.code == "rights_restricted"
+
+
+def test_what_names_a_restricted_page_stays_withheld_when_the_trash_was_emptied(
+    project: RestrictedProject,
+) -> None:
+    project.restrict(project.box)
+    page = project.hidden_page
+    _, viewer = project.token("viewer")
+    secrets = {page.word, page.id, page.pass_id, *page.lines, project.box}
+
+    def told(address: str, headers: dict[str, str] | None = None) -> set[str]:
+        answer = project.client.get(address, headers=headers)
+        assert answer.status_code == 200, answer.text
+        return {secret for secret in secrets if secret in answer.text}
+
+    addresses = ("/api/actions/audit?limit=200", "/api/activity/jobs?limit=200", "/api/activity")
+    before = project.client.get(addresses[0], headers=viewer).json()["items"]
+    project.do("document.delete", {"ids": [project.box]})
+    project.do("document.empty_trash", {})
+    assert [told(address, viewer) for address in addresses] == [set(), set(), set()]
+    assert project.client.get(addresses[0], headers=viewer).json()["items"] == before
+    assert told(addresses[0]) >= {page.word, page.id}

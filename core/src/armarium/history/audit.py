@@ -69,6 +69,15 @@ audit_part = Table(
 )
 """The actions that ran inside a step named after another one: undoing the step needs the rights of each."""
 
+audit_withheld = Table(
+    "audit_withheld",
+    metadata,
+    Column("id", Text, primary_key=True),
+    info=operational(),
+    sqlite_with_rowid=False,
+)
+"""The ids of rows that were withheld from somebody when they were removed for good: only owners see what names them."""
+
 GENESIS = "0" * 64
 """The previous hash of the first row."""
 

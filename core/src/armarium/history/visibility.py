@@ -14,7 +14,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -22,6 +22,7 @@ import orjson
 from sqlalchemy import Connection, Table
 
 from armarium.errors import Forbidden
+from armarium.history.audit import audit_withheld
 from armarium.history.capture import history_name, quote_name
 from armarium.history.changes import images
 from armarium.history.spans import spans
@@ -40,6 +41,9 @@ Use = Literal["show", "local-model", "cloud-model", "export"]
 
 LONGEST_ID = 200
 """Characters of the longest text that can be an id."""
+
+NOBODY = Principal(kind="machine", name="nobody", role="viewer")
+"""A caller whom no record names among its readers."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +151,7 @@ class Visibility:
         commits = self.db.commits
         if self.rights is not None:
             with self.db.read_all() as conn:
-                if not self.rights.has_any(raw_of(conn)):
+                if not self.rights.has_any(raw_of(conn)) and not _removed(raw_of(conn), " LIMIT 1"):
                     self._without = commits
                     return False
         return True
@@ -179,7 +183,15 @@ class Visibility:
         """Return what the records withhold from *principal*."""
         if self.rights is None:
             return WithheldRows(everything=True)
-        return self.rights.find_withheld(conn, principal)
+        withheld = self.rights.find_withheld(conn, principal)
+        return replace(withheld, nodes=withheld.nodes | _removed(raw_of(conn)))
+
+    def keep_withheld(self, raw: sqlite3.Connection, ids: Iterable[str]) -> None:
+        """Let whatever names those of the rows *ids* that are withheld from somebody stay so after they were removed for good:
+        the records that withhold them go with them, the log does not.
+        """
+        withheld = ((row_id,) for row_id in sorted(self.find_hidden(NOBODY, ids)))
+        raw.executemany(f"INSERT OR IGNORE INTO {audit_withheld.name} VALUES (?)", withheld)
 
     def find_hidden(self, principal: Principal, ids: Iterable[str]) -> set[str]:
         """Return those of *ids* that are ids of rows which *principal* may not see."""
@@ -371,3 +383,8 @@ def withheld_pages(conn: Connection) -> frozenset[str] | None:
 def ids_in_event(body: bytes) -> set[str]:
     """Return the ids that an event of the change stream names."""
     return set(texts_in(orjson.loads(body)))
+
+
+def _removed(raw: sqlite3.Connection, limit: str = "") -> frozenset[str]:
+    """Return the ids of rows that were withheld when they were removed for good."""
+    return frozenset(row[0] for row in raw.execute(f"SELECT id FROM main.{audit_withheld.name}{limit}"))

@@ -98,6 +98,7 @@ class Purge:
 
     def remove(self) -> list[str]:
         """Delete the marked rows and their history, clear references to them; return the files they named."""
+        self._keep_withheld()
         self._clear_pointers()
         digests: set[str] = set()
         for table in self.chosen.values():
@@ -115,6 +116,12 @@ class Purge:
                 if rules_of(table).kind == "tracked":
                     self._forget(table)
         return sorted(digests)
+
+    def _keep_withheld(self) -> None:
+        visibility = self.ctx.project.db.visibility
+        if visibility is not None:
+            marks = (self.raw.execute(self._select_marks(table)) for table in self.chosen.values())
+            visibility.keep_withheld(self.raw, [row[0] for rows in marks for row in rows if isinstance(row[0], str)])
 
     def _close_steps(self) -> None:
         """Mark steps as not undoable if undoing them would make a remaining row refer to a removed one."""
