@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -49,7 +48,8 @@ def copy_project(
     try:
         folder.mkdir(exist_ok=True)
         lay_out(temporary)
-        if folders or (sees is not None and _is_limited(engine, project, sees)):
+        visibility = project.db.visibility
+        if folders or (sees is not None and visibility is not None and visibility.limits(sees)):
             as_seen = (sees or principal, folders)
             partial_branches.copy_visible(engine, project, name, branch_id, temporary, principal, *as_seen)
         else:
@@ -67,22 +67,6 @@ def copy_project(
         yield temporary
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-
-
-def _is_limited(engine: Engine, project: Library, sees: Principal) -> bool:
-    """Return whether something is withheld from *sees*, or was before it was removed for good: the log, which a whole copy has,
-    still names it and who made it.
-    """
-    visibility = project.db.visibility
-    if visibility is None or sees.may("owner"):
-        return False
-    if visibility.limits(sees):
-        return True
-    keepers = [plugin for plugin in engine.plugins.loaded if plugin.name == visibility.kept_by]
-    names = json.dumps([action.name for plugin in keepers for action in plugin.actions])
-    query = "SELECT 1 FROM audit WHERE gone AND action_name IN (SELECT value FROM json_each(?)) LIMIT 1"
-    with project.db.read_all() as conn:
-        return raw_of(conn).execute(query, (names,)).fetchone() is not None
 
 
 def _copy(
