@@ -38,9 +38,8 @@ _OF_PAGE = {
     "LineDrawingRegion": "ocr_linedrawing",
     "SeparatorRegion": "ocr_separator",
     "TableRegion": "ocr_table",
-    "MathsRegion": "ocr_math",
 }
-"""Elements of PAGE as classes of hOCR; every other region is a content area."""
+"""Elements of PAGE as classes of hOCR; every other region is a content area (`ocr_math` is of characters within a line)."""
 _NO_IDS = re.compile("(?!)()()()")
 ORDER = "order"
 _OWN = "hOCR has no place for them; they are in a property of ours"
