@@ -291,7 +291,7 @@ def test_the_laws_notice_two_choices_in_effect(desk: Any, monkeypatch: Any) -> N
         page.do("machine", 0, number)
     page.do("choose", 0, 0)
     page.check()
-    monkeypatch.setattr(reading_actions, "_withdraw_choice", lambda *args: None)
+    monkeypatch.setattr(reading_actions, "_withdraw_choice", lambda *args, **more: None)
     page.do("choose", 0, 1)
     with pytest.raises(AssertionError, match="two choices of one kind stand"):
         page.check()

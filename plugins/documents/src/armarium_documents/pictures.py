@@ -11,7 +11,7 @@ import hashlib
 import io
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -289,3 +289,19 @@ def write_thumbnail(library: Library, checksum: str, image: Image.Image) -> tupl
         small.save(beside, "JPEG", quality=82, exif=b"")
         written = beside.stat().st_size
     return small.width, small.height, written
+
+
+def draw_thumbnail(library: Library, checksum: str, name: str, max_pixels: int) -> tuple[int, int, int]:
+    """Draw the thumbnail of the stored picture *checksum*, or of its reduced stand-in; return width, height, size in bytes.
+
+    Raises NotFound where the package lacks the picture, Invalid where it cannot be opened; *name* is for its sentence.
+    """
+    small = library.objects.find_reduced(checksum)
+    if small is None:
+        library.objects.size(checksum)
+    with nullcontext(small) if small else library.objects.hold_file(checksum) as stored:
+        info = image_info(stored, max_pixels=max_pixels, name=name)
+        draft = thumbnail_draft(info.width, info.height)
+        return write_thumbnail(
+            library, checksum, open_image(stored, shrink_to=draft, max_pixels=max_pixels, name=name)
+        )

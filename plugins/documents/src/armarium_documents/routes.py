@@ -32,6 +32,7 @@ from armarium.api import (
 from armarium_documents.actions.transfer.copying import plan
 from armarium_documents.errors import unknown_document
 from armarium_documents.hookspecs import armarium_documents_earlier_segments
+from armarium_documents.pictures import draw_thumbnail
 from armarium_documents.queries import annotations as marks
 from armarium_documents.queries import files
 from armarium_documents.queries.dataset.answer import dataset, matching_ids
@@ -110,8 +111,10 @@ def rendition_content(
         **REFUSALS(400, 401, 403, 404, 409),
     },
 )
-def thumbnail(request: Request, library: CurrentLibrary, doc_id: str) -> Response:
+def thumbnail(request: Request, library: CurrentLibrary, engine: CurrentEngine, doc_id: str) -> Response:
     path, checksum = files.thumbnail_file(library, doc_id)
+    if not path.is_file():
+        draw_thumbnail(library, checksum, doc_id, engine.settings.max_image_pixels)
     return stored_file(request, path, "image/jpeg", f"{checksum}-{files.THUMBNAIL_SIDE}")
 
 

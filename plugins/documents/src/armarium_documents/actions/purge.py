@@ -121,7 +121,9 @@ class Purge:
         visibility = self.ctx.project.db.visibility
         if visibility is not None:
             marks = (self.raw.execute(self._select_marks(table)) for table in self.chosen.values())
-            visibility.keep_withheld(self.raw, [row[0] for rows in marks for row in rows if isinstance(row[0], str)])
+            visibility.keep_withheld(
+                self.raw, [row[0] for rows in marks for row in rows if isinstance(row[0], str)]
+            )
 
     def _close_steps(self) -> None:
         """Mark steps as not undoable if undoing them would make a remaining row refer to a removed one."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import Any
 
-from armarium.api import JobContext, JobKind, ServiceError, image_info, now, open_image, raw_of
-from armarium_documents.pictures import thumbnail_draft, write_thumbnail
+from armarium.api import JobContext, JobKind, ServiceError, now, raw_of
+from armarium_documents.pictures import draw_thumbnail
 from armarium_documents.queries.files import primary_row, thumbnail_path
 from armarium_documents.schemas.files import ThumbnailJobArgs
 
@@ -50,16 +49,8 @@ def _row(ctx: JobContext, document_id: str) -> tuple[object, ...] | None:
             width, height = drawn.size
         size = path.stat().st_size
     else:
-        small = library.objects.find_reduced(picture.checksum)
-        if small is None:
-            library.objects.size(picture.checksum)
         limit = ctx.engine.settings.max_image_pixels
-        with nullcontext(small) if small else library.objects.hold_file(picture.checksum) as stored:
-            info = image_info(stored, max_pixels=limit, name=document_id)
-            image = open_image(
-                stored, shrink_to=thumbnail_draft(info.width, info.height), max_pixels=limit, name=document_id
-            )
-        width, height, size = write_thumbnail(library, picture.checksum, image)
+        width, height, size = draw_thumbnail(library, picture.checksum, document_id, limit)
     return (document_id, picture.checksum, width, height, size, now())
 
 

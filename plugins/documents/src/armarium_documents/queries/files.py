@@ -218,17 +218,16 @@ def thumbnail_path(library: Library, checksum: str) -> Path:
 
 
 def thumbnail_file(library: Library, document_id: str) -> tuple[Path, str]:
-    """Return the thumbnail's file and the checksum of its source; NotFound if none has been made."""
+    """Return the thumbnail's file, which may have been lost with the `derived` folder or not be copied to a branch, and the
+    checksum of its source; NotFound if none has been made.
+    """
     with library.db.read() as conn:
         drawn_from = select(thumbnails.c.checksum).where(thumbnails.c.document_id == document_id)
         checksum = conn.execute(drawn_from).scalar()
         if checksum is None:
             require_document(conn, document_id)
             raise no_thumbnail(document_id)
-    path = thumbnail_path(library, checksum)
-    if not path.is_file():
-        raise no_thumbnail(document_id)
-    return path, checksum
+    return thumbnail_path(library, checksum), checksum
 
 
 _SUMMARY = select(
