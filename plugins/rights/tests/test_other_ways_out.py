@@ -459,7 +459,7 @@ def test_what_names_a_restricted_page_stays_withheld_when_the_trash_was_emptied(
     _, viewer = project.token("viewer")
     secrets = {page.word, page.id, page.pass_id, *page.lines, project.box}
 
-    def told(address: str, headers: dict[str, str] | None = None) -> set[str]:
+    def secrets_in(address: str, headers: dict[str, str] | None = None) -> set[str]:
         answer = project.client.get(address, headers=headers)
         assert answer.status_code == 200, answer.text
         return {secret for secret in secrets if secret in answer.text}
@@ -468,6 +468,6 @@ def test_what_names_a_restricted_page_stays_withheld_when_the_trash_was_emptied(
     before = project.client.get(addresses[0], headers=viewer).json()["items"]
     project.do("document.delete", {"ids": [project.box]})
     project.do("document.empty_trash", {})
-    assert [told(address, viewer) for address in addresses] == [set(), set(), set()]
+    assert [secrets_in(address, viewer) for address in addresses] == [set(), set(), set()]
     assert project.client.get(addresses[0], headers=viewer).json()["items"] == before
-    assert told(addresses[0]) >= {page.word, page.id}
+    assert secrets_in(addresses[0]) >= {page.word, page.id}

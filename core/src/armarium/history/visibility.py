@@ -151,7 +151,7 @@ class Visibility:
         commits = self.db.commits
         if self.rights is not None:
             with self.db.read_all() as conn:
-                if not self.rights.has_any(raw_of(conn)) and not _removed(raw_of(conn), " LIMIT 1"):
+                if not self.rights.has_any(raw_of(conn)) and not _find_removed(raw_of(conn), " LIMIT 1"):
                     self._without = commits
                     return False
         return True
@@ -184,7 +184,7 @@ class Visibility:
         if self.rights is None:
             return WithheldRows(everything=True)
         withheld = self.rights.find_withheld(conn, principal)
-        return replace(withheld, nodes=withheld.nodes | _removed(raw_of(conn)))
+        return replace(withheld, nodes=withheld.nodes | _find_removed(raw_of(conn)))
 
     def keep_withheld(self, raw: sqlite3.Connection, ids: Iterable[str]) -> None:
         """Let whatever names those of the rows *ids* that are withheld from somebody stay so after they were removed for good:
@@ -385,6 +385,6 @@ def ids_in_event(body: bytes) -> set[str]:
     return set(texts_in(orjson.loads(body)))
 
 
-def _removed(raw: sqlite3.Connection, limit: str = "") -> frozenset[str]:
+def _find_removed(raw: sqlite3.Connection, limit: str = "") -> frozenset[str]:
     """Return the ids of rows that were withheld when they were removed for good."""
     return frozenset(row[0] for row in raw.execute(f"SELECT id FROM main.{audit_withheld.name}{limit}"))
