@@ -97,7 +97,7 @@ def test_a_slow_job_among_quick_ones_delays_none(quick: Any) -> None:
             if number != 2:
                 assert quick.engine.jobs.wait(quick.library, job_id, 60) == "done"
         assert quick.state(ids[2]) == "running"
-        assert quick.engine.jobs.counts()["cpu"] == 1
+        assert quick.engine.jobs.counts(ids)["cpu"] == 1
     finally:
         held.set()
     assert quick.engine.jobs.wait(quick.library, ids[2], 60) == "done"

@@ -16,7 +16,8 @@ from restricted_project import EDITOR, MACHINE, RestrictedProject
 from sqlalchemy import select
 
 from armarium.actions.change_stream import Event
-from armarium.api import Forbidden, Library, Principal, find_withheld, raw_of
+from armarium.api import Forbidden, JobContext, JobKind, Library, NewJob, Principal, find_withheld, raw_of
+from armarium.jobs.queue import enqueue
 from armarium.principals import LOCAL_OWNER
 from armarium.web.stream_routes import as_seen
 from armarium_documents.api import documents
@@ -471,3 +472,28 @@ def test_what_names_a_restricted_page_stays_withheld_when_the_trash_was_emptied(
     assert [secrets_in(address, viewer) for address in addresses] == [set(), set(), set()]
     assert project.client.get(addresses[0], headers=viewer).json()["items"] == before
     assert secrets_in(addresses[0]) >= {page.word, page.id}
+
+
+def test_how_many_jobs_run_does_not_count_those_about_what_is_restricted(project: RestrictedProject) -> None:
+    _, viewer = project.token("viewer")
+    reached, opened = threading.Event(), threading.Event()
+
+    def run(job: JobContext) -> None:
+        reached.set()
+        opened.wait(60)
+
+    jobs = project.engine.jobs
+    project.engine.kinds.add(JobKind("gated", "cpu", "Gated", run))
+    project.restrict(project.hidden_page.id)
+    with project.library.db.write() as conn:
+        enqueue(conn, NewJob("gated", {"document_id": project.hidden_page.id}, "Gated"))
+    jobs.start()
+    try:
+        jobs.wake(project.library)
+        assert reached.wait(60)
+        for headers, running in ((None, 1), (viewer, 0)):
+            lanes = project.client.get("/api/activity/jobs", headers=headers).json()["lanes"]
+            assert sum(lane["running"] for lane in lanes) == running
+    finally:
+        opened.set()
+        jobs.run_until_idle(project.library, 60)

@@ -31,6 +31,8 @@ class ListParts:
     waiting: list[dict[str, Any]] = field(default_factory=list)
     paused: list[dict[str, Any]] = field(default_factory=list)
     failed: list[dict[str, Any]] = field(default_factory=list)
+    begun: set[str] = field(default_factory=set)
+    """The ids of those that run: what runs besides, on pages that are withheld, no count tells."""
     lanes_waiting: Counter[str] = field(default_factory=Counter)
 
 
@@ -48,7 +50,7 @@ def list_jobs(runner: JobRunner, libraries: Iterable[Library | None]) -> dict[st
         node.pop("children", None)
         node.pop("stages", None)
     items += [*parts.running, *_merge_rows(parts.waiting), *_merge_rows(parts.paused), *parts.failed]
-    running = runner.counts()
+    running = runner.counts(parts.begun)
     standing = runner.conditions.now()
     return {
         "items": items,
@@ -65,6 +67,7 @@ def list_jobs(runner: JobRunner, libraries: Iterable[Library | None]) -> dict[st
 
 def _collect(view: QueueView, parts: ListParts) -> None:
     for job in view.rows("state = 'running'"):
+        parts.begun.add(job.id)
         node = view.node(job)
         (parts.paused if node["state"] == "paused" else parts.running).append(node)
     for (kind, lane, paused), (count, first) in _waiting_counts(view).items():

@@ -386,10 +386,11 @@ class JobRunner:
         assert store is not None
         return store
 
-    def counts(self) -> dict[str, Any]:
-        """Return how many jobs each lane runs now."""
-        running: dict[str, int] = dict.fromkeys(LANES, 0)
+    def counts(self, jobs: Collection[str]) -> dict[str, int]:
+        """Return how many of *jobs* each lane runs now."""
+        ahead = {picked.claim.id for lane in self.lanes.values() for _, picked in list(lane.ahead)}
+        running = dict.fromkeys(LANES, 0)
         for store in self.stores():
-            for picked in store.executing().values():
-                running[picked.lane] += 1
-        return {name: count - len(self.lanes[name].ahead) for name, count in running.items()}
+            for job_id, picked in store.executing().items():
+                running[picked.lane] += job_id in jobs and job_id not in ahead
+        return running
