@@ -199,6 +199,6 @@ def failed_reading(ex: Example, params: dict[str, Any]) -> dict[str, Any]:
     job_id = ex.run("reading.start_at_scale", params)["job_id"]
     ex.run("job.cancel", {"job_id": job_id})
     with ex.library.db.write() as conn:
-        row = {"job_id": job_id, "number": 0, "state": "failed", "pages": [], "tries": 1, "last_lines": []}
+        row = {"job_id": job_id, "number": 0, "state": "failed", "tries": 1, "last_lines": []}
         conn.execute(shards.insert().values(row))
     return {"job_id": job_id}

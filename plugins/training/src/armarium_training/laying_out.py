@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from sqlalchemy import Connection
 
 from armarium.api import WORKER_GONE, JobContext, NotFound, ServiceError
 from armarium_documents.api import page_image, still_image
 from armarium_reading.api import lines_of, load_reader, worker_of
 from armarium_training import errors
-from armarium_training.line_sets import LineSet, line_set
+from armarium_training.line_sets import LineSet, TaughtLine, line_set
 from armarium_training.regions import regions_of
 from armarium_training.schemas.training import TrainArgs
 from armarium_training.staging import LINES, PICTURES
-from armarium_training.trainers import Trainer
 from armarium_training.whole_files import write_whole, writing
 
 EVERY = 10
@@ -24,73 +25,76 @@ VALIDATED = 5
 """With this many pages of regions, one of them is used for validation."""
 
 
-def lay_out_lines(job: JobContext, args: TrainArgs, trainer: type[Trainer], folder: Path) -> LineSet:
-    """Write the training set of a job, its pictures and texts, to *folder*; `lines.json` is written last.
+Cut = tuple[bytes, list[tuple[TaughtLine, dict[str, Any]]]]
+"""The pictures of a page's lines, one after the other, and each line with what `lines.json` says of it."""
+
+
+def lines_of_training(conn: Connection, job: JobContext, args: TrainArgs) -> LineSet:
+    """Return the lines that a training is to use; *args* are its arguments, which hold out pages and no folders."""
+    return line_set(
+        conn,
+        job.library,
+        job.principal,
+        teacher=args.teacher,
+        page_ids=args.page_ids,
+        held_out_ids=args.held_out_ids,
+        use="local-model" if args.place is None else "cloud-model",
+    )
+
+
+def lay_out_lines(
+    job: JobContext, folder: Path, training_set: LineSet, cut: Callable[[str, list[TaughtLine]], Cut]
+) -> None:
+    """Write the pictures and texts of a training set to *folder*, `lines.json` last; *cut* is given a page and its lines.
 
     Every tenth line is for validation, if there are ten. A page whose lines cannot be cut is listed as
-    missing, with the reason.
+    missing, with the reason; what could not be cut is left out of *training_set*. Invalid if nothing is left.
     """
-    with job.library.db.read_all() as conn:
-        training_set = line_set(
-            conn,
-            job.library,
-            job.principal,
-            teacher=args.teacher,
-            page_ids=args.page_ids,
-            held_out_ids=args.held_out_ids,
-            use="local-model" if args.place is None else "cloud-model",
-        )
-    texts: dict[str, dict[str, str]] = {}
+    by_page: dict[str, list[TaughtLine]] = {}
     for line in training_set.lines:
-        texts.setdefault(line.document_id, {})[line.segment_id] = line.text
+        by_page.setdefault(line.document_id, []).append(line)
     entries: list[dict[str, Any]] = []
-    lost: set[str] = set()
+    training_set.lines = []
     with writing(folder / PICTURES) as beside, beside.open("wb") as out:
-        for page, line_texts in texts.items():
+        for page, lines in by_page.items():
             job.check()
             try:
-                widths, pictures = _pictures(job, trainer, page, training_set.pages[page], line_texts)
+                pictures, described = cut(page, lines)
             except ServiceError as error:
                 if error.code in WORKER_GONE:
                     raise
                 training_set.missing.append({"document_id": page, "why": error.detail})
-                lost.add(page)
                 continue
             out.write(pictures)
-            entries += [
-                {"text": text, "width": width}
-                for (_, text), width in zip(line_texts.items(), widths, strict=True)
-            ]
-    training_set.lines = [line for line in training_set.lines if line.document_id not in lost]
-    training_set.pages = {page: pass_id for page, pass_id in training_set.pages.items() if page not in lost}
+            training_set.lines += [line for line, _ in described]
+            entries += [entry for _, entry in described]
+    taught = {line.document_id for line in training_set.lines}
+    training_set.pages = {page: pass_id for page, pass_id in training_set.pages.items() if page in taught}
     if not entries:
-        raise errors.nothing_to_teach(args.teacher or "the working pass")
+        raise errors.nothing_to_teach(job.args.teacher or "the working pass")
     for number, entry in enumerate(entries):
         entry["for_validation"] = len(entries) >= EVERY and number % EVERY == EVERY - 1
     write_whole(folder / LINES, json.dumps({"lines": entries}, ensure_ascii=False).encode())
-    return training_set
 
 
-def _pictures(
-    job: JobContext, trainer: type[Trainer], page: str, pass_id: str, segment_ids: Iterable[str]
-) -> tuple[list[int], bytes]:
-    """Return the pictures of the lines of *segment_ids*, as the trainer's reader cuts them: widths, and all bytes."""
-    reader = load_reader(job.engine, trainer.reader)
+def cut_by_reader(job: JobContext, reader_name: str, pass_id: str, page: str, lines: list[TaughtLine]) -> Cut:
+    """Return the pictures of *lines* as their reader cuts them."""
+    reader = load_reader(job.engine, reader_name)
     with job.library.db.read_all() as conn:
         picture = page_image(job.library, conn, page)
         ids, shapes = lines_of(conn, pass_id, picture.width, picture.height)
     by_id = dict(zip(ids, shapes, strict=True))
-    missing = [segment_id for segment_id in segment_ids if segment_id not in by_id]
-    if missing:
+    if any(line.segment_id not in by_id for line in lines):
         raise NotFound(
             "Some of its lines were deleted while the training was being prepared.", code="lines_gone"
         )
     with still_image(job.library, picture) as path:
-        shapes = [by_id[segment_id] for segment_id in segment_ids]
+        shapes = [by_id[line.segment_id] for line in lines]
         limit = job.engine.settings.max_image_pixels
         params = {"image": str(path), "lines": shapes, "max_pixels": limit}
         answer = job.call_worker(*worker_of(reader), "line_pictures", params)
-    return answer["widths"], answer.get("binary", b"")
+    widths = zip(lines, answer["widths"], strict=True)
+    return answer.get("binary", b""), [(line, {"text": line.text, "width": width}) for line, width in widths]
 
 
 def lay_out_regions(job: JobContext, args: TrainArgs, folder: Path) -> dict[str, Any]:

@@ -28,9 +28,6 @@ shards = Table(
     Column("job_id", Text, primary_key=True),
     Column("number", Integer, primary_key=True),
     Column("state", Text, nullable=False),
-    Column("pages", Json, nullable=False),
-    # The digest of the packed shard, once packed: the same bytes are sent however often it is sent.
-    Column("checksum", Text),
     Column("far_id", Text),
     Column("tries", Integer, nullable=False),
     Column("why", Text),
@@ -38,4 +35,4 @@ shards = Table(
     Index("ix_training_shard_state", "job_id", "state"),
     info=operational(),
 )
-"""The parts of a reading at scale: packed, sent, read and written to pages."""
+"""The parts of a reading at scale that were begun: packed, sent, read and written to pages. One without a row is still to be begun."""

@@ -35,7 +35,6 @@ class PackedShard:
     """A shard, or None if no page of it could be packed; and the pages that were not, with the reasons."""
 
     shard: Shard | None
-    checksum: str | None = None
     skipped: list[dict[str, str]] = field(default_factory=list)
 
     @property
@@ -59,10 +58,9 @@ def packed_before(job: JobContext, number: int) -> PackedShard | None:
     folder = shard_folder(job, number)
     if not (folder / MANIFEST).is_file():
         return None
-    data = (folder / MANIFEST).read_bytes()
-    manifest = json.loads(data)
+    manifest = json.loads((folder / MANIFEST).read_bytes())
     shard = Shard(number, folder, manifest) if manifest["pages"] else None
-    return PackedShard(shard, hashlib.sha256(data).hexdigest(), manifest["skipped"])
+    return PackedShard(shard, manifest["skipped"])
 
 
 def pack(job: JobContext, number: int, page_ids: Sequence[str], use: Use) -> PackedShard:
@@ -111,11 +109,8 @@ def pack(job: JobContext, number: int, page_ids: Sequence[str], use: Use) -> Pac
         "pages": pages,
         "skipped": skipped,
     }
-    data = json.dumps(manifest, ensure_ascii=False, sort_keys=True).encode()
-    write_whole(folder / MANIFEST, data)
-    return PackedShard(
-        Shard(number, folder, manifest) if pages else None, hashlib.sha256(data).hexdigest(), skipped
-    )
+    write_whole(folder / MANIFEST, json.dumps(manifest, ensure_ascii=False, sort_keys=True).encode())
+    return PackedShard(Shard(number, folder, manifest) if pages else None, skipped)
 
 
 def _page(job: JobContext, page: str, folder: Path, finds: bool, *, is_here: bool) -> dict[str, Any] | None:

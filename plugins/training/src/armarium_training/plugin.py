@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from armarium.api import Plugin, actions_in, derived_from, hookimpl, queries_in
+from armarium.api import Migration, Plugin, actions_in, derived_from, hookimpl, queries_in
 from armarium_source_model.api import RestsOnText
 from armarium_training import hookspecs
 from armarium_training.actions import evaluation, reasons, remote, scale, training, vision
@@ -22,6 +23,11 @@ from armarium_training.queries import training as training_read
 from armarium_training.stale_models import RestingModels, taught_by
 from armarium_training.trainers import CONVERTERS, Converter, Trainer
 from armarium_training.trainers import GROUP as TRAINERS
+
+
+def _drop_said_by_job(op: Any) -> None:
+    for column in ("pages", "checksum"):
+        op.drop_column("training_shard", column)
 
 
 @hookimpl
@@ -44,6 +50,8 @@ def armarium_plugin() -> Plugin:
             "read-at-scale",
         ),
         metadata=metadata,
+        version=2,
+        migrations=(Migration(2, "A shard says no longer what its job says.", _drop_said_by_job),),
         actions=actions_in(training, remote, vision, reasons, evaluation, scale),
         jobs=(TRAIN_HERE, EVALUATION, READ_AT_SCALE, GATHER_REASONS, COMPARE_REASONS),
         recipe_jobs=(TRAIN_A_MODEL,),

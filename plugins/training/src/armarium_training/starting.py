@@ -27,6 +27,8 @@ from armarium_layout.api import DETECTORS, detector_models, model_type
 from armarium_reading.api import choose, installed_readers, load_reader, models_folder
 from armarium_training import cards, errors
 from armarium_training.line_sets import LineSet, line_set
+from armarium_training.schemas.training import HereParams, RegionsParams, RemoteParams, TrainArgs
+from armarium_training.schemas.vision import VisionParams
 from armarium_training.trainers import Trainer, is_here, require_runtime, trainer_of, trainers
 
 A = TypeVar("A", bound=BaseModel)
@@ -48,6 +50,37 @@ def cancel_job(
     cancelled = ctx.run("job.cancel", {"job_id": job_id})
     ctx.target(job_id)
     return {"job_id": job_id, "state": cancelled["state"]}
+
+
+def queue_training(
+    ctx: ActionContext,
+    p: HereParams | RemoteParams | RegionsParams | VisionParams,
+    kind: str,
+    taught: str,
+    trainer: type[Trainer],
+    pages: list[str],
+    held: list[str],
+    *,
+    model: str | None = None,
+    total: int = 1,
+    **more: Any,
+) -> str:
+    """Enqueue a training on *taught*, which its title names (`12 lines`); return the id of the job. *more* are arguments
+    of the job besides what *p* says.
+    """
+    args = args_from(
+        TrainArgs,
+        p,
+        page_ids=pages,
+        held_out_ids=held,
+        trainer=trainer.name,
+        request=p.model_dump(mode="json"),
+        **more,
+    )
+    title = f"Train {p.display_name or p.name} on {taught}"
+    job_id = ctx.enqueue(kind, args.model_dump(mode="json"), title=title, model=model, total=total)
+    ctx.target(*p.scope_ids, job_id)
+    return job_id
 
 
 def lines_to_teach(

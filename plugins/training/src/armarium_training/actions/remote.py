@@ -11,8 +11,8 @@ from armarium_training import errors
 from armarium_training.compute import GROUP as COMPUTE
 from armarium_training.compute import Compute
 from armarium_training.queries.job_rows import TRAIN
-from armarium_training.schemas.training import RemoteParams, StartedFar, TrainArgs
-from armarium_training.starting import args_from, check_timeout, far_base_of, lines_to_teach, pages_of
+from armarium_training.schemas.training import RemoteParams, StartedFar
+from armarium_training.starting import check_timeout, far_base_of, lines_to_teach, pages_of, queue_training
 
 HUB = "hub"
 
@@ -39,18 +39,8 @@ def start(ctx: ActionContext, p: RemoteParams) -> dict[str, Any]:
     if hub_key(ctx.engine) is None:
         raise errors.NeedsToken()
     hub: type[Compute] = ctx.engine.drivers.load(COMPUTE, HUB)
-    args = args_from(
-        TrainArgs,
-        p,
-        page_ids=pages,
-        held_out_ids=held,
-        trainer=base.trainer.name,
-        place=HUB,
-        request=p.model_dump(mode="json"),
-    )
-    title = f"Train {p.display_name or p.name} on {len(training_set.lines)} lines at the model hub"
-    job_id = ctx.enqueue(TRAIN, args.model_dump(mode="json"), title=title)
-    ctx.target(*p.scope_ids, job_id)
+    lines = f"{len(training_set.lines)} lines at the model hub"
+    job_id = queue_training(ctx, p, TRAIN, lines, base.trainer, pages, held, place=HUB)
     return {
         "job_id": job_id,
         "flavor": p.flavor,

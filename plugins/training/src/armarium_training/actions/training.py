@@ -32,15 +32,14 @@ from armarium_training.schemas.training import (
     RegionsParams,
     Started,
     StateOf,
-    TrainArgs,
 )
 from armarium_training.staging import MERGED, staged_card, staged_model, staging
 from armarium_training.starting import (
-    args_from,
     base_of,
     cancel_job,
     lines_to_teach,
     pages_of,
+    queue_training,
     region_base_of,
     trainer_wanted,
 )
@@ -64,23 +63,9 @@ def start_here(ctx: ActionContext, p: HereParams) -> dict[str, Any]:
     base = base_of(ctx.engine, ctx.project, p.base, trainer_wanted(ctx.project, p.base))
     held = pages_under(ctx.conn, p.held_out_ids)
     training_set = lines_to_teach(ctx, p.teacher, pages, held)
-    args = args_from(
-        TrainArgs,
-        p,
-        page_ids=pages,
-        held_out_ids=held,
-        trainer=base.trainer.name,
-        request=p.model_dump(mode="json"),
-    )
     lines = f"{len(training_set.lines)} {'line' if len(training_set.lines) == 1 else 'lines'}"
-    job_id = ctx.enqueue(
-        HERE,
-        args.model_dump(mode="json"),
-        title=f"Train {p.display_name or p.name} on {lines}",
-        model=f"{base.trainer.reader}:{base.name or 'new'}",
-        total=p.epochs or 1,
-    )
-    ctx.target(*p.scope_ids, job_id)
+    model, epochs = f"{base.trainer.reader}:{base.name or 'new'}", p.epochs or 1
+    job_id = queue_training(ctx, p, HERE, lines, base.trainer, pages, held, model=model, total=epochs)
     return {"job_id": job_id}
 
 
@@ -103,18 +88,8 @@ def start_regions_here(ctx: ActionContext, p: RegionsParams) -> dict[str, Any]:
         raise errors.no_such_regions(count, len(region_set.regions))
     trainer = trainer_of(ctx.engine, "regions")
     region_base_of(ctx.engine, ctx.project, p.base)
-    args = args_from(
-        TrainArgs,
-        p,
-        card="regions",
-        page_ids=pages,
-        held_out_ids=held,
-        trainer=trainer.name,
-        request=p.model_dump(mode="json"),
-    )
-    title = f"Train {p.display_name or p.name} on {count} regions"
-    job_id = ctx.enqueue(HERE, args.model_dump(mode="json"), title=title, total=p.epochs)
-    ctx.target(*p.scope_ids, job_id)
+    regions, total = f"{count} regions", p.epochs
+    job_id = queue_training(ctx, p, HERE, regions, trainer, pages, held, total=total, card="regions")
     return {"job_id": job_id}
 
 

@@ -13,9 +13,16 @@ from armarium_training.compute import GROUP as COMPUTE
 from armarium_training.compute import Compute
 from armarium_training.flavors import cheapest, memory_needed_gb
 from armarium_training.queries.job_rows import HERE, TRAIN
-from armarium_training.schemas.training import StartedFar, TrainArgs
+from armarium_training.schemas.training import StartedFar
 from armarium_training.schemas.vision import VisionArgs, VisionParams
-from armarium_training.starting import args_from, check_timeout, lines_to_teach, pages_of, vision_base_of
+from armarium_training.starting import (
+    args_from,
+    check_timeout,
+    lines_to_teach,
+    pages_of,
+    queue_training,
+    vision_base_of,
+)
 from armarium_training.trainers import converter_of, trainer_named, trainer_of
 
 CARD = "vision-lora"
@@ -56,24 +63,23 @@ def start_vision_lora(ctx: ActionContext, p: VisionParams) -> dict[str, Any]:
             raise errors.NeedsToken()
     trainer = trainer_of(ctx.engine, CARD) if is_here else trainer_named(ctx.engine, CARD)
     converter_of(ctx.engine)
-    args = args_from(
-        TrainArgs,
+    lines = f"{count} {'line' if count == 1 else 'lines'}{'' if is_here else ' at the model hub'}"
+    job_id = queue_training(
+        ctx,
         p,
-        card="vision-lora",
-        page_ids=pages,
-        held_out_ids=held,
+        HERE if is_here else TRAIN,
+        lines,
+        trainer,
+        pages,
+        held,
+        model=p.base_repo,
+        total=p.epochs,
+        card=CARD,
         base=NameOrMaterialPath(p.base_repo),
-        trainer=trainer.name,
         place=None if is_here else HUB,
         flavor=flavor,
         vision=args_from(VisionArgs, p).model_dump(),
-        request=p.model_dump(mode="json"),
     )
-    lines = f"{count} {'line' if count == 1 else 'lines'}"
-    title = f"Train {p.display_name or p.name} on {lines}{'' if is_here else ' at the model hub'}"
-    kind = HERE if is_here else TRAIN
-    job_id = ctx.enqueue(kind, args.model_dump(mode="json"), title=title, model=p.base_repo, total=p.epochs)
-    ctx.target(*p.scope_ids, job_id)
     compute: type[Compute] = ctx.engine.drivers.load(COMPUTE, LOCAL if is_here else HUB)
     return {
         "job_id": job_id,

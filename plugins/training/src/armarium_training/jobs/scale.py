@@ -10,6 +10,7 @@ import shutil
 from typing import Any
 
 from sqlalchemy import Connection, func, select
+from sqlalchemy.dialects.sqlite import insert
 
 from armarium.api import Conflict, JobContext, JobKind, ServiceError, Use
 from armarium_documents.api import documents
@@ -20,11 +21,10 @@ from armarium_training.jobs.ending_elsewhere import end_scale
 from armarium_training.models import shards
 from armarium_training.packing import folder_of_shards, pack, packed_before
 from armarium_training.queries.job_rows import SCALE
-from armarium_training.schemas.scale import ScaleArgs
+from armarium_training.schemas.scale import ScaleArgs, count_shards
 
 MOST_NAMED = 1_000
 """How many skipped pages are named; the log contains all of them."""
-ROWS_AT_ONCE = 500
 
 
 class Scale:
@@ -48,10 +48,10 @@ class Scale:
 
     def run(self) -> dict[str, Any]:
         """Work until no shard is pending or submitted; after a kill, nothing that was written is written again."""
-        self._make_rows()
         if self.compute.forgets:
             # Work there ended together with the engine that ran it.
-            self._update({"state": "pending", "far_id": None}, shards.c.state == "submitted")
+            for row in self._rows("submitted", self.args.max_in_flight):
+                self._note(row.number, "pending", far_id=None)
         self.kept["step"] = "reading"
         try:
             while self._send() + self._fetch():
@@ -66,36 +66,12 @@ class Scale:
         landing = {name: self.kept[name] for name in ("landed", "already", "unread", "set_aside")}
         if failed:
             raise Conflict(
-                f"{failed} of {self._count(None)} shards failed; the results of the others were added. Send "
+                f"{failed} of {count_shards(self.args)} shards failed; the results of the others were added. Send "
                 "the failed ones again.",
                 code="shards_failed",
             )
         shutil.rmtree(folder_of_shards(self.job.library, self.job.job_id), ignore_errors=True)
         return {**landing, "skipped": len(self.kept["skipped"])}
-
-    def _make_rows(self) -> None:
-        """Create a row for each shard, several per transaction."""
-        size, pages = self.args.shard_size, self.args.page_ids
-        total = -(-len(pages) // size)
-        while (first := self._count(None)) < total:
-            self.job.check()
-            numbers = range(first, min(total, first + ROWS_AT_ONCE))
-            rows = [
-                {
-                    "job_id": self.job.job_id,
-                    "number": number,
-                    "state": "pending",
-                    "pages": pages[number * size : (number + 1) * size],
-                    "tries": 0,
-                    "last_lines": [],
-                }
-                for number in numbers
-            ]
-
-            def along(conn: Connection, rows: list[dict[str, Any]] = rows) -> None:
-                conn.execute(shards.insert().values(rows) if len(rows) == 1 else shards.insert(), rows)
-
-            self.job.save(self.kept, along=along)
 
     def _rows(self, state: str, limit: int) -> list[Any]:
         with self.job.library.db.read_all() as conn:
@@ -112,43 +88,56 @@ class Scale:
     def _far_ids(self) -> list[str]:
         return [row.far_id for row in self._rows("submitted", self.args.max_in_flight) if row.far_id]
 
-    def _update(self, values: dict[str, Any], *where: Any) -> None:
+    def _note(self, number: int, state: str, **values: Any) -> None:
+        """Write how a shard stands, with the checkpoint; the row of one that was not begun is made."""
+        values = {"state": state, **values}
+        begun = {"job_id": self.job.job_id, "number": number, "tries": 0, "last_lines": [], **values}
+        statement = insert(shards).values(begun).on_conflict_do_update(set_=values)
+
         def along(conn: Connection) -> None:
-            conn.execute(shards.update().where(shards.c.job_id == self.job.job_id, *where).values(values))
+            conn.execute(statement)
 
         self.job.save(self.kept, along=along)
+
+    def _pages(self, number: int) -> list[str]:
+        size = self.args.shard_size
+        return self.args.page_ids[number * size : (number + 1) * size]
+
+    def _list_waiting(self, limit: int) -> list[tuple[int, int]]:
+        """Return (number, tries) of shards that are to be sent: first those that are sent again. They are begun in order."""
+        again = [(row.number, row.tries) for row in self._rows("pending", limit)]
+        begun = self._count(None)
+        left = range(begun, min(count_shards(self.args), begun + limit - len(again)))
+        return [*again, *((number, 0) for number in left)]
 
     def _send(self) -> int:
         """Send as many as there is room for; return how many shards are under way or still wait."""
         on_their_way = self._count("submitted")
         is_here = self.compute.stays_here(self.args.flavor)
         use: Use = "local-model" if is_here else "cloud-model"
-        for row in self._rows("pending", max(0, self.args.max_in_flight - on_their_way)):
+        for number, tries in self._list_waiting(max(0, self.args.max_in_flight - on_their_way)):
             self.job.check()
             if not is_here:
                 # The project may have been held to this machine since the job was queued.
                 errors.refuse_to_leave(self.job.library, "Reading at scale", pages_may_leave=True)
-            packed = pack(self.job, row.number, row.pages, use)
+            packed = pack(self.job, number, self._pages(number), use)
             known = {entry["document_id"] for entry in self.kept["skipped"]}
             new = [entry for entry in packed.skipped if entry["document_id"] not in known]
             if new:
                 self.kept = {**self.kept, "skipped": [*self.kept["skipped"], *new][:MOST_NAMED]}
                 for page in new:
                     self.job.log("info", page["why"], document_id=page["document_id"])
-            is_shard = shards.c.number == row.number
             if packed.shard is None:
                 why = f"None of its pages could be sent. {packed.skipped[0]['why'] if packed.skipped else ''}".rstrip()
-                self._update({"state": "failed", "why": why, "checksum": packed.checksum}, is_shard)
+                self._note(number, "failed", why=why)
                 continue
-            tries = row.tries + 1
             try:
-                far_id = self.compute.submit(packed.shard, tries)
+                far_id = self.compute.submit(packed.shard, tries + 1)
             except ServiceError as error:
-                self._update({"state": "failed", "why": error.detail, "tries": tries}, is_shard)
+                self._note(number, "failed", why=error.detail, tries=tries + 1)
                 continue
-            sent = {"state": "submitted", "far_id": far_id, "tries": tries, "checksum": packed.checksum}
-            self._update(sent, is_shard)
-        return self._count("pending")
+            self._note(number, "submitted", far_id=far_id, tries=tries + 1)
+        return len(self._list_waiting(1))
 
     def _fetch(self) -> int:
         """Ask for all sent shards in one call and write those that are done; return how many are still under way."""
@@ -163,7 +152,6 @@ class Scale:
         return self._count("submitted")
 
     def _take(self, row: Any, far_state: FarState) -> None:
-        is_shard = shards.c.number == row.number
         why = far_state.why
         if far_state.state == "done":
             result = far_state.result
@@ -174,20 +162,20 @@ class Scale:
             else:
                 unread = self._land(row, result["pages"])
                 if not unread:
-                    self._update({"state": "landed", "why": None}, is_shard)
+                    self._note(row.number, "landed", why=None)
                     return
                 # It is sent again as a whole; pages that have landed are not landed again.
-                why = f"{unread} of {len(row.pages)} pages came back without a result; the others were added."
+                why = f"{unread} of {len(self._pages(row.number))} pages came back without a result; the others were added."
         lines = [str(last_line)[:500] for last_line in far_state.last_lines][-5:]
-        self._update(
-            {"state": "failed", "why": why or "It failed without a reason.", "last_lines": lines}, is_shard
-        )
+        self._note(row.number, "failed", why=why or "It failed without a reason.", last_lines=lines)
 
     def _land(self, row: Any, results: dict[str, Any]) -> int:
         """Write each page of the shard once; a page that was deleted meanwhile is skipped. Return how many have no
         result.
         """
-        packed = packed_before(self.job, row.number) or pack(self.job, row.number, row.pages, "local-model")
+        packed = packed_before(self.job, row.number) or pack(
+            self.job, row.number, self._pages(row.number), "local-model"
+        )
         if packed.shard is None:
             return 0
         manifest = packed.shard.manifest

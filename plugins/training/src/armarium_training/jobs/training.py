@@ -11,7 +11,14 @@ from armarium.api import JobContext, Unavailable, Use, find_withheld, now
 from armarium_reading.api import load_reader, worker_of
 from armarium_training import cards, errors
 from armarium_training.jobs.far_steps import FarSteps
-from armarium_training.laying_out import lay_out_lines, lay_out_regions
+from armarium_training.laying_out import (
+    Cut,
+    cut_by_reader,
+    lay_out_lines,
+    lay_out_regions,
+    lines_of_training,
+)
+from armarium_training.line_sets import TaughtLine
 from armarium_training.schemas.training import TrainArgs
 from armarium_training.staging import CARD, LINES, staging
 from armarium_training.starting import Base, base_of, far_base_of, held_pages, read_base_card, region_base_of
@@ -109,19 +116,11 @@ class Training(FarSteps):
             self.kept = {**self.kept, "history": [*history, {"phase": phase, "at": now()}]}
             self.job.save(self.kept)
 
-    def _clear(self) -> None:
+    def _prepare(self, trainer: type[Trainer]) -> None:
         self._enter("preparing")
         # An earlier attempt may have left part of it, with lines that have changed since.
         shutil.rmtree(self.folder, ignore_errors=True)
-
-    def _prepare(self, trainer: type[Trainer]) -> None:
-        self._clear()
-        if self.args.card == "regions":
-            training_set = lay_out_regions(self.job, self.args, self.folder)
-            held_out = training_set.pop("held_out")
-        else:
-            line_set = lay_out_lines(self.job, self.args, trainer, self.folder)
-            training_set, held_out = line_set.card_entry(), line_set.held_out
+        training_set, held_out = self._lay_out(trainer)
         self.kept = {
             **self.kept,
             "training_set": training_set,
@@ -130,6 +129,21 @@ class Training(FarSteps):
             "lines": [],
         }
         self.job.save(self.kept)
+
+    def _lay_out(self, trainer: type[Trainer]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """Write what is to be learnt to the folder; return what the card says of it, and the pages held out."""
+        if self.args.card == "regions":
+            regions = lay_out_regions(self.job, self.args, self.folder)
+            return regions, regions.pop("held_out")
+        with self.job.library.db.read_all() as conn:
+            line_set = lines_of_training(conn, self.job, self.args)
+        passes = line_set.pages
+
+        def cut(page: str, lines: list[TaughtLine]) -> Cut:
+            return cut_by_reader(self.job, trainer.reader, passes[page], page, lines)
+
+        lay_out_lines(self.job, self.folder, line_set, cut)
+        return line_set.card_entry(), line_set.held_out
 
     def _collect_params(self, trainer: type[Trainer], base: Base | None) -> dict[str, Any]:
         """Return what every call of the trainer's worker contains."""

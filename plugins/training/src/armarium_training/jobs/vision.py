@@ -4,22 +4,18 @@ model taken in.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from armarium.api import ServiceError
-from armarium_training import errors
-from armarium_training.arms import SharedLines, exchange_of, shared_lines
+from armarium_training.arms import exchange_of, shared_lines
 from armarium_training.asking_lines import line_pictures
 from armarium_training.cards import MADE_BY
 from armarium_training.jobs.training import Training, seen_by
-from armarium_training.laying_out import EVERY
-from armarium_training.line_sets import LineSet, TaughtLine, line_set
+from armarium_training.laying_out import Cut, lay_out_lines, lines_of_training
+from armarium_training.line_sets import TaughtLine
 from armarium_training.schemas.vision import VisionArgs
-from armarium_training.staging import LINES, MERGED, MODEL, PICTURES
+from armarium_training.staging import MERGED, MODEL
 from armarium_training.starting import Base, vision_base_of
 from armarium_training.trainers import Trainer, converter_of, trainer_named, trainer_of
-from armarium_training.whole_files import write_whole, writing
 
 MARGIN = 0.15
 """How much of the surroundings the reader of vision models shows, as a share of the line's height."""
@@ -44,19 +40,11 @@ class VisionTraining(Training):
             trainer, str(args.base), vision_base_of(engine, self.job.library, str(args.base))
         )
 
-    def _prepare(self, trainer: type[Trainer]) -> None:
-        self._clear()
-        args, vision = self.args, self.vision
+    def _lay_out(self, trainer: type[Trainer]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """Write the lines' pictures and their exchanges; a line whose picture cannot be cut is left out."""
+        vision = self.vision
         with self.job.library.db.read_all() as conn:
-            training_set = line_set(
-                conn,
-                self.job.library,
-                self.job.principal,
-                teacher=args.teacher,
-                page_ids=args.page_ids,
-                held_out_ids=args.held_out_ids,
-                use="local-model" if args.place is None else "cloud-model",
-            )
+            training_set = lines_of_training(conn, self.job, self.args)
             shared = shared_lines(
                 conn,
                 training_set.lines,
@@ -64,48 +52,22 @@ class VisionTraining(Training):
                 max_trace_cer=vision.max_trace_cer,
                 all_lines=vision.all_lines,
             )
-        self._lay_out(training_set, shared)
         training_set.lines = shared.lines
-        taught = {line.document_id for line in shared.lines}
-        training_set.pages = {page: pass_id for page, pass_id in training_set.pages.items() if page in taught}
-        entry = {**training_set.card_entry(), **shared.entry(vision.arm)}
-        self.kept = {
-            **self.kept,
-            "training_set": entry,
-            "held_out": training_set.held_out,
-            "curve": [],
-            "lines": [],
-        }
-        self.job.save(self.kept)
 
-    def _lay_out(self, training_set: LineSet, shared: SharedLines) -> None:
-        """Write the lines' pictures and their exchanges to the folder; a line whose picture cannot be cut is
-        left out.
-        """
-        vision = self.vision
-        by_page: dict[str, list[TaughtLine]] = {}
-        for line in shared.lines:
-            by_page.setdefault(line.document_id, []).append(line)
-        entries: list[dict[str, Any]] = []
-        laid: list[TaughtLine] = []
-        with writing(self.folder / PICTURES) as beside, beside.open("wb") as out:
-            for page, lines in by_page.items():
-                self.job.check()
-                try:
-                    for line, picture in line_pictures(self.job, page, lines, margin=MARGIN, sides=True):
-                        prompt, answer = exchange_of(shared, line, vision.arm, vision.language)
-                        out.write(picture.data)
-                        taught = {"prompt": prompt, "answer": answer, "text": line.text}
-                        entries.append({"bytes": len(picture.data), **taught})
-                        laid.append(line)
-                except ServiceError as error:
-                    training_set.missing.append({"document_id": page, "why": error.detail})
-        if not entries:
-            raise errors.nothing_to_teach(self.args.teacher or "the working pass")
-        shared.lines = laid
-        for number, entry in enumerate(entries):
-            entry["for_validation"] = len(entries) >= EVERY and number % EVERY == EVERY - 1
-        write_whole(self.folder / LINES, json.dumps({"lines": entries}, ensure_ascii=False).encode())
+        def cut(page: str, lines: list[TaughtLine]) -> Cut:
+            pictures, described = [], []
+            for line, picture in line_pictures(self.job, page, lines, margin=MARGIN, sides=True):
+                prompt, answer = exchange_of(shared, line, vision.arm, vision.language)
+                size = len(picture.data)
+                described.append(
+                    (line, {"bytes": size, "prompt": prompt, "answer": answer, "text": line.text})
+                )
+                pictures.append(picture.data)
+            return b"".join(pictures), described
+
+        lay_out_lines(self.job, self.folder, training_set, cut)
+        shared.lines = training_set.lines
+        return {**training_set.card_entry(), **shared.entry(vision.arm)}, training_set.held_out
 
     def _collect_params(self, trainer: type[Trainer], base: Base | None) -> dict[str, Any]:
         assert base is not None

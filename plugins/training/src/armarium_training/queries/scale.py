@@ -10,7 +10,7 @@ from armarium.api import Engine, Library, query
 from armarium_training import errors
 from armarium_training.models import shards
 from armarium_training.queries.job_rows import SCALE, shown_job
-from armarium_training.schemas.scale import ScaleJob
+from armarium_training.schemas.scale import ScaleArgs, ScaleJob, count_shards
 
 STATES = ("pending", "submitted", "landed", "failed")
 MOST_SHOWN = 1_000
@@ -27,7 +27,10 @@ def read_scale(conn: Connection, engine: Engine, library: Library, job_id: str) 
     failed = conn.execute(
         select(shards).where(of_job, shards.c.state == "failed").order_by(shards.c.number).limit(MOST_SHOWN)
     )
-    progress, args = job.checkpoint, job.args
+    progress, args = job.checkpoint, ScaleArgs.from_stored(job.args)
+    total = count_shards(args)
+    # What was not begun has no row.
+    counted["pending"] = total - sum(counted.get(state, 0) for state in STATES[1:])
     return {
         "job_id": job_id,
         "state": job.state,
@@ -39,11 +42,11 @@ def read_scale(conn: Connection, engine: Engine, library: Library, job_id: str) 
             for row in failed
         },
         "package": {
-            "sources": len(args["page_ids"]),
-            "shards": sum(counted.values()),
+            "sources": len(args.page_ids),
+            "shards": total,
             "skipped": progress.get("skipped", [])[:MOST_SHOWN],
         },
         "landing": {name: progress.get(name, 0) for name in ("landed", "already", "unread", "set_aside")},
-        "flavor": args["flavor"],
+        "flavor": args.flavor,
         "price_per_hour_usd": progress.get("price_per_hour_usd"),
     }

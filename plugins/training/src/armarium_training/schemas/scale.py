@@ -46,6 +46,11 @@ class ScaleArgs(Params):
     page_ids: list[str]
 
 
+def count_shards(args: ScaleArgs) -> int:
+    """Return how many shards the pages of a reading make."""
+    return -(-len(args.page_ids) // args.shard_size)
+
+
 class StartedScale(Message):
     job_id: str
 
