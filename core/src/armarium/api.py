@@ -164,6 +164,8 @@ from armarium.projects.libraries import project_setting as project_setting
 from armarium.records.record import Computed as Computed
 from armarium.records.record import Record as Record
 from armarium.records.record import record as record
+from armarium.runs.jobs import NOT_THERE as NOT_THERE
+from armarium.runs.jobs import find_ends as find_ends
 from armarium.runs.jobs import find_job as find_job
 from armarium.runs.jobs import is_held as is_held
 from armarium.runs.jobs import is_waiting as is_waiting

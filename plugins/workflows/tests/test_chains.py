@@ -402,6 +402,32 @@ def test_a_run_whose_chain_has_ended_without_it_does_not_wait_for_ever(project: 
         conn.exec_driver_sql("DELETE FROM job WHERE id = ?", (accepted["execution_id"],))
     ended = project.of(thread_id)
     assert (ended["status"], ended["reason"]) == ("cancelled", "The chain ended before this step.")
+    execution = project.client.get(f"/api/chains/executions/{accepted['execution_id']}").json()
+    assert (execution["status"], statuses(execution)) == ("failed", {"a": "cancelled"})
+
+
+def test_what_goes_on_does_not_go_on_in_a_copy_without_its_jobs(project: WorkflowProject) -> None:
+    """A branch begins without jobs: what was going on in the project it is of has ended there."""
+    project.client.put("/api/activity/jobs/paused", json={"paused": True})
+    run = project.start(project.save(two_steps()), project.pages(1))
+    steps = [step("a", project.save(passing_workflow()))]
+    begun = project.client.post(f"/api/chains/{chain(project, steps)}/execute-steps", json={}).json()
+    reconcile(project.engine, project.library)
+    assert {
+        item["status"] for item in project.client.get("/api/workflow-execution/runs").json()["items"]
+    } == {"waiting"}
+    with project.library.db.write() as conn:
+        conn.exec_driver_sql("DELETE FROM job")
+    reconcile(project.engine, project.library)
+    items = project.client.get("/api/workflow-execution/runs").json()["items"]
+    assert {(item["status"], item["finished_at"] is None) for item in items} == {("cancelled", False)}
+    execution = project.client.get(f"/api/chains/executions/{begun['execution_id']}").json()
+    assert (execution["status"], statuses(execution)) == ("cancelled", {"a": "cancelled"})
+    # It can be done here.
+    project.client.put("/api/activity/jobs/paused", json={"paused": False})
+    assert project.client.post(f"/api/workflow-execution/threads/{run}/read-again").status_code == 200
+    project.idle()
+    assert len(project.marks()) == 2
 
 
 def test_a_chain_stored_when_names_could_have_several_lines_still_runs(

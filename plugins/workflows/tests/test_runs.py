@@ -547,5 +547,10 @@ def test_a_project_made_before_runs_counted_pages_passed_over_still_opens(projec
     project.engine.libraries.release(path)
     with closing(sqlite3.connect(path / "library.sqlite")) as raw, raw:
         raw.execute("ALTER TABLE workflow_run_state DROP COLUMN pages_skipped")
+        raw.execute("ALTER TABLE workflow_run_state DROP COLUMN results")
+        raw.execute(
+            "CREATE TABLE workflow_execution_state (id TEXT PRIMARY KEY, status TEXT NOT NULL, results TEXT NOT NULL,"
+            " final_outputs TEXT NOT NULL, started_at TEXT, finished_at TEXT)"
+        )
         raw.execute("UPDATE schema_version SET version = 1 WHERE family = 'workflows'")
     assert project.of(run["thread_id"])["pages_skipped"] == 0

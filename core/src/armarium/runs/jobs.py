@@ -14,6 +14,9 @@ from armarium.runs.questions import Asked, Names, conditions, connection_of, dec
 Stored = Literal["args", "checkpoint", "result"]
 _STORED = ("args", "checkpoint", "result")
 
+NOT_THERE = ("cancelled", "Its job is no longer there, so it does not go on.")
+"""How a job is taken to have ended that is not in the queue any more, and of which nothing was recorded."""
+
 
 def find_job(conn: Asked, job_id: str, *stored: Stored) -> JobRow | None:
     """Return the job with that id, and the *stored* ones of its large columns; None for an unknown id."""
@@ -77,6 +80,15 @@ def list_jobs(
     query = f"{' UNION ALL '.join(parts)} ORDER BY seq {'DESC' if newest else 'ASC'} LIMIT ?"
     rows = connection_of(conn).execute(query, (*values * len(parts), limit))
     return [decode_json(JobRow._make(row), _STORED) for row in rows]
+
+
+def find_ends(conn: Asked, ids: Collection[str]) -> dict[str, tuple[str, str | None]]:
+    """Return how those of the jobs *ids* ended that do not go on: state and reason by id. For what outlives its job: one
+    that is no longer there, in a branch say, which begins without jobs, does not go on either.
+    """
+    known = {job.id: job for job in list_jobs(conn, ids=ids, states=None)}
+    ended = {job.id: (job.state, job.reason) for job in known.values() if not job.is_going}
+    return {job_id: ended.get(job_id, NOT_THERE) for job_id in ids if job_id in ended or job_id not in known}
 
 
 def list_beneath(conn: Asked, job_id: str, *, limit: int = 50) -> list[JobRow]:

@@ -20,12 +20,11 @@ from armarium.api import (
     ServiceError,
     find_job,
     now,
-    raw_of,
     read_activity,
 )
 from armarium_workflows import checkpoints
 from armarium_workflows.errors import PathFault, faulty_chain
-from armarium_workflows.models import execution_states
+from armarium_workflows.models import run_states
 from armarium_workflows.paths import apply_pipes, parse_path, parse_pipes, read
 from armarium_workflows.queries import EXECUTIONS, find_run, outputs_of_run, shows_a_part, stored_run
 from armarium_workflows.running import note_cancelled, note_failed
@@ -129,7 +128,8 @@ def run_chain(job: JobContext) -> dict[str, Any]:
     }
     if not job.checkpoint:
         job.save(
-            progress, along=lambda conn: _set_state(conn, job.job_id, status="running", started_at=now())
+            progress,
+            along=lambda conn: checkpoints.set_state(conn, job.job_id, status="running", started_at=now()),
         )
     while (at := progress["at"]) is not None:
         job.check()
@@ -159,7 +159,7 @@ def run_chain(job: JobContext) -> dict[str, Any]:
             thread_id: str = threads[step.id],
             fault: str | None = not_begun,
         ) -> None:
-            _set_state(conn, job.job_id, results=step_results)
+            checkpoints.set_state(conn, job.job_id, results=step_results)
             if fault is not None:
                 note_failed(conn, thread_id, fault)
 
@@ -268,20 +268,7 @@ def _end(
         )
         outputs = outputs_of_run(conn, threads[last]) if last is not None else {}
         results = _results_of(progress, skipped)
-        _set_state(conn, job.job_id, status=status, results=results, final_outputs=outputs, finished_at=now())
-
-
-def _set_state(conn: Connection, execution_id: str, **values: Any) -> None:
-    states = execution_states
-    conn.execute(states.update().where(states.c.id == execution_id).values(**values))
-
-
-def lay_out_execution(conn: Connection, execution_id: str) -> None:
-    """Write the state of a new execution."""
-    raw_of(conn).execute(
-        "INSERT OR REPLACE INTO workflow_execution_state (id, status, results, final_outputs) VALUES (?, 'waiting', '{}', '{}')",
-        (execution_id,),
-    )
+        checkpoints.set_ended(conn, job.job_id, status, None, results=results, outputs=outputs)
 
 
 def on_cancel(engine: Engine, library: Library | None, execution_id: str) -> None:
@@ -295,12 +282,13 @@ def on_cancel(engine: Engine, library: Library | None, execution_id: str) -> Non
             run = find_run(conn, thread_id)
             if run is not None and run["status"] == "waiting":
                 note_cancelled(conn, thread_id, "The chain was cancelled.")
-        _set_state(conn, execution_id, status="cancelled", finished_at=now())
+        checkpoints.set_ended(conn, execution_id, "cancelled", None)
 
 
 def execution_answer(conn: Connection, execution: Mapping[str, Any]) -> dict[str, Any]:
     """Return an execution with the state of each of its steps."""
-    stored = conn.execute(select(execution_states).where(execution_states.c.id == execution["id"])).one()
+    stored = conn.execute(select(run_states).where(run_states.c.thread_id == execution["id"])).one()
+    ended_steps = stored.results or {}
     status, started, finished = stored.status, stored.started_at, stored.finished_at
     job = find_job(conn, execution["id"])
     if job is not None:
@@ -309,7 +297,7 @@ def execution_answer(conn: Connection, execution: Mapping[str, Any]) -> dict[str
     steps = []
     for step in execution["steps"]:
         run = find_run(conn, execution["threads"][step["id"]])
-        ended = stored.results.get(step["id"], {})
+        ended = ended_steps.get(step["id"], {})
         steps.append(
             {
                 "step_id": step["id"],
@@ -320,7 +308,7 @@ def execution_answer(conn: Connection, execution: Mapping[str, Any]) -> dict[str
                 "duration_ms": _milliseconds_between(run["started_at"], run["finished_at"]) if run else None,
             }
         )
-    final = {} if shows_a_part(conn, execution["threads"].values()) else stored.final_outputs
+    final = {} if shows_a_part(conn, execution["threads"].values()) else stored.outputs
     return {
         "execution_id": execution["id"],
         "chain_id": execution["chain_id"],

@@ -41,20 +41,18 @@ def lay_out(conn: Connection, thread_id: str, page_ids: Sequence[str], **fields:
 
     *fields*: `scope_ids` and `inputs` of a step of a chain.
     """
-    raw = raw_of(conn)
     # The step of a chain is laid out twice: as a run without pages, and when the chain has come to it.
-    raw.execute("DELETE FROM workflow_page WHERE thread_id = ?", (thread_id,))
+    raw_of(conn).execute("DELETE FROM workflow_page WHERE thread_id = ?", (thread_id,))
     keep(conn, thread_id, "", (PageRow(page_id, n, "waiting") for n, page_id in enumerate(page_ids or [""])))
-    raw.execute(
-        "INSERT OR REPLACE INTO workflow_run_state "
-        "(thread_id, status, pages, pages_done, pages_failed, pages_skipped, outputs, forgotten, scope_ids, inputs) "
-        "VALUES (?, 'waiting', ?, 0, 0, 0, '{}', 0, ?, ?)",
-        (
-            thread_id,
-            len(page_ids),
-            *(json_text(fields[name]) if name in fields else None for name in ("scope_ids", "inputs")),
-        ),
-    )
+    set_waiting(conn, thread_id, len(page_ids), **fields)
+
+
+def set_waiting(conn: Connection, thread_id: str, pages: int = 0, **fields: Any) -> None:
+    """Write that a run over so many *pages*, or an execution of a chain, is to begin."""
+    counts = dict.fromkeys(("pages_done", "pages_failed", "pages_skipped", "forgotten"), 0)
+    row = {"thread_id": thread_id, "status": "waiting", "pages": pages, "outputs": {}, **counts, **fields}
+    conn.execute(run_states.delete().where(run_states.c.thread_id == thread_id))
+    conn.execute(run_states.insert().values(row))
 
 
 def keep(conn: Connection, thread_id: str, node_id: str, rows: Iterable[PageRow]) -> None:
@@ -202,12 +200,12 @@ def not_done(conn: Connection, thread_id: str) -> list[str]:
 
 
 def set_state(conn: Connection, thread_id: str, **values: Any) -> None:
-    """Change the state of a run."""
+    """Change the state of a run, or of an execution."""
     conn.execute(run_states.update().where(run_states.c.thread_id == thread_id).values(**values))
 
 
 def set_ended(conn: Connection, thread_id: str, status: str, reason: str | None, **values: Any) -> None:
-    """Write that a run has ended."""
+    """Write that a run, or an execution, has ended."""
     set_state(conn, thread_id, status=status, reason=reason, finished_at=now(), **values)
 
 

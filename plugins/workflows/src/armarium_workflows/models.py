@@ -48,9 +48,14 @@ run_states = Table(
     Column("started_at", Text),
     Column("finished_at", Text),
     Column("forgotten", Boolean, nullable=False),
+    # Of an execution: how each step ended.
+    Column("results", Json),
     info=operational(),
 )
-"""The state of a run, or how it ended. `forgotten`: its checkpoint was removed."""
+"""The state of a run, or of an execution of a chain (its outputs are those of its last step), or how it ended.
+`forgotten`: its checkpoint was removed. The row outlives the job, which the queue deletes after 30 days and a branch
+begins without; a step that its chain has not come to has no job.
+"""
 
 node_pages = Table(
     "workflow_page",
@@ -87,16 +92,3 @@ executions = Table(
     info=tracked(label="execution of a chain", large=("steps", "inputs")),
 )
 """One execution of a chain, with its steps at that time and the run that was created for each."""
-
-execution_states = Table(
-    "workflow_execution_state",
-    metadata,
-    Column("id", Text, primary_key=True),
-    Column("status", Text, nullable=False),
-    Column("results", Json, nullable=False),
-    Column("final_outputs", Json, nullable=False),
-    Column("started_at", Text),
-    Column("finished_at", Text),
-    info=operational(),
-)
-"""The state of an execution, or how it ended."""

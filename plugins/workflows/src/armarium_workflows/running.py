@@ -7,17 +7,17 @@ from collections.abc import Mapping
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from armarium.api import (
-    FINISHED,
+    NOT_THERE,
     AfterChildren,
     Engine,
     Invalid,
     JobContext,
     Library,
     NewJob,
-    list_jobs,
+    find_ends,
     now,
     raw_of,
     record_activity,
@@ -25,9 +25,9 @@ from armarium.api import (
 from armarium_reading.api import cost_of_thread
 from armarium_workflows import checkpoints
 from armarium_workflows.graph import Graph
-from armarium_workflows.models import runs
+from armarium_workflows.models import run_states, runs
 from armarium_workflows.ports import BUILT_IN
-from armarium_workflows.queries import NEVER_BEGUN, stored_run
+from armarium_workflows.queries import stored_run
 
 MOST_FINAL = 8 * 1024 * 1024
 """The most bytes of JSON for the outputs of a run; if there are more, only the count is stored."""
@@ -204,19 +204,21 @@ def _run_if_there(conn: Connection, thread_id: str) -> dict[str, Any] | None:
 
 
 def reconcile(engine: Engine, library: Library) -> None:
-    """When a project is opened: record the end of runs whose job has ended, because jobs are kept only 30
-    days, and of those that a chain which has ended never began.
+    """When a project is opened: record the end of runs and executions whose job has ended without recording it, or is
+    not there, and of steps that a chain which has ended never began.
     """
     with library.db.write() as conn:
-        never_begun = raw_of(conn).execute(
-            "SELECT thread_id FROM workflow_run r JOIN workflow_run_state s USING (thread_id) "
-            f"WHERE s.finished_at IS NULL AND {NEVER_BEGUN}"
-        )
-        for (thread_id,) in never_begun.fetchall():
-            note_cancelled(conn, thread_id, "The chain ended before this step.")
-        open_runs = raw_of(conn).execute("SELECT thread_id FROM workflow_run_state WHERE finished_at IS NULL")
-        for job in list_jobs(conn, ids=[row[0] for row in open_runs.fetchall()], states=FINISHED):
-            run = _run_if_there(conn, job.id)
+        still_open = select(run_states.c.thread_id).where(run_states.c.finished_at.is_(None))
+        ids = conn.execute(still_open).scalars().all()
+        ends = find_ends(conn, ids)
+        going = set(ids) - ends.keys()
+        for thread_id, (state, reason) in ends.items():
+            run = _run_if_there(conn, thread_id)
+            if run is not None and run["execution_id"] in going:
+                # A step that its chain will come to.
+                continue
             if run is not None:
-                checkpoints.settle(conn, job.id, len(run["graph"]["nodes"]))
-                checkpoints.set_ended(conn, job.id, job.state, job.reason)
+                checkpoints.settle(conn, thread_id, len(run["graph"]["nodes"]))
+                if run["execution_id"] is not None and (state, reason) == NOT_THERE:
+                    reason = "The chain ended before this step."
+            checkpoints.set_ended(conn, thread_id, state, reason)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from armarium.api import WithheldAlong, json_text, raw_of
-from armarium_workflows.models import execution_states, executions, run_states, runs
+from armarium_workflows.models import executions, run_states, runs
 
 _RUNS = """
 SELECT s.thread_id FROM main.workflow_run_state s WHERE s.pages > 0 AND NOT EXISTS (
@@ -25,7 +25,7 @@ AND NOT max(COALESCE(s.pages, 0) > 0 AND t.value NOT IN (SELECT value FROM json_
 class WithheldRuns(WithheldAlong):
     """Runs withheld from a caller along with their pages."""
 
-    tables = (runs, run_states, executions, execution_states)
+    tables = (runs, run_states, executions)
 
     def find_withheld(self, conn: Connection, documents: str, parts: str) -> list[str]:
         """Return the runs all of whose pages are withheld, and the executions all of whose runs are."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from armarium.api import FINISHED, Engine, Library, is_among, list_jobs, now
+from armarium.api import Engine, Library, find_ends, is_among, list_jobs, now
 from armarium_recipes.errors import unknown_recipe_run
 from armarium_recipes.models import runs
 from armarium_recipes.project.cards_of_run import RunCard
@@ -75,13 +75,11 @@ def other_going(conn: Connection, job_id: str) -> bool:
 
 
 def reconcile(engine: Engine, library: Library) -> None:
-    """When a project is opened: update runs whose job ended without recording it here: cancelled, or failed
-    in a way that the body could not record.
-    """
+    """When a project is opened: update runs whose job ended without recording it here, or is not there."""
     with library.db.write() as conn:
         open_runs = conn.execute(select(runs.c.job_id).where(runs.c.state.is_(None))).scalars().all()
-        for job in list_jobs(conn, ids=open_runs, states=FINISHED):
-            conclude(conn, job.id, job.state, job.reason)
+        for job_id, (state, reason) in find_ends(conn, open_runs).items():
+            conclude(conn, job_id, state, reason)
 
 
 def with_card(cards: Sequence[Mapping[str, Any]], at: int, **values: Any) -> list[dict[str, Any]]:

@@ -21,7 +21,6 @@ from armarium.api import (
 )
 from armarium_reading.api import takes_provider
 from armarium_workflows import checkpoints
-from armarium_workflows.chaining import lay_out_execution
 from armarium_workflows.errors import (
     at_work,
     empty_chain,
@@ -248,7 +247,7 @@ def execute_chain(ctx: ActionContext, p: ExecuteChainParams) -> dict[str, Any]:
         "created_at": ctx.now,
     }
     ctx.conn.execute(executions.insert().values(row))
-    lay_out_execution(ctx.conn, execution_id)
+    checkpoints.set_waiting(ctx.conn, execution_id)
     ctx.enqueue("chain", {"execution_id": execution_id}, title=chain["name"], total=0, thread_id=execution_id)
     ctx.target(execution_id, *threads.values())
     return {"execution_id": execution_id, "chain_id": chain["id"], "status": "waiting", "steps": accepted}
