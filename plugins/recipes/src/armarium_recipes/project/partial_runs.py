@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from armarium.api import withheld_nodes
-from armarium_recipes.project.accounts import NONE_DONE, account_of, offer_for
+from armarium_recipes.project.accounts import NONE_DONE
 
 
 def seen_run(conn: Connection, row: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -23,21 +23,17 @@ def seen_run(conn: Connection, row: Mapping[str, Any]) -> dict[str, Any] | None:
         return dict(row)
     if not pages:
         return None
-    cards = [_seen_card(conn, card, len(pages)) for card in row["cards"]]
+    cards = [_seen_card(card, len(pages)) for card in row["cards"]]
     failed = next((card["title"] for card in cards if card.get("state") == "failed"), None)
     reason = f"{failed} failed." if failed is not None else _without_numbers(row["reason"])
     return {**row, "page_ids": pages, "cards": cards, "reason": reason, "partial": True}
 
 
-def _seen_card(conn: Connection, card: Mapping[str, Any], pages: int) -> dict[str, Any]:
+def _seen_card(card: Mapping[str, Any], pages: int) -> dict[str, Any]:
     # The sentence of a failure may name a page.
     why = None if card.get("state") == "failed" else _without_numbers(card.get("why"))
-    reduced = {**card, "why": why, "planned": min(card.get("planned", 0), pages)}
-    child = card.get("child_id")
-    if child is None or card.get("account") is None:
-        return {**reduced, "account": None if card.get("account") is None else NONE_DONE}
-    account = seen_account(account_of(conn, child), pages)
-    return {**reduced, "account": account, "offer": offer_for(account)}
+    account = None if card.get("account") is None else NONE_DONE
+    return {**card, "why": why, "planned": min(card.get("planned", 0), pages), "account": account}
 
 
 def seen_account(account: Mapping[str, Any], pages: int) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from armarium_documents.api import documents, pages_under, representations
 from armarium_reading.api import going_download
 from armarium_recipes.cards.sources import cards_here
 from armarium_recipes.project import outputs, run_rows
-from armarium_recipes.project.accounts import NONE_DONE, account_of, offer_for
+from armarium_recipes.project.accounts import NONE_DONE, account_of
 from armarium_recipes.project.arrivals import import_goes_on, pages_of_import
 from armarium_recipes.project.cards_of_run import RunCard, words_of
 from armarium_recipes.project.noticing import notice
@@ -254,9 +254,8 @@ class _Runner:
         if why is not None:
             self._change_card(at, child_id=child, account=account)
             raise CardFailed(why)
-        offer = offer_for(account)
         self._note_pages(card, child, checkpoint["texts"])
-        self._go_on(at, state="done", child_id=child, account=account, offer=offer, why=None)
+        self._go_on(at, state="done", child_id=child, account=account, why=None)
 
     def _note_pages(self, card: RunCard, child: str, texts: dict[str, str]) -> None:
         recipe = self.job.engine.recipe_jobs.get(card.job)
@@ -284,11 +283,6 @@ class _Runner:
     def _stop(self, at: int, card: RunCard, why: str) -> None:
         """Record that a card failed: later cards are not run, and the run fails with the card's reason."""
         cards = run_rows.with_card(self.row["cards"], at, state="failed", why=why)
-        after = f"{card.title} failed before it."
-        cards = [
-            {**stored, "state": "not run", "why": after} if number > at else stored
-            for number, stored in enumerate(cards)
-        ]
         reason = f"{card.title} failed: {why}"
         self._save(self.job.checkpoint, cards=cards, state="failed", reason=reason)
         raise Invalid(reason, code="recipe_card_failed")
@@ -366,13 +360,7 @@ def _under_condition(conn: Connection, card: RunCard, pages: list[str]) -> tuple
 
 
 def note_run_cancelled(engine: Engine, library: Library | None, job_id: str) -> None:
-    """After a run was cancelled: record that in its row, and which cards were not run."""
+    """After a run was cancelled: record that in its row."""
     assert library is not None
-    not_run = {"state": "not run", "why": "The run was cancelled before it."}
     with library.db.write() as conn:
-        row = run_rows.find_run(conn, job_id)
-        if row is None:
-            return
-        cards = [card if card.get("state") else {**card, **not_run} for card in row["cards"]]
-        run_rows.change_run(conn, job_id, cards=cards)
         run_rows.conclude(conn, job_id, "cancelled", "It was cancelled.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, func, select
@@ -12,7 +12,7 @@ from armarium_knowledge.api import claims, entities, mentions
 from armarium_recipes.errors import unknown_recipe_run
 from armarium_recipes.models import runs
 from armarium_recipes.project import outputs
-from armarium_recipes.project.accounts import account_of
+from armarium_recipes.project.accounts import account_of, offer_for
 from armarium_recipes.project.partial_runs import seen_account, seen_run, seen_runs
 from armarium_recipes.project.run_rows import find_run, run_row
 from armarium_recipes.project.running import WORKFLOWS, follow_pages
@@ -44,8 +44,9 @@ def run_answer(conn: Connection, row: Mapping[str, Any]) -> dict[str, Any]:
         # them.
         reason = job.reason if job.reason is not None and not partial else row["reason"]
     going = state in GOING
+    not_run = None if going else _why_not_run(row["cards"], state)
     cards = [
-        _card(conn, row, stored, checkpoint if going and number == checkpoint.get("at") else {}, going)
+        _card(conn, row, stored, checkpoint if going and number == checkpoint.get("at") else {}, not_run)
         for number, stored in enumerate(row["cards"])
     ]
     running = next((card for card in cards if card["state"] == "running"), None)
@@ -61,27 +62,42 @@ def run_answer(conn: Connection, row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _why_not_run(cards: Sequence[Mapping[str, Any]], state: str | None) -> str:
+    """Return why a run that has ended came to none of its cards that have no state."""
+    failed = next((card["title"] for card in cards if card.get("state") == "failed"), None)
+    if failed is not None:
+        return f"{failed} failed before it."
+    return f"The run {'was cancelled' if state == 'cancelled' else 'ended'} before it."
+
+
 def _card(
-    conn: Connection, row: Mapping[str, Any], stored: Mapping[str, Any], now: Mapping[str, Any], going: bool
+    conn: Connection,
+    row: Mapping[str, Any],
+    stored: Mapping[str, Any],
+    now: Mapping[str, Any],
+    not_run: str | None,
 ) -> dict[str, Any]:
     state, child, account = stored.get("state"), stored.get("child_id"), stored.get("account")
+    why = stored.get("why")
     if state is None:
-        child = now.get("child")
+        # One that is taken up again has what it came to before.
+        child, account = now.get("child"), None
         state = "running" if now else "waiting"
-        if not going:
-            state = "not run"
-        account = account_of(conn, child) if child is not None else None
-        if account is not None and row.get("partial"):
-            account = seen_account(account, len(row["page_ids"]))
+        if not_run is not None:
+            state, why = "not run", not_run
+    if child is not None and (account is None or row.get("partial")):
+        account = account_of(conn, child)
+    if account is not None and row.get("partial"):
+        account = seen_account(account, len(row["page_ids"]))
     fields = ("id", "steps", "title", "job", "card")
     return {
         **{name: stored[name] for name in fields},
         "state": state,
         "child_id": child,
-        "why": stored.get("why"),
+        "why": why,
         "account": account,
         "thread_id": child if stored["card"] in WORKFLOWS else None,
-        "offer": stored.get("offer"),
+        "offer": offer_for(account) if state == "done" and account is not None else None,
     }
 
 
