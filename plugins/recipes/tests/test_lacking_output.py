@@ -246,6 +246,14 @@ def test_what_nobody_checked_is_read_again_and_what_people_made_chose_or_confirm
     assert after[alone][0] == "By hand"
 
 
+def test_a_step_in_both_is_repeated_only_on_what_nobody_checked(desk: Desk, reader: dict[str, Any]) -> None:
+    """The plan counts what the run would do."""
+    desk.lines(desk.pages(1)[0], ["By hand"])
+    desk.recipe(reader)
+    refused = desk.start(422, redo=["read"], redo_unchecked=["read"])
+    assert refused["refusals"][0]["kind"] == "nothing-left"
+
+
 def test_only_steps_that_read_lines_leave_out_what_was_checked(desk: Desk, reader: dict[str, Any]) -> None:
     desk.lines(desk.pages(1)[0], ["Dear Sir"])
     desk.recipe(ORDER, reader)

@@ -123,20 +123,11 @@ def make_plan(
     cards = cards_for(engine, library, chosen_ids(setup.recipe, setup.overrides))
     plan.known = {card.id: card for card in with_measured_speeds(conn, cards)}
     plan.cards = cards_of(engine, library, setup, plan.known)
-    note: str | None
     for run in plan.cards.runs:
         mine = pages_of_card(conn, run, setup, plan.pages)
         if run.folder_ids is not None and not mine:
             continue
-        step = run.steps[0]
-        if step in redo:
-            pages_left, note = mine, f"It is repeated on all {len(mine)} pages."
-        elif step in redo_unchecked:
-            undecided = outputs.undecided_pages(conn, mine)
-            pages_left = [page for page in mine if page in undecided]
-            note = f"It is repeated on the lines that no person made or checked, on {len(pages_left)} of {len(mine)} pages."
-        else:
-            pages_left, note = _select_pages_left(conn, run, mine)
+        pages_left, note = select_pages_left(conn, run, mine, redo, redo_unchecked)
         plan.of[run.id] = len(mine)
         plan.runs.append((run, pages_left, note))
     plan.refusals += list(_refusals(engine, library, plan))
@@ -201,8 +192,19 @@ def _nearest(conn: Connection, pages: Sequence[str], folders: Sequence[str]) -> 
     return {page: node for page, node, _ in rows}
 
 
-def _select_pages_left(conn: Connection, run: RunCard, pages: Sequence[str]) -> tuple[list[str], str | None]:
-    """Return the pages that a card has to process, and a note about that."""
+def select_pages_left(
+    conn: Connection, run: RunCard, pages: Sequence[str], redo: Sequence[str], redo_unchecked: Sequence[str]
+) -> tuple[list[str], str | None]:
+    """Return which of *pages* a card has to process, and a note about that. A step that is in both is repeated only on the
+    lines that no person made or checked.
+    """
+    if run.steps[0] in redo_unchecked:
+        undecided = outputs.undecided_pages(conn, pages)
+        pages_left = [page for page in pages if page in undecided]
+        where = f"{len(pages_left)} of {len(pages)} pages"
+        return pages_left, f"It is repeated on the lines that no person made or checked, on {where}."
+    if run.steps[0] in redo:
+        return list(pages), f"It is repeated on all {len(pages)} pages."
     done = outputs.pages_with_output(conn, run.job, pages)
     if done is None:
         return list(pages), "It is unknown on which pages this was done; it runs on every page."

@@ -30,7 +30,7 @@ from armarium_recipes.project.accounts import NONE_DONE, account_of
 from armarium_recipes.project.arrivals import import_goes_on, pages_of_import
 from armarium_recipes.project.cards_of_run import RunCard, words_of
 from armarium_recipes.project.noticing import notice
-from armarium_recipes.project.plan import make_plan, pages_of_card, whole_pages
+from armarium_recipes.project.plan import make_plan, pages_of_card, select_pages_left, whole_pages
 from armarium_recipes.project.saving import SavedSetup, read_saved
 from armarium_recipes.schemas.recipe import Override
 from armarium_workflows.api import pages_done
@@ -233,13 +233,8 @@ class _Runner:
         pages, why = _under_condition(conn, card, pages)
         if why is not None:
             return [], why
-        if card.steps[0] in settings.get("redo_unchecked", ()):
-            undecided = outputs.undecided_pages(conn, pages)
-            return [page for page in pages if page in undecided], None
-        done = outputs.pages_with_output(conn, card.job, pages)
-        if done is None or card.steps[0] in settings.get("redo", ()):
-            return pages, None
-        return [page for page in pages if page not in done], None
+        redo, redo_unchecked = settings.get("redo", ()), settings.get("redo_unchecked", ())
+        return select_pages_left(conn, card, pages, redo, redo_unchecked)[0], None
 
     def _end_card(self, card: RunCard) -> None:
         checkpoint = self.job.checkpoint
