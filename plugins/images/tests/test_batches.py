@@ -176,6 +176,30 @@ def test_undoing_the_steps_of_the_job_as_a_set(
     assert [live_names(library, page) for page in pages] == [[], []]
 
 
+def test_a_batch_whose_job_is_no_longer_there_says_what_was_cut_and_what_was_not(
+    engine: Engine, library: Library, folder: str, do: Run
+) -> None:
+    """The queue keeps ended jobs for 30 days, and a branch begins without any."""
+    fill(engine, library, folder, 2)
+    cut = do("image.batch_apply", {"folder_id": folder, "spec": SPLIT})
+    engine.jobs.run_until_idle(library)
+    first = rows(library, "SELECT id FROM audit WHERE set_id = ? ORDER BY seq", cut["job_id"])[0][0]
+    engine.undo(library, [first], OWNER)
+    other = do("document.create", {"name": "Other", "doc_type": "folder"})["id"]
+    fill(engine, library, other, 2)
+    waiting = do("image.batch_apply", {"folder_id": other, "spec": SPLIT})
+    with library.db.write() as conn:
+        conn.exec_driver_sql("DELETE FROM job")
+    ended = batch_state(library, cut["batch_id"])
+    assert (ended["state"], [item["state"] for item in ended["items"]]) == ("done", ["undone", "done"])
+    never_begun = batch_state(library, waiting["batch_id"])
+    assert (never_begun["state"], {item["state"] for item in never_begun["items"]}) == (
+        "cancelled",
+        {"skipped"},
+    )
+    assert "no longer there" in never_begun["items"][0]["reason"]
+
+
 def test_unknown_batches_and_folders_are_refused(
     engine: Engine, library: Library, folder: str, page: str, do: Run
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Column, ColumnElement, Connection, Select, exists, func, select
 
-from armarium.api import Rows, find_job, is_among, query, raw_of
+from armarium.api import FINISHED, NOT_THERE, Rows, find_job, is_among, query, raw_of, targets_of_set
 from armarium_documents.api import IDENTITY, documents, primary_row, renditions, require_live
 from armarium_images.cutting import Frame
 from armarium_images.errors import no_such_page, unknown_batch
@@ -211,24 +211,30 @@ def waiting_items(conn: Connection, batch_id: str, after: int, limit: int) -> li
 def batch_answer(conn: Connection, batch_id: str) -> dict[str, Any]:
     """Return the state; NotFound for an unknown or non-image batch."""
     # Only final states are stored. Which item is in progress, and what an ended job did not reach or an undo
-    # reversed, follows from the job.
+    # reversed, follows from the job and its steps.
     job_id = BATCHES.require(conn, batch_id)["job_id"]
+    rows = ITEMS.all(conn, items.c.batch_id == batch_id, order=(items.c.sequence,))
+    reached = set(targets_of_set(conn, job_id))
     job = find_job(conn, job_id)
-    state, why = (job.state, job.reason) if job is not None else ("done", None)
+    if job is not None:
+        state, why = job.state, job.reason
+    else:
+        left = any(item["state"] == "waiting" and item["document_id"] not in reached for item in rows)
+        state, why = NOT_THERE if left else ("done", None)
     children: dict[str, list[str]] = {}
     cut = live_children(cuts.c.source_id, cuts.c.child_id, where=(cuts.c.batch_id == batch_id,))
     for source_id, child_id in conn.execute(cut.order_by(*_SIBLINGS)):
         children.setdefault(source_id, []).append(child_id)
     answers = []
     running = state == "running"
-    for item in ITEMS.all(conn, items.c.batch_id == batch_id, order=(items.c.sequence,)):
+    for item in rows:
         document_id, stored, reason = item["document_id"], item["state"], item["reason"]
         if stored == "waiting":
             if running:
                 stored, running = "running", False
-            elif state == "done":
+            elif state == "done" or (state in FINISHED and document_id in reached):
                 stored, reason = "undone", "The step that cut it was undone."
-            elif state in ("cancelled", "failed"):
+            elif state in FINISHED:
                 stored, reason = "skipped", f"The job ended before it ({why or state})."
         answers.append(
             {
