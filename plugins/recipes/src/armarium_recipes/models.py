@@ -121,6 +121,7 @@ arrivals = Table(
     Column("number", Integer, primary_key=True),
     Column("run_job_id", Text, nullable=False, index=True),
     Column("page_id", Text, nullable=False),
-    info=operational(),
+    # Of use only beside the job of the run.
+    info=operational(stays_here=True),
 )
 """The pages an import added after Start, by the run that works on them."""

@@ -16,6 +16,7 @@ from armarium_training.measuring import interval as interval
 from armarium_training.measuring import main_policy as main_policy
 from armarium_training.measuring import paired_bootstrap as paired_bootstrap
 from armarium_training.measuring import paired_p_value as paired_p_value
+from armarium_training.measuring import rated_in_common as rated_in_common
 from armarium_training.measuring import uncounted_pages as uncounted_pages
 from armarium_training.measuring_pages import end_evaluation as end_evaluation
 from armarium_training.measuring_pages import measure_all as measure_all

@@ -7,14 +7,14 @@ from __future__ import annotations
 import bisect
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from armarium_source_model.api import CannotScore, normalise, score, word_rate
 
 RESAMPLES = 2_000
 SHARE_READ = 0.8
-"""The least share of pages a candidate must have read to count as measured."""
+"""The least share of pages, or lines, a candidate must have read to count as measured."""
 WORST = 20
 """How many lines are named as the worst of each candidate."""
 CONFUSED = 20
@@ -223,6 +223,16 @@ def worst(pages: Mapping[str, Mapping[str, Any]], policy: str) -> list[dict[str,
     )[:WORST]
 
 
+def rated_in_common(items: Collection[str], reads: Sequence[Collection[str]]) -> tuple[list[bool], set[str]]:
+    """Return which candidates read enough of *items* (pages, or lines) to count as measured, and the items that all of
+    these read: all are rated on the same ones, so that one which a measured candidate could not read counts for none.
+    """
+    enough = [bool(read) and len(read) >= SHARE_READ * len(items) for read in reads]
+    return enough, set(items).intersection(
+        *(read for read, is_enough in zip(reads, enough, strict=True) if is_enough)
+    )
+
+
 def result_of(
     candidates: Sequence[Mapping[str, Any]],
     pages: Sequence[Mapping[str, Any]],
@@ -235,13 +245,8 @@ def result_of(
     import numpy as np
 
     main = main_policy(policies)
-    # All are rated on the same pages: a page that one measured candidate could not read counts for none of
-    # them.
     reads = [{page for page, measure in by_page.items() if "scores" in measure} for by_page in read]
-    enough = [len(page_ids) >= SHARE_READ * len(pages) and bool(page_ids) for page_ids in reads]
-    common = {page["document_id"] for page in pages}.intersection(
-        *(page_ids for page_ids, is_enough in zip(reads, enough, strict=True) if is_enough)
-    )
+    enough, common = rated_in_common([page["document_id"] for page in pages], reads)
     models = []
     for candidate, by_page, is_enough in zip(candidates, read, enough, strict=True):
         good = {page: measure for page, measure in by_page.items() if "scores" in measure}

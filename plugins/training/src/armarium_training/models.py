@@ -33,6 +33,7 @@ shards = Table(
     Column("why", Text),
     Column("last_lines", Json, nullable=False),
     Index("ix_training_shard_state", "job_id", "state"),
-    info=operational(),
+    # Of use only beside its job.
+    info=operational(stays_here=True),
 )
 """The parts of a reading at scale that were begun: packed, sent, read and written to pages. One without a row is still to be begun."""

@@ -14,11 +14,16 @@ from armarium_recipes.bakeoffs.following import keep_outcome
 from armarium_recipes.bakeoffs.matching import Outline, count_lines, outline
 from armarium_recipes.schemas.comparing import CompareFindersArgs, Finder
 from armarium_source_model.api import segments
-from armarium_training.api import checked_lines, end_evaluation, measure_all, measure_page, measuring
+from armarium_training.api import (
+    checked_lines,
+    end_evaluation,
+    measure_all,
+    measure_page,
+    measuring,
+    rated_in_common,
+)
 
 KIND = "compare-line-finders"
-SHARE_FOUND = 0.8
-"""The least share of the pages for a finder to count as measured."""
 
 
 @measuring
@@ -93,10 +98,7 @@ def _outline(shape: Mapping[str, Any], across: float, down: float) -> Outline:
 def _rows(args: CompareFindersArgs, results: list[dict[str, Any]]) -> dict[str, Any]:
     """Return what is added to the row of each finder: sums over the pages that all measured finders processed."""
     looked = [{page for page, result in by_page.items() if "error" not in result} for by_page in results]
-    enough = [len(pages) >= SHARE_FOUND * len(args.page_ids) and bool(pages) for pages in looked]
-    common = set(args.page_ids).intersection(
-        *(pages for pages, is_enough in zip(looked, enough, strict=True) if is_enough)
-    )
+    enough, common = rated_in_common(args.page_ids, looked)
     rows: dict[str, Any] = {}
     for finder, by_page, pages, is_enough in zip(args.finders, results, looked, enough, strict=True):
         if not is_enough or not common:

@@ -13,7 +13,7 @@ from armarium_training import cards
 from armarium_training.arms import Reasoned, instruction
 from armarium_training.asking_lines import ask_line, line_pictures, use_by
 from armarium_training.line_sets import TaughtLine, checked_pages
-from armarium_training.measuring import SHARE_READ
+from armarium_training.measuring import rated_in_common
 from armarium_training.queries.job_rows import COMPARE, GATHER
 from armarium_training.queries.reasons import COUNTS
 from armarium_training.schemas.evaluation import ALL_POLICIES
@@ -203,9 +203,9 @@ def _result(
         }
         for key, _, _ in rounds
     }
-    measured = {key for key, own in answered.items() if own and len(own) >= SHARE_READ * len(every)}
-    # All that are measured are measured on the same lines.
-    common = [line for line in every if all(line.segment_id in answered[key] for key in measured)]
+    enough, in_common = rated_in_common([line.segment_id for line in every], list(answered.values()))
+    measured = {key for key, is_enough in zip(answered, enough, strict=True) if is_enough}
+    common = [line for line in every if line.segment_id in in_common]
     contenders = []
     for key, contender, arm in rounds:
         both = [(line.text, answered[key][line.segment_id]) for line in common] if key in measured else []
