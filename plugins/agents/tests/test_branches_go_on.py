@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from agent_fixtures import Place
 from branch_pair import Pair
 from test_branches_and_structure import conflicts, join, live, split, withdraw
 
-from armarium.api import Conflict
+from armarium.api import NOT_THERE, Conflict
 from armarium.principals import LOCAL_OWNER
+from armarium_source_model.samples import sample_page
 from armarium_testing.digest import differences
+from armarium_workflows.api import find_run
 
 
 def whys(pair: Pair) -> set[str]:
@@ -145,3 +149,21 @@ def test_the_text_of_a_part_is_not_taken_without_the_split(pair: Pair) -> None:
     pair.merge(groups=[groups["shapes"]])
     pair.merge(groups=[groups["readings"]])
     assert pair.changes()["total"] == 0
+
+
+def test_a_run_that_goes_on_in_the_project_does_not_go_on_in_a_branch(place: Place) -> None:
+    """It begins without jobs: a run that waited there for ever could be neither cancelled nor removed."""
+    ex = place.example
+    page = sample_page(ex)
+    started = {"workflow_id": "system-put-in-order", "scope_ids": [page.document_id]}
+    thread_id = ex.run("workflow.execute", started)["thread_id"]
+    branch = place.engine.libraries.open_only(
+        Path(ex.run("branches.create", {"name": "Later"})["library_path"])
+    )
+    states = []
+    for library in (place.library, branch):
+        with library.db.read() as conn:
+            run = find_run(conn, thread_id)
+            assert run is not None
+            states.append((run["status"], run["reason"]))
+    assert states == [("waiting", None), NOT_THERE]
