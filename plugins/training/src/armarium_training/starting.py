@@ -111,29 +111,23 @@ def base_of(
 
     Without a base the trainer is the one named, else the first whose runtime is installed.
     """
-    able = [trainer for trainer in trainers(engine) if trainer.card == "linereader"]
-    held: dict[str, _HeldBase] = {}
+    able = [
+        candidate
+        for candidate in trainers(engine)
+        if candidate.card == "linereader" and trainer in (None, candidate.name)
+    ]
     if base is None:
-        able = [candidate for candidate in able if trainer in (None, candidate.name)]
-        if not able:
+        found = [Base(candidate, None, None) for candidate in able]
+        if not found:
             raise errors.no_trainer("line readers", [trainer.name for trainer in trainers(engine)])
     else:
-        if trainer is not None:
-            able = [candidate for candidate in able if candidate.name == trainer]
-        held = {
-            candidate.name: held_base
-            for candidate in able
-            if (held_base := _find_base(engine, library, candidate, base)) is not None
-        }
-        able = [candidate for candidate in able if candidate.name in held]
-        if not able:
+        found = [held for candidate in able if (held := _find_base(engine, library, candidate, base))]
+        if not found:
             raise errors.no_base(str(base), bases_here(engine))
         read_base_card(engine, library, str(base))
-    chosen = next((candidate for candidate in able if is_here(engine, candidate)), able[0])
-    require_runtime(engine, chosen)
-    if base is None:
-        return Base(chosen, None, None)
-    return Base(chosen, str(base), held[chosen.name].path)
+    chosen = next((held for held in found if is_here(engine, held.trainer)), found[0])
+    require_runtime(engine, chosen.trainer)
+    return chosen
 
 
 def trainer_wanted(library: Library, base: NameOrMaterialPath | None) -> str | None:
@@ -141,14 +135,9 @@ def trainer_wanted(library: Library, base: NameOrMaterialPath | None) -> str | N
     return None if base is not None else library.setting("trainer")
 
 
-@dataclass(frozen=True)
-class _HeldBase:
-    path: Path | None
-
-
 def _find_base(
     engine: Engine, library: Library, trainer: type[Trainer], base: NameOrMaterialPath
-) -> _HeldBase | None:
+) -> Base | None:
     """Return the base among the models of the trainer's reader, if it exists."""
     try:
         choice = choose(engine, library, reader=trainer.reader, method="read_lines", model=base)
@@ -156,19 +145,19 @@ def _find_base(
         return _waiting(engine, library, trainer, base) if refusal.code == "runtime_missing" else None
     if choice.model_path is not None and not choice.model_path.name.endswith(trainer.suffix):
         return None
-    return _HeldBase(choice.model_path)
+    return Base(trainer, str(base), choice.model_path)
 
 
 def _waiting(
     engine: Engine, library: Library, trainer: type[Trainer], base: NameOrMaterialPath
-) -> _HeldBase | None:
+) -> Base | None:
     """Return an existing base whose reader cannot run yet: then the runtime is refused, not the base."""
     reader = load_reader(engine, trainer.reader)
     kind = reader.model_kind or reader.name
     for folder in (library.models / kind, models_folder(engine, kind)):
         for file in reader.models_here(folder, None):
             if base in (file.model, file.label) and file.path and file.path.name.endswith(trainer.suffix):
-                return _HeldBase(file.path)
+                return Base(trainer, str(base), file.path)
     return None
 
 
@@ -176,11 +165,12 @@ def far_base_of(engine: Engine, library: Library, base: NameOrMaterialPath | Non
     """As `base_of`, for a training elsewhere: what it needs to run is not required on this machine."""
     able = [trainer for trainer in trainers(engine) if trainer.card == "linereader" and trainer.goes_far]
     for candidate in able:
-        held = None if base is None else _find_base(engine, library, candidate, base)
-        if base is None or held is not None:
-            if base is not None:
-                read_base_card(engine, library, str(base))
-            return Base(candidate, None if base is None else str(base), held.path if held else None)
+        if base is None:
+            return Base(candidate, None, None)
+        held = _find_base(engine, library, candidate, base)
+        if held is not None:
+            read_base_card(engine, library, str(base))
+            return held
     raise errors.no_base(str(base), bases_here(engine))
 
 
