@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 
 from sqlalchemy import Table
@@ -13,13 +13,15 @@ from armarium.history.schema import Schema
 from armarium.store.tables import rules_of
 
 
-def offer_again(schema: Schema, changes: Iterable[Change], source: Side, target: Side) -> Iterator[Change]:
+def offer_again(
+    schema: Schema, changes: Iterable[Change], source: Side, target: Side, merges: Collection[str]
+) -> Iterator[Change]:
     """Yield the rows left out to which one of *changes* refers, directly or through others; among *changes*, such a row is a new one.
 
-    The sides name the steps at which the copies parted.
+    The sides name the steps at which the copies parted, *merges* the actions that merge.
     """
     made = cache(lambda table: frozenset(made_since(source, table)))
-    had = cache(lambda table: keys_had_since(target, table))
+    had = cache(lambda table: keys_had_since(target, table, merges))
 
     def is_left_out(table: Table, key: Key) -> bool:
         return not rules_of(table).stays_here and key in made(table) and key not in had(table)

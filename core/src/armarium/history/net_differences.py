@@ -25,10 +25,6 @@ Values = tuple[Any, ...]
 """A row as it is stored, in the order of its table's columns."""
 
 
-MERGES = ("branches.merge", "branches.update")
-"""The names of the actions that merge: what one of them brought and its undo took away again, a side never had."""
-
-
 @dataclass(frozen=True, slots=True)
 class Side:
     """One of two copies: its database, and the step after which its changes count."""
@@ -106,10 +102,17 @@ def keys_touched_since(side: Side, table: Table) -> set[Key]:
     return set(_touched_keys(side, table))
 
 
-def keys_had_since(side: Side, table: Table) -> set[Key]:
-    """Return the keys of `touched_since` without those that only a merge touched which was undone."""
-    steps = "SELECT seq FROM audit WHERE inverse_of IS NULL AND NOT (undone AND action_name IN (?, ?))"
-    return set(_touched_keys(side, table, f" AND audit_seq IN ({steps})", MERGES))
+def keys_had_since(side: Side, table: Table, merges: Collection[str]) -> set[Key]:
+    """Return the keys of `touched_since` without those that only a step of the actions *merges* touched which was undone: what a
+    merge brought and its undo took away again, the side never had.
+    """
+    steps = (
+        "SELECT seq FROM audit WHERE inverse_of IS NULL"
+        " AND NOT (undone AND action_name IN (SELECT value FROM json_each(?)))"
+    )
+    return set(
+        _touched_keys(side, table, f" AND audit_seq IN ({steps})", (orjson.dumps(list(merges)).decode(),))
+    )
 
 
 def made_since(side: Side, table: Table) -> dict[Key, int]:

@@ -50,6 +50,9 @@ KINDS: Mapping[str, Kind] = {
 }
 """The kind of a change by the word for a row; a family that is not named here is found under `metadata` or `other`."""
 
+MERGES = ("branches.merge", "branches.update")
+"""The names of the actions that merge."""
+
 PAGE: Literal["page"] = "page"
 """The group of a page's own row."""
 
@@ -136,7 +139,7 @@ def compare(
     parted = (merging.Side(source, default.source_since), merging.Side(target, default.target_since))
     if marks or turned_down:
         offered = [change for group in groups.values() for change in group.changes]
-        for change in offer_again(library.schema, offered, *parted):
+        for change in offer_again(library.schema, offered, *parted, MERGES):
             put(change)
     ordered = dict(sorted(groups.items(), key=lambda item: (item[1].document_id or "~", item[0])))
     changes = [change for group in ordered.values() for change in group.changes]
