@@ -20,7 +20,7 @@ from armarium.api import (
 )
 from armarium.api import branches as packages
 from armarium_agents.branches import errors
-from armarium_agents.branches.groups import compare
+from armarium_agents.branches.groups import compare, parts_of
 from armarium_agents.branches.making import (
     changed_branch,
     chosen_groups,
@@ -176,18 +176,24 @@ def reject(ctx: ActionContext, p: Reject) -> dict[str, Any]:
         comparison = compare(raw_of(ctx.conn), raw_of(branch_conn), ctx.project, card, "project")
         head = merging.head(raw_of(branch_conn))
     groups = chosen_groups(comparison, p.groups)
-    for group in groups:
-        ctx.conn.execute(
-            RejectedPart.table.insert().values(
-                id=new_id(),
-                branch_id=card.id,
-                group_id=group.id,
-                document_id=group.document_id,
-                branch_seq=head.seq,
-                reason=p.reason,
-                **ctx.provenance(),
+    provenance = ctx.provenance()
+    chosen_ids = {group.id for group in groups}
+    ctx.bulk_insert(
+        RejectedPart.table,
+        ("id", "branch_id", "group_id", "document_id", "branch_seq", "reason", *provenance),
+        [
+            (
+                new_id(),
+                card.id,
+                part_id,
+                page,
+                head.seq,
+                p.reason if part_id in chosen_ids else "",
+                *provenance.values(),
             )
-        )
+            for part_id, page in parts_of(groups)
+        ],
+    )
     ctx.target(card.id, *pages_of(groups))
     return {"branch_id": card.id, "groups": len(groups)}
 

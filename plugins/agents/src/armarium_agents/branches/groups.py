@@ -53,6 +53,9 @@ KINDS: Mapping[str, Kind] = {
 MERGES = ("branches.merge", "branches.update")
 """The names of the actions that merge."""
 
+ROW = "row:"
+"""What the id of a part begins with that is one row."""
+
 PAGE: Literal["page"] = "page"
 """The group of a page's own row."""
 
@@ -123,19 +126,25 @@ def compare(
     belonging = Belonging(library.schema, (source, target))
     groups: dict[str, Group] = {}
 
+    held_back: dict[str, list[merging.Change]] = {}
+
     def put(change: merging.Change, mark: Mark | None = None) -> None:
         about, document_id = _group_of(belonging, change)
         group_id = f"{about}:{document_id}" if document_id else about
-        if mark is None or (
-            marks.get(row_id_of(change) or group_id, default) == mark
-            and (not turned_down or max(change.steps, default=0) > turned_down.get(group_id, -1))
-        ):
+        part_id = row_id_of(change) or group_id
+        if mark is not None and marks.get(part_id, default) != mark:
+            return
+        if mark is not None and max(change.steps, default=0) <= turned_down.get(part_id, -1):
+            held_back.setdefault(group_id, []).append(change)
+        else:
             groups.setdefault(group_id, Group(group_id, about, document_id)).changes.append(change)
 
     for mark in {default, *marks.values()}:
         sides = (merging.Side(source, mark.source_since), merging.Side(target, mark.target_since))
         for change in merging.find_changes(library.schema, *sides, taken_at=mark.taken_at):
             put(change, mark)
+    for group_id, group in groups.items():
+        group.changes += _parts_of_new_rows(library, group.changes, held_back.get(group_id, []))
     parted = (merging.Side(source, default.source_since), merging.Side(target, default.target_since))
     if marks or turned_down:
         offered = [change for group in groups.values() for change in group.changes]
@@ -145,6 +154,29 @@ def compare(
     changes = [change for group in ordered.values() for change in group.changes]
     merging.judge(library.schema, changes, *parted)
     return Comparison(ordered, changes, default.target_since)
+
+
+def _parts_of_new_rows(
+    library: Library, offered: Iterable[merging.Change], held_back: Iterable[merging.Change]
+) -> list[merging.Change]:
+    """Return which of the turned down changes *held_back* belong to rows among *offered* that are new to the target: what was
+    changed after it was turned down is offered whole.
+    """
+    references = merging.references(library.schema)
+    new_rows = {change.place for change in offered if change.ours is None and change.theirs is not None}
+    waiting = {change.place: change for change in held_back if change.theirs is not None}
+    parts: list[merging.Change] = []
+    while found := [
+        change
+        for change in waiting.values()
+        if change.theirs is not None
+        and any(
+            (parent.name, (change.theirs[at],)) in new_rows for _, at, parent in references[change.table.name]
+        )
+    ]:
+        parts += found
+        new_rows |= {waiting.pop(change.place).place for change in found}
+    return parts
 
 
 def _marks(
@@ -189,7 +221,7 @@ def _settled_parts(
 
 
 def _turned_down(project: sqlite3.Connection, branch_id: str) -> dict[str, int]:
-    """Return, for each group that was turned down, the step of the branch up to which it was."""
+    """Return, for each group and `row_id_of` that was turned down, the step of the branch up to which it was."""
     return dict(
         project.execute(
             f"SELECT group_id, max(branch_seq) FROM {RejectedPart.table} WHERE branch_id = ? GROUP BY group_id",
@@ -199,13 +231,22 @@ def _turned_down(project: sqlite3.Connection, branch_id: str) -> dict[str, int]:
 
 
 def row_id_of(change: merging.Change) -> str | None:
-    """Return under which id a merge remembers the row of *change* by itself, or None where it is remembered with its group: a
-    row that may belong to a page through other rows comes into another group when these change.
+    """Return under which id what was decided on the row of *change* is remembered by itself, or None where it is remembered with
+    its group: a row that may belong to a page through other rows comes into another group when these change.
     """
     document = rules_of(change.table).document
     if document is not None and not change.table.c[document].nullable:
         return None
-    return f"row:{change.table.name}:{','.join(map(str, change.key))}"
+    return f"{ROW}{change.table.name}:{','.join(map(str, change.key))}"
+
+
+def parts_of(groups: Iterable[Group]) -> list[tuple[str, str | None]]:
+    """Return under which ids a decision on *groups* is remembered, each with its page: of the groups, and of each row that may
+    leave its group.
+    """
+    parts: list[tuple[str, str | None]] = [(group.id, group.document_id) for group in groups]
+    rows = [row_id_of(change) for group in groups for change in group.changes]
+    return [*parts, *((row_id, None) for row_id in rows if row_id is not None)]
 
 
 def _group_of(belonging: Belonging, change: merging.Change) -> tuple[Kind | Literal["page"], str | None]:

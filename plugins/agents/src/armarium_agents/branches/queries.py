@@ -28,7 +28,7 @@ from armarium.api import (
 )
 from armarium.api import branches as packages
 from armarium_agents.branches import errors
-from armarium_agents.branches.groups import Group, Toward, comparison_of, lines_in
+from armarium_agents.branches.groups import ROW, Group, Toward, comparison_of, lines_in
 from armarium_agents.branches.records import (
     Branch,
     BranchChanges,
@@ -153,6 +153,8 @@ def show_branch(conn: Connection, library: Library, branch_id: str) -> dict[str,
     turned_down = REJECTED.all(
         conn,
         RejectedPart.table.c.branch_id == branch_id,
+        # Whoever reads it is told of groups; their rows are remembered besides.
+        ~RejectedPart.table.c.group_id.startswith(ROW),
         order=(RejectedPart.table.c.created_at, RejectedPart.table.c.id),
     )
     branch = {
