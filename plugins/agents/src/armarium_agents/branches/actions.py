@@ -8,6 +8,7 @@ from typing import Any
 from armarium.api import (
     ActionContext,
     Conductor,
+    Engine,
     Example,
     Library,
     Outcome,
@@ -208,21 +209,35 @@ def _reject_example(ex: Example) -> dict[str, Any]:
     return {"branch_id": branch_id, "groups": list(comparison.groups), "reason": "It was there already"}
 
 
+def _is_untouched(engine: Engine, place: Path) -> bool:
+    """Return whether nothing was done in the branch at *place* since it was made."""
+    branch = engine.libraries.open_only(place)
+    card = packages.card_of(branch)
+    with branch.db.read_all() as conn:
+        return card is not None and merging.head(raw_of(conn)).seq == card.begun_seq
+
+
 @action(
     "branches.delete",
     result=BranchDeleted,
     summary="Delete a branch with its package; what was merged of it stays. This cannot be undone.",
     route=Route("DELETE", "/api/branches/{branch_id}"),
     words="Deleted a branch",
-    person_only=True,
     undoable=False,
+    spends=False,
     example=lambda ex: {"branch_id": made_branch(ex)},
 )
 def delete(ctx: ActionContext, p: BranchId) -> dict[str, Any]:
-    """Raises NotFound, Conflict while work goes on in it."""
+    """A machine deletes a branch of its own in which nothing was done. Raises NotFound, Forbidden, Conflict while work goes on
+    in it.
+    """
     row = BRANCHES.row(ctx.conn, p.branch_id)
     place = packages.find_package(ctx.project.path, row.place, p.branch_id)
     engine = ctx.engine
+    if ctx.principal.kind != "person" and (
+        place is None or row.for_token not in ctx.principal.reader_ids or not _is_untouched(engine, place)
+    ):
+        raise errors.person_deletes()
     opened = None if place is None else engine.libraries.open_at(str(place))
     if opened is not None and (busy := engine.jobs.holding(opened)):
         raise errors.busy_branch(opened.name, "; ".join(busy))
