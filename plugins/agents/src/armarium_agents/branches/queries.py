@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import SequenceMatcher
 from functools import cache, partial
-from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import Query
@@ -55,17 +54,10 @@ def project_of(engine: Engine, branch: Library) -> tuple[Library, packages.Branc
     card = packages.card_of(branch)
     if card is None:
         raise errors.not_a_branch(branch.name)
-    known = [
-        entry["path"]
-        for entry in engine.libraries.list_registered()
-        if entry["library_uuid"] == card.project_uuid
-    ]
-    for place in (packages.project_beside(branch.path), *known):
-        if Path(place).is_dir():
-            project = engine.libraries.open_only(place)
-            if project.uuid == card.project_uuid:
-                return project, card
-    raise errors.no_project()
+    project = packages.find_project(engine, branch.path, card.project_uuid)
+    if project is None:
+        raise errors.no_project()
+    return project, card
 
 
 @contextmanager
