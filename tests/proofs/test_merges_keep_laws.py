@@ -122,6 +122,46 @@ def test_a_statement_that_was_decided_on_is_not_offered_again_because_it_came_to
     assert [tuple(row) for row in texts] == [("He sold two mills", "document")]
 
 
+@pytest.mark.parametrize("chosen", ["the same", "another"])
+def test_a_line_that_both_sides_gave_to_a_campaign_is_in_one_after_the_merge(
+    sides: Sides, chosen: str
+) -> None:
+    one, two = (
+        sides.run(sides.project, "campaign.create", {"document_id": sides.page.document_id, "name": name})
+        for name in ("Text", "Rubrics")
+    )
+    line = sides.page.segment_ids[0]
+    sides.make_branch()
+    sides.run(sides.branch, "campaign.assign", {"segment_id": line, "campaign_id": one["id"]})
+    here = one["id"] if chosen == "the same" else two["id"]
+    sides.run(sides.project, "campaign.assign", {"segment_id": line, "campaign_id": here})
+    if chosen == "another":
+        before = sides.state()
+        for decided, code in (({}, "merge_conflict"), ({"on_conflict": "take_theirs"}, "campaign_stands")):
+            with pytest.raises(Conflict) as refused:
+                sides.merge(**decided)
+            assert refused.value.code == code
+        assert differences(before, sides.state()) == []
+    sides.merge(**({} if chosen == "the same" else {"on_conflict": "keep_ours"}))
+    with sides.project.db.read() as conn:
+        asked = "SELECT campaign_id FROM campaign_member WHERE segment_id = ? AND superseded_at IS NULL"
+        assert list(conn.exec_driver_sql(asked, (line,)).scalars()) == [here]
+
+
+@pytest.mark.parametrize("name", ["letterform.set", "sign.add_instance", "hand.attribute"])
+def test_what_both_sides_said_of_a_line_is_said_once_after_the_merge(sides: Sides, name: str) -> None:
+    hand = sides.run(sides.project, "hand.create", {"label": "A"})["id"]
+    sides.make_branch()
+    given = {
+        "letterform.set": {"character": "s"},
+        "sign.add_instance": {"sign_id": sides.sign},
+        "hand.attribute": {"hand_id": hand},
+    }[name]
+    for library in (sides.branch, sides.project):
+        sides.run(library, name, {"segment_id": sides.page.segment_ids[1], **given})
+    assert sides.merge()["inserted"] == 0
+
+
 def turn_down(sides: Sides) -> None:
     """Turn down all that the branch offers."""
     with sides.project.db.read() as conn:

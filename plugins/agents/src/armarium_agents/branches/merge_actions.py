@@ -297,7 +297,7 @@ def _prefer(ctx: ActionContext, source: Connection, plan: MergePlan) -> None:
     lines_by_kind: dict[str, set[str]] = {}
     for change in plan.preferred:
         row = {} if change.theirs is None else merging.named_values(change.table, change.theirs)
-        if row.get("segment_id") is not None:
+        if row.get("segment_id") is not None and "kind" in row:
             lines_by_kind.setdefault(row["kind"], set()).add(row["segment_id"])
     for kind, lines in sorted(lines_by_kind.items()):
         counting = counting_of_segments(source, sorted(lines), reading_rule(source), kind)
