@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from branch_pair import Pair
-from test_branches_and_structure import conflicts, join, live, split, withdraw
+from test_branches_and_structure import conflicts, join, live, split, trash, withdraw
 
-from armarium.api import Conflict
+from armarium.api import Conflict, raw_of
 from armarium.principals import LOCAL_OWNER
 from armarium_testing.digest import differences
 
@@ -145,3 +145,66 @@ def test_the_text_of_a_part_is_not_taken_without_the_split(pair: Pair) -> None:
     pair.merge(groups=[groups["shapes"]])
     pair.merge(groups=[groups["readings"]])
     assert pair.changes()["total"] == 0
+
+
+@pytest.mark.parametrize("tried_before", [True, False])
+def test_an_update_takes_no_column_back_that_the_project_left_alone(pair: Pair, tried_before: bool) -> None:
+    page = pair.page.document_id
+    pair.run(pair.branch, "document.update", {"document_id": page, "page_label": "3r"})
+    if tried_before:
+        tried = pair.merge()
+        pair.engine.undo(pair.project, [tried["audit_id"]], LOCAL_OWNER)
+    trash(pair, pair.project)
+    pair.merge(on_conflict="keep_ours")
+    (group,) = pair.changes(incoming=True)["items"]
+    assert {value["column"] for row in group["rows"] for value in row["values"]} >= {"deleted_at"}
+    pair.run(pair.branch, "branches.update", {"on_conflict": "take_theirs"})
+    with pair.branch.db.read() as conn:
+        label, deleted_at = (
+            raw_of(conn)
+            .execute("SELECT page_label, deleted_at FROM document WHERE id = ?", (page,))
+            .fetchone()
+        )
+    assert label == "3r"
+    assert deleted_at is not None
+    assert pair.changes()["total"] == pair.changes(incoming=True)["total"] == 0
+
+
+def test_what_the_project_put_back_after_a_merge_is_offered_to_the_branch_also_after_another(
+    pair: Pair,
+) -> None:
+    page = pair.page.document_id
+    with pair.project.db.read() as conn:
+        (name,) = raw_of(conn).execute("SELECT name FROM document WHERE id = ?", (page,)).fetchone()
+    pair.run(pair.branch, "document.update", {"document_id": page, "name": "Theirs"})
+    pair.merge()
+    pair.run(pair.project, "document.update", {"document_id": page, "name": name})
+    pair.run(pair.branch, "document.update", {"document_id": page, "page_label": "3r"})
+    pair.merge()
+    (group,) = pair.changes(incoming=True)["items"]
+    assert [(value["column"], value["base"], value["theirs"]) for value in group["rows"][0]["values"]] == [
+        ("name", "Theirs", name)
+    ]
+
+
+def test_a_reading_that_was_left_out_and_taken_back_is_no_change(pair: Pair) -> None:
+    pair.correct(pair.project, "Ours")
+    params = {"segment_id": pair.page.segment_ids[0], "text": "Theirs"}
+    made = pair.run(pair.branch, "representation.create", params)
+    pair.merge(on_conflict="keep_ours")
+    pair.engine.undo(pair.branch, [made["audit_id"]], LOCAL_OWNER)
+    assert pair.changes()["total"] == 0
+
+
+def test_a_classification_that_a_branch_took_off_its_last_page_and_deleted_goes_in_the_project(
+    pair: Pair,
+) -> None:
+    page = {"document_id": pair.page.document_id}
+    pair.run(pair.project, "classification.create", {"key": "deed", "label": "Deed"})
+    pair.run(pair.project, "document.update", {**page, "prototype_key": "deed"})
+    pair.run(pair.branch, "branches.update", {})
+    pair.run(pair.branch, "document.update", {**page, "prototype_key": None})
+    pair.run(pair.branch, "classification.delete", {"key": "deed"})
+    assert pair.merge()["left_out"] == 0
+    with pair.project.db.read() as conn:
+        assert raw_of(conn).execute("SELECT 1 FROM classification WHERE key = 'deed'").fetchone() is None

@@ -276,7 +276,7 @@ def _note_settled(
         (row_id, None)
         for group in groups
         for change in group.changes
-        if (row_id := row_id_of(change)) is not None
+        if (row_id := row_id_of(change.table, change.key)) is not None
     ]
     ctx.bulk_insert(
         SettledPart.table,
