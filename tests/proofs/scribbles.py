@@ -88,8 +88,10 @@ class _Pen:
 
     def update(self, table: Table) -> None:
         place = self._row(table)
-        keys = key_columns(table)
-        columns = [column for column in table.columns if column.name not in keys]
+        document = rules_of(table).document
+        # A row stays with its page.
+        fixed = [*key_columns(table), *([document] if document and not table.c[document].nullable else [])]
+        columns = [column for column in table.columns if column.name not in fixed]
         if place is None or not columns:
             return
         some = self.chance.sample(columns, min(len(columns), self.chance.randrange(1, 4)))

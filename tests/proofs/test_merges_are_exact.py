@@ -9,7 +9,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
@@ -30,7 +29,8 @@ from armarium_agents.plugin import armarium_plugin as agents
 from armarium_testing.digest import differences, table_digests
 from armarium_testing.fixtures import OWNER_TOKEN
 from armarium_testing.histories import World
-from armarium_testing.merges import Rows, ThreeVersions, read_rows
+from armarium_testing.merge_rivals import Place, Row, Rows
+from armarium_testing.merges import ThreeVersions, read_rows
 from checkout import ROOT
 from proofs.scribbles import carried_tables, scribble_plugin
 
@@ -125,26 +125,71 @@ Side = Literal["project", "branch"]
 
 
 class Course:
-    """A project and one of its branches: what is to be merged into either, from where both last met."""
+    """A project and one of its branches: what is to be merged into either, since both last agreed.
+
+    A column that the source had changed when it was merged is decided: both agree on what the source had. Where the target
+    neither changed nor took anything there since they agreed before, it has nothing to offer the other way.
+    """
 
     def __init__(self, project: Library, branch: Library) -> None:
         self.sides: dict[Side, Library] = {"project": project, "branch": branch}
-        begun = partial(ThreeVersions, branch.schema, read_rows(branch))
-        self._begin: dict[Side, Callable[[Rows, Rows], ThreeVersions]] = {"project": begun, "branch": begun}
-        self.has_met = False
+        begun = read_rows(branch)
+        self.agreed: dict[Side, Rows] = {side: dict(begun) for side in self.sides}
+        """What was agreed on of what is merged into either side; of a row that it never had, what it left out."""
+        self.had: dict[Side, set[Place]] = {side: set(begun) for side in self.sides}
+        self.there: dict[Side, set[Place]] = {side: set(begun) for side in self.sides}
+        self.came: dict[Side, dict[Place, int]] = {side: {} for side in self.sides}
+        self.now = 0
 
     def next_versions(self, toward: Side) -> ThreeVersions:
         """Return what is to be merged *toward* one side now."""
         theirs, ours = (read_rows(self.sides[side]) for side in (_other(toward), toward))
-        return self._begin[toward](theirs, ours)
+        known = self.had[toward]
+        base = {place: row for place, row in self.agreed[toward].items() if place in known}
+        left_out = {place: row for place, row in self.agreed[toward].items() if place not in known}
+        came = self.came[toward] | dict.fromkeys(ours.keys() - self.there[toward], self.now + 1)
+        return ThreeVersions(self.sides[toward].schema, base, theirs, ours, left_out, came)
 
     def keep(self, toward: Side, versions: ThreeVersions) -> None:
         """Go on from a merge of *versions* that was made just now."""
-        self.has_met = True
+        source = _other(toward)
         merged = read_rows(self.sides[toward])
-        back = self._begin[_other(toward)](versions.ours, versions.theirs)
-        self._begin[_other(toward)] = partial(back.meet, merged)
-        self._begin[toward] = partial(versions.go_on, merged)
+        self._see(source, versions.theirs, self.now + 1)
+        self._see(toward, versions.ours, self.now + 1)
+        self._see(toward, merged, self.now + 2)
+        self.now += 2
+        for place in versions.theirs.keys() | self.agreed[toward].keys():
+            sent, former = versions.theirs.get(place), self.agreed[toward].get(place)
+            if sent != former:
+                back = _agree(
+                    former, sent, self.agreed[source].get(place), versions.ours.get(place), merged.get(place)
+                )
+                for side, row in ((toward, sent), (source, back)):
+                    self.agreed[side].pop(place, None)
+                    if row is not None:
+                        self.agreed[side][place] = row
+
+    def _see(self, side: Side, rows: Rows, now: int) -> None:
+        """Note which of *rows* came to one side since it was last looked at."""
+        self.came[side] |= dict.fromkeys(rows.keys() - self.there[side], now)
+        self.there[side] = set(rows)
+        self.had[side] |= rows.keys()
+
+
+def _agree(
+    former: Row | None, sent: Row | None, back: Row | None, before: Row | None, after: Row | None
+) -> Row | None:
+    """Return what both agree on the other way, where *back* was agreed on, after *sent* was merged: over *former*, into a side that
+    was *before* and is *after*.
+    """
+    if before == after == back:
+        return back
+    if not (former and sent and back and before and after):
+        return sent
+    decided = {
+        name for name in sent if sent[name] != former[name] and not before[name] == after[name] == back[name]
+    }
+    return {name: sent[name] if name in decided else value for name, value in back.items()}
 
 
 def _other(side: Side) -> Side:
@@ -180,10 +225,8 @@ class Pairs:
                 for library in (branch, self.project):
                     self._work(library, self.random.randrange(1, steps + 1))
                 where = f"seed {self.seed}, branch {number}, pair {pair}"
-                # Random writes go on from merges into the project only: both ways, this and the merge differ in one of 40 pairs.
-                follows = isinstance(self.moves, FamilyMoves)
-                if self.random.random() < 0.5 and (follows or not course.has_met):
-                    keep = follows and self.random.random() < 0.6
+                if self.random.random() < 0.5:
+                    keep = self.random.random() < 0.6
                     self._merge(where, course, "branch", {}, self.random.choice(WAYS), keep=keep)
                     if keep:
                         self._work(self.random.choice([branch, self.project]), steps)

@@ -11,6 +11,7 @@ import pytest
 from armarium.actions import Example
 from armarium.api import Conflict, Engine, Library
 from armarium.principals import LOCAL_OWNER
+from armarium_agents.branches.queries import list_changes
 from armarium_source_model.samples import sample_page, sample_reading
 from armarium_testing.digest import differences, table_digests
 
@@ -31,9 +32,13 @@ class Sides:
         picture = {"picture_segment_id": self.page.segment_ids[0]}
         self.sign = self.run(self.project, "sign.create", {"name": "long s", **picture})["id"]
         self.claim = self.run(self.project, "claim.create", {"text": "He sold the mill"})["id"]
-        made = self.run(self.project, "branches.create", {"name": "Names"})
-        self.branch = engine.libraries.open_only(made["library_path"])
-        self.given = {"branch_id": made["id"]}
+        self.make_branch()
+
+    def make_branch(self) -> None:
+        """Go on with a new branch."""
+        created = self.run(self.project, "branches.create", {"name": "Names"})
+        self.branch = self.engine.libraries.open_only(created["library_path"])
+        self.given = {"branch_id": created["id"]}
 
     def run(self, library: Library, name: str, params: dict[str, Any]) -> dict[str, Any]:
         """Run an action as the owner; return its result with its step."""
@@ -115,3 +120,85 @@ def test_a_statement_that_was_decided_on_is_not_offered_again_because_it_came_to
     with sides.project.db.read() as conn:
         texts = conn.exec_driver_sql("SELECT text, source_type FROM claim WHERE id = ?", (sides.claim,)).all()
     assert [tuple(row) for row in texts] == [("He sold two mills", "document")]
+
+
+@pytest.mark.parametrize("chosen", ["the same", "another"])
+def test_a_line_that_both_sides_gave_to_a_campaign_is_in_one_after_the_merge(
+    sides: Sides, chosen: str
+) -> None:
+    one, two = (
+        sides.run(sides.project, "campaign.create", {"document_id": sides.page.document_id, "name": name})
+        for name in ("Text", "Rubrics")
+    )
+    line = sides.page.segment_ids[0]
+    sides.make_branch()
+    sides.run(sides.branch, "campaign.assign", {"segment_id": line, "campaign_id": one["id"]})
+    here = one["id"] if chosen == "the same" else two["id"]
+    sides.run(sides.project, "campaign.assign", {"segment_id": line, "campaign_id": here})
+    if chosen == "another":
+        before = sides.state()
+        for decided, code in (({}, "merge_conflict"), ({"on_conflict": "take_theirs"}, "campaign_stands")):
+            with pytest.raises(Conflict) as refused:
+                sides.merge(**decided)
+            assert refused.value.code == code
+        assert differences(before, sides.state()) == []
+    sides.merge(**({} if chosen == "the same" else {"on_conflict": "keep_ours"}))
+    with sides.project.db.read() as conn:
+        asked = "SELECT campaign_id FROM campaign_member WHERE segment_id = ? AND superseded_at IS NULL"
+        assert list(conn.exec_driver_sql(asked, (line,)).scalars()) == [here]
+
+
+@pytest.mark.parametrize("name", ["letterform.set", "sign.add_instance", "hand.attribute"])
+def test_what_both_sides_said_of_a_line_is_said_once_after_the_merge(sides: Sides, name: str) -> None:
+    hand = sides.run(sides.project, "hand.create", {"label": "A"})["id"]
+    sides.make_branch()
+    given = {
+        "letterform.set": {"character": "s"},
+        "sign.add_instance": {"sign_id": sides.sign},
+        "hand.attribute": {"hand_id": hand},
+    }[name]
+    for library in (sides.branch, sides.project):
+        sides.run(library, name, {"segment_id": sides.page.segment_ids[1], **given})
+    assert sides.merge()["inserted"] == 0
+
+
+def turn_down(sides: Sides) -> None:
+    """Turn down all that the branch offers."""
+    with sides.project.db.read() as conn:
+        asked = (sides.engine, sides.project, LOCAL_OWNER, sides.given["branch_id"])
+        offered = list_changes(conn, *asked, limit=50, offset=0)["items"]
+    turned_down = {"groups": [group["id"] for group in offered], "reason": "He never did"}
+    sides.run(sides.project, "branches.reject", {**sides.given, **turned_down})
+
+
+def statements(sides: Sides) -> dict[str, int]:
+    """Return the statements of the project, each with how many entities it names."""
+    asked = "SELECT text, (SELECT count(*) FROM claim_entity e WHERE e.claim_id = claim.id) FROM claim ORDER BY text"
+    with sides.project.db.read() as conn:
+        return {str(row[0]): int(row[1]) for row in conn.exec_driver_sql(asked)}
+
+
+def test_a_statement_that_was_turned_down_is_not_offered_again_because_it_came_to_another_page(
+    sides: Sides, tmp_path: Path
+) -> None:
+    rests = {"source_document_id": sides.page.document_id}
+    created = sides.run(sides.project, "claim.create", {"text": "He was a miller", **rests})
+    sides.make_branch()
+    sides.run(sides.branch, "claim.update", {"claim_id": created["id"], "text": "He was a millwright"})
+    turn_down(sides)
+    elsewhere = sample_page(Example(sides.engine, sides.project, LOCAL_OWNER, tmp_path)).document_id
+    moved = {"claim_id": created["id"], "source_document_id": elsewhere}
+    sides.run(sides.project, "claim.update", moved)
+    sides.run(sides.branch, "branches.update", {})
+    with pytest.raises(Conflict) as refused:
+        sides.merge()
+    assert refused.value.code == "nothing_to_merge"
+
+
+def test_a_statement_that_is_changed_after_it_was_turned_down_is_offered_whole(sides: Sides) -> None:
+    created = sides.run(sides.branch, "claim.create", {"text": "He sold a mill", "entity_ids": [sides.kept]})
+    turn_down(sides)
+    changed = {"claim_id": created["id"], "source_document_id": sides.page.document_id}
+    sides.run(sides.branch, "claim.update", changed)
+    sides.merge()
+    assert statements(sides) == {"He sold a mill": 1, "He sold the mill": 0}

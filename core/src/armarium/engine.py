@@ -35,6 +35,7 @@ from armarium.plugins.hookspecs import armarium_step_committed
 from armarium.plugins.registry import PluginRegistry, find_plugins
 from armarium.plugins.verdicts import Trials
 from armarium.principals import Principal, asking
+from armarium.projects.branch_visibility import VisibilityOfBranch
 from armarium.projects.libraries import ENGINE_ITSELF, Libraries, Library
 from armarium.projects.packages import allowed_roots
 from armarium.projects.registry import note_use
@@ -214,8 +215,11 @@ class Engine:
                 if plugin.name not in library.db.left_out
                 for item in plugin.withheld_along
             ]
-            library.db.visibility = Visibility(
-                library.db, library.schema, keeps.rights if works else None, along, keeps.name
+            asked = (keeps.rights if works else None, along, keeps.name)
+            library.db.visibility = (
+                VisibilityOfBranch(self, library, *asked)
+                if library.is_branch
+                else Visibility(library.db, library.schema, *asked)
             )
         self.jobs.attach(library)
 

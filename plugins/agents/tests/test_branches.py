@@ -306,12 +306,14 @@ def test_a_tampered_branch_and_one_of_another_project_are_refused(
     assert refused.value.code == "branch_of_another_project"
 
 
-def test_a_branch_whose_project_was_renamed_is_found(pair: Pair) -> None:
+@pytest.mark.parametrize("folder", ["", "elsewhere"])
+def test_a_branch_whose_project_was_renamed_or_moved_is_found(pair: Pair, folder: str) -> None:
     pair.correct(pair.branch, "Dear Sir")
     engine, place = pair.engine, pair.project.path
     engine.libraries.release(pair.path)
     engine.libraries.release(place)
-    moved = place.with_name("Renamed.library")
+    moved = place.parent / folder / "Renamed.library"
+    moved.parent.mkdir(exist_ok=True)
     place.rename(moved)
     pair.path.parent.rename(moved.with_name("Renamed.branches"))
     pair.project = engine.libraries.get(moved)

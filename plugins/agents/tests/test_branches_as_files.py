@@ -13,6 +13,7 @@ from branch_pair import OTHER, Pair
 
 from armarium.api import Conflict, Engine, Invalid, Unavailable, raw_of
 from armarium.principals import LOCAL_OWNER, Principal
+from armarium.projects.doctor import examine
 
 
 def _pack_to(pair: Pair, folder: Path, pictures: str = "no") -> Path:
@@ -146,6 +147,9 @@ def test_reduced_pictures_are_looked_at_where_the_originals_are_not_and_replace_
     other = make_engine(plugins=None, state="other")
     copy = other.libraries.get(place)
     assert not copy.objects.has(original.checksum)
+    report = examine(other, copy.path)
+    assert [finding["what"] for finding in report["findings"]] == ["Files that only its project has: 1."]
+    assert report["healthy"]
     with copy.db.read() as conn:
         shown = page_image(copy, conn, page)
     assert (shown.width, shown.height, shown.mime_type) == (1600, 800, "image/jpeg")
@@ -156,6 +160,10 @@ def test_reduced_pictures_are_looked_at_where_the_originals_are_not_and_replace_
     assert pair.branch.objects.intact(original.checksum)
     assert pair.merge()["files"] == 0
     assert pair.project.objects.intact(original.checksum)
+    own = sample_picture(Example(other, copy, LOCAL_OWNER, tmp_path), Image.new("RGB", (9, 9)), "Own.png")
+    with copy.db.read() as conn:
+        copy.objects.path(page_image(copy, conn, own).checksum).unlink()
+    assert not examine(other, copy.path)["healthy"]
 
 
 def test_a_disk_that_is_full_while_a_branch_is_checked_is_a_sentence(

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from agent_fixtures import Place
 from branch_pair import Pair
-from test_branches_and_structure import conflicts, join, live, split, withdraw
+from test_branches_and_structure import conflicts, join, live, split, trash, version_of, withdraw
 
-from armarium.api import NOT_THERE, Conflict
+from armarium.api import NOT_THERE, Conflict, raw_of
 from armarium.principals import LOCAL_OWNER
 from armarium_source_model.samples import sample_page
 from armarium_testing.digest import differences
@@ -61,6 +61,58 @@ def test_a_split_that_a_branch_did_not_take_in_is_a_conflict_where_it_corrected_
     pair.correct(pair.branch, "Dear Sir")
     pair.run(pair.branch, "branches.update", {"on_conflict": "keep_ours"})
     assert whys(pair) == {"remade"}
+
+
+def widen(pair: Pair) -> None:
+    """Draw the outline of the line anew in the project."""
+    line = pair.page.segment_ids[0]
+    given = {"segment_id": line, "expected_version": version_of(pair.project, line)}
+    pair.run(pair.project, "segment.update", {**given, "anchor": {"rect": [0.1, 0.1, 0.7, 0.06]}})
+
+
+@pytest.mark.parametrize("restructure", [split, join])
+def test_an_update_does_not_put_a_line_beside_the_parts_that_the_branch_made_of_it(
+    pair: Pair, restructure: Any
+) -> None:
+    restructure(pair, pair.branch)
+    widen(pair)
+    pair.merge(on_conflict="keep_ours")
+    shown = pair.counting(pair.branch)
+    assert {why for _, why in conflicts(pair.changes(incoming=True))} == {"remade"}
+    pair.run(pair.branch, "branches.update", {"on_conflict": "keep_ours"})
+    assert pair.counting(pair.branch) == shown
+
+
+@pytest.mark.parametrize("is_tried_first", [False, True])
+def test_an_update_leaves_withdrawn_what_the_project_kept_and_did_not_touch(
+    pair: Pair, is_tried_first: bool
+) -> None:
+    withdraw(pair, pair.branch)
+    pair.correct(pair.project, "Ours")
+    if is_tried_first:
+        tried = pair.merge(on_conflict="take_theirs")
+        pair.engine.undo(pair.project, [tried["audit_id"]], LOCAL_OWNER)
+    pair.merge(on_conflict="keep_ours")
+    pair.run(pair.branch, "branches.update", {"on_conflict": "keep_ours"})
+    with pair.branch.db.read() as conn:
+        lines = raw_of(conn).execute("SELECT id FROM segment WHERE deleted_at IS NULL").fetchall()
+    assert pair.page.segment_ids[0] not in {row[0] for row in lines}
+
+
+def test_what_a_branch_removed_after_it_was_brought_there_is_removed_whatever_else_was_brought_since(
+    pair: Pair,
+) -> None:
+    note = {"kind": "note", "anchor_kind": "bbox", "anchor": {"rect": [0.1, 0.1, 0.2, 0.1]}}
+    made = pair.run(pair.project, "annotation.create", {"document_id": pair.page.document_id, **note})
+    pair.run(pair.branch, "branches.update", {})
+    pair.run(pair.branch, "annotation.delete", {"annotation_id": made["id"]})
+    pair.run(pair.project, "annotation.create", {"document_id": pair.page.document_id, **note})
+    pair.run(pair.branch, "branches.update", {})
+    pair.merge()
+    with pair.project.db.read() as conn:
+        notes = raw_of(conn).execute("SELECT id FROM annotation").fetchall()
+    assert len(notes) == 1
+    assert notes != [(made["id"],)]
 
 
 def test_a_reading_made_here_before_another_was_merged_is_a_rival(pair: Pair) -> None:
@@ -167,3 +219,66 @@ def test_a_run_that_goes_on_in_the_project_does_not_go_on_in_a_branch(place: Pla
             assert run is not None
             states.append((run["status"], run["reason"]))
     assert states == [("waiting", None), NOT_THERE]
+
+
+@pytest.mark.parametrize("tried_before", [True, False])
+def test_an_update_takes_no_column_back_that_the_project_left_alone(pair: Pair, tried_before: bool) -> None:
+    page = pair.page.document_id
+    pair.run(pair.branch, "document.update", {"document_id": page, "page_label": "3r"})
+    if tried_before:
+        tried = pair.merge()
+        pair.engine.undo(pair.project, [tried["audit_id"]], LOCAL_OWNER)
+    trash(pair, pair.project)
+    pair.merge(on_conflict="keep_ours")
+    (group,) = pair.changes(incoming=True)["items"]
+    assert {value["column"] for row in group["rows"] for value in row["values"]} >= {"deleted_at"}
+    pair.run(pair.branch, "branches.update", {"on_conflict": "take_theirs"})
+    with pair.branch.db.read() as conn:
+        label, deleted_at = (
+            raw_of(conn)
+            .execute("SELECT page_label, deleted_at FROM document WHERE id = ?", (page,))
+            .fetchone()
+        )
+    assert label == "3r"
+    assert deleted_at is not None
+    assert pair.changes()["total"] == pair.changes(incoming=True)["total"] == 0
+
+
+def test_what_the_project_put_back_after_a_merge_is_offered_to_the_branch_also_after_another(
+    pair: Pair,
+) -> None:
+    page = pair.page.document_id
+    with pair.project.db.read() as conn:
+        (name,) = raw_of(conn).execute("SELECT name FROM document WHERE id = ?", (page,)).fetchone()
+    pair.run(pair.branch, "document.update", {"document_id": page, "name": "Theirs"})
+    pair.merge()
+    pair.run(pair.project, "document.update", {"document_id": page, "name": name})
+    pair.run(pair.branch, "document.update", {"document_id": page, "page_label": "3r"})
+    pair.merge()
+    (group,) = pair.changes(incoming=True)["items"]
+    assert [(value["column"], value["base"], value["theirs"]) for value in group["rows"][0]["values"]] == [
+        ("name", "Theirs", name)
+    ]
+
+
+def test_a_reading_that_was_left_out_and_taken_back_is_no_change(pair: Pair) -> None:
+    pair.correct(pair.project, "Ours")
+    params = {"segment_id": pair.page.segment_ids[0], "text": "Theirs"}
+    made = pair.run(pair.branch, "representation.create", params)
+    pair.merge(on_conflict="keep_ours")
+    pair.engine.undo(pair.branch, [made["audit_id"]], LOCAL_OWNER)
+    assert pair.changes()["total"] == 0
+
+
+def test_a_classification_that_a_branch_took_off_its_last_page_and_deleted_goes_in_the_project(
+    pair: Pair,
+) -> None:
+    page = {"document_id": pair.page.document_id}
+    pair.run(pair.project, "classification.create", {"key": "deed", "label": "Deed"})
+    pair.run(pair.project, "document.update", {**page, "prototype_key": "deed"})
+    pair.run(pair.branch, "branches.update", {})
+    pair.run(pair.branch, "document.update", {**page, "prototype_key": None})
+    pair.run(pair.branch, "classification.delete", {"key": "deed"})
+    assert pair.merge()["left_out"] == 0
+    with pair.project.db.read() as conn:
+        assert raw_of(conn).execute("SELECT 1 FROM classification WHERE key = 'deed'").fetchone() is None

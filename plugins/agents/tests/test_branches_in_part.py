@@ -11,19 +11,19 @@ import pytest
 from branch_pair import Pair
 from PIL import Image
 
-from armarium.api import NotFound, raw_of
+from armarium.actions import Example
+from armarium.api import Library, NotFound, raw_of
+from armarium.jobs.queue import NewJob, enqueue
 from armarium.principals import LOCAL_OWNER
 from armarium.projects.doctor import examine
 from armarium_agents.branches.queries import list_branches, list_changes, read_branch
+from armarium_documents.samples import sample_picture
 from armarium_testing.digest import differences
 
 
 def test_a_branch_of_a_folder_holds_that_folder_alone_and_brings_only_that_back(
     pair: Pair, tmp_path: Path
 ) -> None:
-    from armarium.actions import Example
-    from armarium_documents.samples import sample_picture
-
     def make(name: str, parent: str | None = None) -> str:
         given = {"name": name, "doc_type": "folder", "parent_id": parent}
         return str(pair.run(pair.project, "document.create", given)["id"])
@@ -60,6 +60,33 @@ def test_a_branch_of_a_folder_holds_that_folder_alone_and_brings_only_that_back(
     pair.engine.undo(pair.project, [merged["audit_id"]], LOCAL_OWNER)
     assert differences(before, pair.state()) == []
     assert examine(pair.engine, pair.project.path)["findings"] == []
+
+
+def test_pages_have_their_thumbnails_in_a_branch_of_a_folder_and_where_they_are_merged(
+    pair: Pair, tmp_path: Path
+) -> None:
+    def add_picture(library: Library, name: str, size: int) -> str:
+        page = sample_picture(
+            Example(pair.engine, library, LOCAL_OWNER, tmp_path), Image.new("L", (size, size)), name
+        )
+        with library.db.write() as conn:
+            enqueue(conn, NewJob("thumbnails", {"document_ids": [page]}, "Thumbnails", lane="images"))
+        pair.engine.jobs.run_until_idle(library)
+        return page
+
+    def with_thumbnails(library: Library) -> set[str]:
+        with library.db.read() as conn:
+            return {row[0] for row in raw_of(conn).execute("SELECT document_id FROM thumbnail")}
+
+    folder = pair.run(pair.project, "document.create", {"name": "Box", "doc_type": "folder"})["id"]
+    inside, outside = add_picture(pair.project, "in.png", 5), add_picture(pair.project, "out.png", 7)
+    pair.run(pair.project, "document.move", {"ids": [inside], "parent_id": folder})
+    created = pair.run(pair.project, "branches.create", {"name": "Part", "scope": [folder]})
+    pair.id, pair.path = created["id"], Path(created["library_path"])
+    assert with_thumbnails(pair.branch) == {inside}
+    added = add_picture(pair.branch, "new.png", 9)
+    pair.merge()
+    assert with_thumbnails(pair.project) == {inside, outside, added}
 
 
 def test_what_a_branch_is_called_and_brings_is_told_to_whom_it_concerns(pair: Pair) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,9 +12,13 @@ from branch_pair import Pair
 from PIL import Image
 
 from armarium.actions import Example
-from armarium.api import Forbidden, Library, raw_of
+from armarium.api import Conflict, Engine, Forbidden, Library, raw_of
 from armarium.principals import LOCAL_OWNER, asking
+from armarium_agents.plugin import armarium_plugin as agents
+from armarium_documents.plugin import armarium_plugin as documents
 from armarium_documents.samples import sample_picture
+from armarium_rights.plugin import armarium_plugin as rights
+from armarium_source_model.plugin import armarium_plugin as source_model
 from armarium_source_model.samples import sample_page, sample_reading
 
 NORA = dataclasses.replace(LOCAL_OWNER, name="Nora Unseen")
@@ -70,15 +76,47 @@ def test_neither_page_nor_words_nor_who_made_them_are_in_the_files(
     assert digests
 
 
-def test_what_is_restricted_later_is_withheld_in_the_branch_once_that_is_brought_in(
-    pair: Pair, tmp_path: Path
+def test_what_is_restricted_later_is_withheld_in_the_branch_at_once_and_shown_again_once_it_no_longer_is(
+    pair: Pair,
+) -> None:
+    page = pair.page.document_id
+    assert page in visible(pair.branch)
+    withhold(pair, page)
+    assert page not in visible(pair.branch)
+    with pair.project.db.read() as conn:
+        (record,) = raw_of(conn).execute("SELECT id FROM rights_record").fetchone()
+    pair.run(pair.project, "rights.withdraw", {"record_id": record})
+    assert page in visible(pair.branch)
+
+
+def test_a_branch_is_not_shown_to_others_where_its_project_is_known_and_does_not_open(pair: Pair) -> None:
+    branch, project = pair.branch, pair.project
+    pair.engine.libraries.release(project.path)
+    (project.path / "library.sqlite").rename(project.path / "away")
+    with pytest.raises(Conflict, match="incomplete"):
+        visible(branch)
+    with asking(LOCAL_OWNER), branch.db.read() as conn:
+        assert raw_of(conn).execute("SELECT count(*) FROM document").fetchone()[0]
+
+
+def test_what_was_brought_in_is_withheld_in_the_branch_where_its_project_is_unknown_too(
+    pair: Pair, make_engine: Callable[..., Engine], tmp_path: Path
 ) -> None:
     withhold(pair, pair.page.document_id)
-    assert pair.page.document_id in visible(pair.branch)
+
+    def seen_elsewhere(name: str) -> bool:
+        place = tmp_path / "elsewhere" / f"{name}.library"
+        pair.engine.libraries.release(pair.path)
+        shutil.copytree(pair.path, place)
+        families = [documents(), source_model(), rights(), agents()]
+        other = make_engine(plugins=families, state=f"state of {name}")
+        return pair.page.document_id in visible(other.libraries.open_only(place))
+
+    assert seen_elsewhere("before")
     with pytest.raises(Forbidden):
         pair.run(pair.branch, "branches.update", {}, EDITOR)
     pair.run(pair.branch, "branches.update", {})
-    assert pair.page.document_id not in visible(pair.branch)
+    assert not seen_elsewhere("after")
     for library, given in ((pair.branch, {}), (pair.project, {"branch_id": pair.id})):
         with pytest.raises(Forbidden):
             pair.run(library, "branches.pack", {**given, "path": str(tmp_path / "out.zip")}, EDITOR)

@@ -10,6 +10,7 @@ from agent_fixtures import Agent, Place
 from mcp import Client
 
 from armarium.api import Library
+from armarium.principals import LOCAL_OWNER
 from armarium.web.app import create_app
 from armarium_agents.mcp.sessions import Sessions
 from armarium_source_model.api import sample_page
@@ -66,6 +67,55 @@ def test_where_no_branch_can_be_opened_nothing_is_written(place: Place) -> None:
     assert folders(place.library) == []
 
 
+REFUSED = ("make_group", {"name": "Found", "kind": "folder", "folder_id": "nowhere"})
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_a_first_write_that_is_refused_leaves_no_branch_and_the_next_one_opens_one(
+    place: Place, mode: str
+) -> None:
+    agent = place.agent(mode, writes_to="branch", budget={"writes": 3})
+    refused, made, again = agent.call_all(REFUSED, GROUP, REFUSED)
+    assert refused.is_error
+    assert "nowhere" in refused.text
+    assert not made.is_error
+    assert again.is_error
+    (branch,) = branches(place)
+    assert folders(branch) == ["Found"]
+    assert [path.resolve() for path in branch.path.parent.glob("*.library")] == [branch.path.resolve()]
+
+
+def test_a_refused_first_write_that_took_the_last_of_the_budget_leaves_no_branch(place: Place) -> None:
+    agent = place.agent(writes_to="branch", budget={"writes": 1})
+    told = agent.call(*GROUP[:1], **GROUP[1])
+    assert "used up" in told.text
+    assert branches(place) == []
+
+
+def test_of_two_first_writes_at_once_one_refused_takes_nothing_from_the_other(place: Place) -> None:
+    async def script(client: Client) -> Any:
+        calls = (REFUSED, GROUP, REFUSED, GROUP)
+        return await asyncio.gather(*(client.call_tool(*call) for call in calls))
+
+    told = place.agent(writes_to="branch").run(script)
+    assert [item.is_error for item in told] == [True, False, True, False]
+    assert sorted(name for branch in branches(place) for name in folders(branch)) == ["Found"] * 2
+
+
+def test_a_machine_deletes_no_branch_but_its_own_in_which_nothing_was_done(place: Place) -> None:
+    token = place.token(writes_to="project")["token"]
+    agent = Agent(place.app, token)
+    own = agent.call("call_operation", name="branches.create", arguments={"name": "Own"}).json
+    other = place.do("branches.create", {"name": "Other"})
+    worked_on = agent.call("call_operation", name="branches.create", arguments={"name": "Begun"}).json
+    branch = place.engine.libraries.open_only(worked_on["library_path"])
+    place.engine.run(branch, "document.create", {"name": "New", "doc_type": "folder"}, LOCAL_OWNER)
+    for branch_id, deleted in ((own["id"], True), (other["id"], False), (worked_on["id"], False)):
+        told = agent.call("call_operation", name="branches.delete", arguments={"branch_id": branch_id})
+        assert told.is_error is not deleted, told.text
+    assert {item["id"] for item in place.do_read("/api/branches")["items"]} == {other["id"], worked_on["id"]}
+
+
 def test_a_token_that_writes_to_the_project_opens_none(place: Place) -> None:
     assert not place.agent(writes_to="project").call(GROUP[0], **GROUP[1]).is_error
     assert branches(place) == []
@@ -113,7 +163,9 @@ def test_an_agent_proposes_its_branch_and_can_neither_merge_it_nor_delete_it(pla
         for agent in (asked, Agent(place.app, place.token(name="other")["token"])):
             told = agent.call("call_operation", **arguments)
             assert told.is_error
-            assert "person" in told.text, told.text
+            # The session that asks from a branch finds none there.
+            assert "person" in told.text or "There is no branch" in told.text, told.text
+    assert [item["id"] for item in place.do_read("/api/branches")["items"]] == [row["id"]]
     assert folders(place.library) == []
 
 

@@ -8,7 +8,7 @@ import io
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from armarium.api import Engine, Library, new_id, raw_of
+from armarium.api import Engine, Library, branches, copy_project, new_id, raw_of
 from armarium.principals import LOCAL_OWNER
 
 WORDS = {"hidden": "Zyxwvuts", "open": "Abcdefgh"}
@@ -71,6 +71,14 @@ class RestrictedProject:
         """Set a restricted record on a target."""
         stated = {"target_kind": kind, "target_id": target_id, "restricted": True, **more}
         return self.do("rights.set", stated)
+
+    def branch(self) -> RestrictedProject:
+        """Return a branch of it, made now, with the same pages; its client names the project all the same."""
+        branch_id = new_id()
+        with copy_project(self.engine, self.library, "Copy", branch_id, LOCAL_OWNER) as temporary:
+            place = branches.place_of_branch(self.library.path, "Copy", branch_id)
+            branches.keep(temporary, place)
+        return replace(self, library=self.engine.libraries.open_only(place))
 
     def rows(self, statement: str, *given: Any) -> list[tuple[Any, ...]]:
         with self.library.db.read() as conn:

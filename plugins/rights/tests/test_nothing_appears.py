@@ -8,10 +8,13 @@ import io
 from collections.abc import Iterator
 from itertools import islice, product
 from typing import Any
+from urllib.parse import quote
 
 import pytest
-from restricted_project import COLOURS, Page, RestrictedProject
+from restricted_project import COLOURS, EDITOR, Page, RestrictedProject
 
+from armarium.api import Forbidden, find_withheld
+from armarium.principals import LOCAL_OWNER
 from armarium_testing.samples import slow_too, today
 
 MOST_REQUESTS = 12
@@ -143,6 +146,29 @@ def test_nothing_of_a_restricted_page_appears_in_any_answer(
             assert answer.status_code == 403, path
             # Some routes of the whole engine are for the owner only.
             assert answer.json().get("code") in ("rights_restricted", "owner_only"), path
+
+
+def test_nothing_restricted_in_the_project_appears_in_any_answer_of_a_branch_made_before(
+    project: RestrictedProject, outsider: dict[str, str]
+) -> None:
+    page, branch = project.hidden_page, project.branch()
+    headers = {**outsider, "X-Service-Library-Path": quote(str(branch.library.path))}
+    every = list(dict.fromkeys(requests(branch, page)))
+    asked = in_turn(every)
+    shown = {path for path in asked if reveals(project.client.get(path, headers=headers), page)}
+    assert len(shown) > (30 if slow_too() else 10)
+    record = project.restrict(project.box)
+    # In the branch it is moved away from the folder that is restricted.
+    branch.do("document.move", {"ids": [page.id], "parent_id": None})
+    told = {path: project.client.get(path, headers=headers) for path in asked}
+    assert [path for path, answer in told.items() if reveals(answer, page)] == []
+    assert {path: answer.text for path, answer in told.items() if answer.status_code >= 500} == {}
+    assert find_withheld(branch.library, LOCAL_OWNER, [page.id], "export")
+    with pytest.raises(Forbidden):
+        branch.do("document.update", {"document_id": page.id, "name": "Seen"}, EDITOR)
+    project.do("rights.withdraw", {"record_id": record["id"]})
+    told = {path: project.client.get(path, headers=headers) for path in sorted(shown)[:5]}
+    assert [path for path, answer in told.items() if not reveals(answer, page)] == []
 
 
 def test_the_owner_and_a_named_reader_see_all_of_it(project: RestrictedProject) -> None:

@@ -54,7 +54,7 @@ class Rivalry:
 
     def _find_said(self) -> None:
         """What stood in ours when one of the same was taken was decided on then."""
-        base, ours, merged_in = self.versions.base, self.versions.ours, self.versions.merged_in
+        base, ours, came = self.versions.base, self.versions.ours, self.versions.came
         decided: dict[Thing, int] = {}
         here = {
             place: self._thing(place, row)
@@ -62,11 +62,11 @@ class Rivalry:
             if place[0] in (self.made, self.choices)
         }
         for place, of in here.items():
-            if place in base and place in merged_in:
-                decided[of] = max(decided.get(of, 0), merged_in[place])
+            if place in base and place in came:
+                decided[of] = max(decided.get(of, 0), came[place])
         for place, of in here.items():
             new = place not in base and place not in self.concerned and self._stands(place, ours[place])
-            if new and None not in of and merged_in.get(place, 0) > decided.get(of, -1):
+            if new and None not in of and came.get(place, 0) > decided.get(of, -1):
                 self.said.setdefault(of, []).append(place)
 
     def _compare(self, place: Place, said: list[Place]) -> str | None:

@@ -52,19 +52,16 @@ def _when(name: str, left: Any, right: Any) -> bool:
 
 @dataclass
 class ThreeVersions:
-    """The rows as both sides had them, and as each has them now.
-
-    Where both go on after a merge, *base* is what the source had then, without what the target never had (`go_on`).
-    """
+    """The rows as both sides last agreed on them, and as each has them now."""
 
     schema: Schema
     base: Rows
     theirs: Rows
     ours: Rows
     left_out: Rows = field(default_factory=dict)
-    """Rows that former merges left out, as they were then."""
-    merged_in: dict[Place, int] = field(default_factory=dict)
-    """In which round of merges a row came to the target; those that it had from the first are not named."""
+    """Rows that the target never had, as they were when a merge left them out."""
+    came: dict[Place, int] = field(default_factory=dict)
+    """When a row came to the target, counted on by each merge; those that it had from the first are not named."""
     conflicts: dict[Place, str] = field(default_factory=dict)
     same: set[Place] = field(default_factory=set)
     rows_beside: dict[Place, list[Place]] = field(default_factory=dict)
@@ -108,30 +105,6 @@ class ThreeVersions:
 
     def _is_left_out(self, place: Place) -> bool:
         return place in self.left_out and self.left_out[place] == self.theirs.get(place)
-
-    def go_on(self, merged: Rows, theirs: Rows, ours: Rows) -> ThreeVersions:
-        """Return the next three versions: this merge left *merged*, and since then both sides went on."""
-        agreed = {place: row for place, row in self.theirs.items() if place in self.base or place in merged}
-        left_out = {place: row for place, row in self.theirs.items() if place not in agreed}
-        latest = max(self.merged_in.values(), default=0) + 1
-        came = dict.fromkeys(merged.keys() - self.ours.keys(), latest)
-        made = dict.fromkeys(ours.keys() - merged.keys(), latest + 1)
-        return ThreeVersions(self.schema, agreed, theirs, ours, left_out, {**self.merged_in, **came, **made})
-
-    def meet(self, updated: Rows, theirs: Rows, ours: Rows) -> ThreeVersions:
-        """Return the next three versions: a merge the other way left *updated* in the source, and since then both went on.
-
-        What the target had then is agreed, but for what the source never had, and what it neither changed nor took.
-        """
-        agreed = {place: row for place, row in self.ours.items() if place in self.base or place in updated}
-        for place, row in self.base.items():
-            if row == self.theirs.get(place) == updated.get(place):
-                agreed[place] = row
-        left_out = {place: row for place, row in self.left_out.items() if place not in agreed}
-        latest = max(self.merged_in.values(), default=0) + 1
-        here = {place: self.merged_in.get(place, latest) for place in self.ours.keys() - self.base.keys()}
-        made = dict.fromkeys(ours.keys() - self.ours.keys(), latest + 1)
-        return ThreeVersions(self.schema, agreed, theirs, ours, left_out, {**self.merged_in, **here, **made})
 
     def merge(self, on_conflict: Literal["refuse", "keep_ours", "take_theirs"]) -> Rows | None:
         """Return the rows that a merge of everything leaves, or None where it is refused."""

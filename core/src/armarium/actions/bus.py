@@ -99,7 +99,14 @@ class Bus:
                 result = ctx.answer = ctx.perform(action, parsed)
                 if in_transaction is not None:
                     in_transaction(ctx)
-                self.close_step(ctx, before, raw, redact_params(parsed), undoable=action.undoable)
+                self.close_step(
+                    ctx,
+                    before,
+                    raw,
+                    redact_params(parsed),
+                    undoable=action.undoable,
+                    spends=action.spends,
+                )
         except (IntegrityError, sqlite3.IntegrityError) as error:
             raise self.clash(error, db) from error
         self.tell(ctx)

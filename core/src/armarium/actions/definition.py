@@ -207,6 +207,8 @@ class Action(Generic[P]):
     """Whether a locked node among its targets refuses it: for an action that queues work, which its own rows do not
     show. Locks over the rows that a step changes are always checked (`armarium.history.locks`).
     """
+    spends: bool = True
+    """Whether a step of it is one write of an agent's budget."""
     undoes_sets: bool = False
     """Whether undo also undoes everything that the jobs among its targets wrote, and redo does it again."""
     undoable: bool = True

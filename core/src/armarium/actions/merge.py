@@ -16,7 +16,7 @@ from armarium.actions.rights import authorise_step
 from armarium.errors import Conflict
 from armarium.history import tree_cycles
 from armarium.history.audit import parts_of
-from armarium.history.capture import quote_name
+from armarium.history.capture import key_columns, quote_name
 from armarium.history.merge_plans import MergePlan, write_plan
 from armarium.history.merging import Change
 from armarium.history.net_differences import places
@@ -33,7 +33,7 @@ def write_merge(
     pages: Collection[str],
 ) -> None:
     """Write the rows of *plan* in the step *ctx*; *changes* are what is merged of the *source*, on these *pages*. What was noted
-    there of them, in tables that only grow, comes along.
+    there of them, in tables that only grow or whose rows are carried, comes along.
 
     Raises what the actions of those steps would raise for this caller, and Conflict where a row would come to lie beneath
     itself.
@@ -53,7 +53,8 @@ def write_merge(
             )
     written = [change for change in changes if change.place in plan.places]
     for table in ctx.schema.tables:
-        if rules_of(table).kind == "append-only" and rules_of(table).document is not None:
+        rules = rules_of(table)
+        if rules.document is not None and (rules.kind == "append-only" or rules.carried):
             if "audit_id" in table.columns:
                 _bring_notes_of_steps(ctx, table, source, written)
             elif written:
@@ -95,7 +96,7 @@ def _bring_records(
     at, document = _growing_columns(table), quote_name(str(rules_of(table).document))
     query = (
         f"SELECT {_as_list(at)} FROM {quote_name(table.name)} WHERE {document} IN (SELECT value FROM json_each(?))"
-        f" ORDER BY {_as_list(_numbers(table))}"
+        f" ORDER BY {_as_list(_numbers(table) or key_columns(table))}"
     )
     _append(ctx, table, at, source.execute(query, (orjson.dumps(list(pages)).decode(),)))
 

@@ -1,28 +1,23 @@
-"""What a former merge left out: rows that the source made and the target never had, needed by what the source did since."""
+"""What a former merge left out: rows that one side made and the other never had, and when what was done since needs them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cache
 
 from sqlalchemy import Table
 
-from armarium.history.net_differences import Key, Side, keys_had_since, live_rows, made_since, steps_of
+from armarium.history.meetings import Parting
+from armarium.history.net_differences import Key, live_rows, steps_of
 from armarium.history.row_differences import Change, references
 from armarium.history.schema import Schema
 from armarium.store.tables import rules_of
 
 
-def offer_again(schema: Schema, changes: Iterable[Change], source: Side, target: Side) -> Iterator[Change]:
-    """Yield the rows left out to which one of *changes* refers, directly or through others; among *changes*, such a row is a new one.
-
-    The sides name the steps at which the copies parted.
-    """
-    made = cache(lambda table: frozenset(made_since(source, table)))
-    had = cache(lambda table: keys_had_since(target, table))
+def offer_again(schema: Schema, changes: Iterable[Change], parting: Parting) -> Iterator[Change]:
+    """Yield the rows left out to which one of *changes* refers, directly or through others; among *changes*, such a row is a new one."""
 
     def is_left_out(table: Table, key: Key) -> bool:
-        return not rules_of(table).stays_here and key in made(table) and key not in had(table)
+        return not rules_of(table).stays_here and parting.never_came(table, key)
 
     waiting = list(changes)
     known = {change.place for change in waiting}
@@ -35,9 +30,9 @@ def offer_again(schema: Schema, changes: Iterable[Change], source: Side, target:
             key = (change.theirs[at],)
             if (parent.name, key) in known or not is_left_out(parent, key):
                 continue
-            row = live_rows(source.raw, parent, [key]).get(key)
+            row = live_rows(parting.source.raw, parent, [key]).get(key)
             if row is not None:
-                steps = tuple(steps_of(source.raw, parent, key, source.since))
+                steps = tuple(steps_of(parting.source.raw, parent, key, parting.source.since))
                 again = Change(parent, key, None, row, None, steps)
                 known.add(again.place)
                 waiting.append(again)

@@ -14,7 +14,7 @@ from sqlalchemy import Table
 
 from armarium.history.capture import is_counter, key_columns, quote_name
 from armarium.history.merging import Change, children_of, references
-from armarium.history.net_differences import Key, Values
+from armarium.history.net_differences import Key, Values, places
 from armarium.history.schema import Schema
 from armarium.store.tables import rules_of
 
@@ -154,9 +154,9 @@ def _settle(
     for place, change in list(plan.deletes.items()):
         for child, key in children_of(schema, raw, change):
             child_place = (child.name, key)
-            if child_place in plan.deletes or _lets_go(schema, plan, child_place, change):
-                continue
             other = by_place.get(child_place)
+            if child_place in plan.deletes or _lets_go(schema, plan, other, change):
+                continue
             if other is not None and child_place not in chosen:
                 plan.needs.append(other)
             elif change.place in by_place and change.status != "conflict":
@@ -164,15 +164,15 @@ def _settle(
     return (len(plan), len(plan.left_out)) != before
 
 
-def _lets_go(schema: Schema, plan: MergePlan, place: Place, parent: Change) -> bool:
-    """Return whether the plan makes the row at *place* refer to something else than the row that it deletes."""
-    if place not in plan.updates:
+def _lets_go(schema: Schema, plan: MergePlan, child: Change | None, parent: Change) -> bool:
+    """Return whether the plan makes the row of *child* refer to nothing that it deletes with *parent*."""
+    if child is None or child.ours is None or child.place not in plan.updates:
         return False
-    table, changed = plan.updates[place]
-    return any(
-        name in changed and (changed[name],) != parent.key
-        for name, _, target in references(schema)[table.name]
-        if target.name == parent.table.name
+    table, changed = plan.updates[child.place]
+    return all(
+        (changed.get(name, child.ours[places(table)[name]]),) != parent.key
+        for user, name, _ in schema.children_of(parent.table)
+        if user is table
     )
 
 

@@ -7,7 +7,7 @@ when they last agreed. Found and judged here; which changes are taken is decided
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -17,14 +17,17 @@ from sqlalchemy import Boolean, LargeBinary, Table
 from armarium.history.audit import head as head
 from armarium.history.capture import key_columns, quote_name
 from armarium.history.changes import value_of
+from armarium.history.meetings import Agreement
+from armarium.history.meetings import Meeting as Meeting
+from armarium.history.meetings import Parting as Parting
+from armarium.history.net_differences import Key as Key
+from armarium.history.net_differences import Side as Side
+from armarium.history.net_differences import Values as Values
 from armarium.history.net_differences import (
-    Key,
-    Values,
     compared_columns,
     is_equal,
     touched_since,
 )
-from armarium.history.net_differences import Side as Side
 from armarium.history.net_differences import digest_at as digest_at
 from armarium.history.net_differences import live_rows as live_rows
 from armarium.history.net_differences import makers_of as makers_of
@@ -40,46 +43,44 @@ from armarium.store.tables import Json, rules_of
 
 
 def find_changes(
-    schema: Schema, source: Side, target: Side, *, taken_at: int | None = None
+    schema: Schema, parting: Parting, part_of: Callable[[Table, Key, Values], str]
 ) -> Iterator[Change]:
-    """Yield what *source* changed net since its step. The base is the source's state at its step or, where it took what the
-    target had by its step *taken_at*, the target's at the target's, but for what was left out then. Tables whose rows stay in
-    their project are left out.
+    """Yield what the source changed net since both sides last agreed (`meetings`); *part_of* names a row as the meetings do.
+    Tables whose rows stay in their project are left out.
     """
     for table in schema.tracked:
         if rules_of(table).stays_here:
             continue
-        touched = touched_since(source.raw, table, source.since)
+        touched = touched_since(parting.source.raw, table, parting.source.since)
         if not touched:
             continue
-        theirs, ours = (live_rows(side.raw, table, touched.keys()) for side in (source, target))
-        touched_in_target = {} if taken_at is None else touched_since(target.raw, table, target.since)
-        touched_later = {} if taken_at is None else touched_since(source.raw, table, taken_at)
+        agreement = Agreement(table, touched.keys(), parting)
         for key, row in touched.items():
-            base = row.before
-            if taken_at is not None:
-                taken = touched_later[key].before if key in touched_later else theirs.get(key)
-                # What the source neither had nor took is no deletion of it.
-                if base is not None or taken is not None:
-                    base = touched_in_target[key].before if key in touched_in_target else ours.get(key)
-            if not is_equal(table, base, theirs.get(key)):
-                yield Change(table, key, base, theirs.get(key), ours.get(key), row.steps)
+            now, ours = agreement.theirs.get(key), agreement.ours.get(key)
+            known = now or ours or row.before or agreement.find_version(key)
+            if known is None:
+                continue
+            base, sent_at, taken_at = agreement.find_base(key, part_of(table, key, known))
+            if is_equal(table, base, now) or (now is None and parting.never_came(table, key)):
+                continue
+            steps = tuple(step for step in row.steps if step > sent_at)
+            yield Change(table, key, base, now, ours, steps or (taken_at,))
 
 
-def judge(schema: Schema, changes: Sequence[Change], source: Side, target: Side) -> None:
+def judge(schema: Schema, changes: Sequence[Change], parting: Parting) -> None:
     """Say of each of *changes*, which are all that there are, whether it is clean, was made on both sides, or is a conflict.
 
-    The sides name the steps at which the copies parted: what the target has besides counts whenever it was made, also before
-    other changes were merged.
+    What the target has besides counts whenever it was made since both parted, also before other changes were merged.
     """
     by_place = {change.place: change for change in changes}
+    target = parting.target
     for change in changes:
         _compare(change)
-    find_rivals(schema, changes, source, target, by_place)
+    find_rivals(schema, changes, parting.source, target, by_place)
     for table in {change.table: None for change in changes}:
         _find_taken(table, [c for c in changes if c.table is table and c.status == "clean"], target, by_place)
-    find_restructured_here(schema, changes, source, target, by_place)
-    find_restructured_there(schema, changes, source, target, by_place)
+    find_restructured_here(schema, changes, parting, by_place)
+    find_restructured_there(schema, changes, parting, by_place)
     _find_gone(schema, changes, target.raw, by_place)
     _find_used(schema, changes, target.raw, by_place)
 

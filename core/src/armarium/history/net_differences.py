@@ -25,10 +25,6 @@ Values = tuple[Any, ...]
 """A row as it is stored, in the order of its table's columns."""
 
 
-MERGES = ("branches.merge", "branches.update")
-"""The names of the actions that merge: what one of them brought and its undo took away again, a side never had."""
-
-
 @dataclass(frozen=True, slots=True)
 class Side:
     """One of two copies: its database, and the step after which its changes count."""
@@ -106,10 +102,14 @@ def keys_touched_since(side: Side, table: Table) -> set[Key]:
     return set(_touched_keys(side, table))
 
 
-def keys_had_since(side: Side, table: Table) -> set[Key]:
-    """Return the keys of `touched_since` without those that only a merge touched which was undone."""
-    steps = "SELECT seq FROM audit WHERE inverse_of IS NULL AND NOT (undone AND action_name IN (?, ?))"
-    return set(_touched_keys(side, table, f" AND audit_seq IN ({steps})", MERGES))
+def had_at(raw: sqlite3.Connection, table: Table, key: Key, audit_seq: int) -> bool:
+    """Return whether the row *key* was there after step *audit_seq*."""
+    where = " AND ".join(f"{quote_name(name)} = ?" for name in key_columns(table))
+    image = raw.execute(
+        f"SELECT op FROM {quote_name(history_name(table))} WHERE {where} AND audit_seq > ? ORDER BY seq LIMIT 1",
+        (*key, audit_seq),
+    ).fetchone()
+    return key in live_rows(raw, table, [key]) if image is None else image[0] != "I"
 
 
 def made_since(side: Side, table: Table) -> dict[Key, int]:
@@ -117,9 +117,7 @@ def made_since(side: Side, table: Table) -> dict[Key, int]:
     return {key: step for key, step in _touched_keys(side, table).items() if step is not None}
 
 
-def _touched_keys(
-    side: Side, table: Table, of: str = "", values: tuple[str, ...] = ()
-) -> dict[Key, int | None]:
+def _touched_keys(side: Side, table: Table) -> dict[Key, int | None]:
     """Return which rows were touched since the step of *side*, and for each that was made since, by which step last."""
     first = first_after(side.raw, table, side.since)
     if first is None:
@@ -127,8 +125,8 @@ def _touched_keys(
     listed = ", ".join(quote_name(key) for key in key_columns(table))
     rows = side.raw.execute(
         f"SELECT {listed}, min(seq) IS min(CASE op WHEN 'I' THEN seq END), max(CASE op WHEN 'I' THEN audit_seq END)"
-        f" FROM {quote_name(history_name(table))} WHERE seq >= ?{of} GROUP BY {listed}",
-        (first, *values),
+        f" FROM {quote_name(history_name(table))} WHERE seq >= ? GROUP BY {listed}",
+        (first,),
     )
     own = rules_of(table).own_keys
     return {row[:-2]: row[-1] if row[-2] else None for row in rows if row[0] not in own}

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from sqlalchemy import Table
 
 from armarium.history.capture import key_columns
+from armarium.history.meetings import Parting
 from armarium.history.net_differences import (
     Key,
-    Side,
     Values,
     is_equal,
     keys_touched_since,
@@ -50,7 +50,7 @@ def step_of(table: Table, row: Values | None) -> object:
 
 
 def differences(
-    tables: Iterable[Table], source: Side, target: Side, by_place: Mapping[Place, Change]
+    tables: Iterable[Table], parting: Parting, by_place: Mapping[Place, Change]
 ) -> Iterator[tuple[Table, Key, Values | None, Values | None, Values | None]]:
     """Yield what the target has otherwise than the source, and than the source had it before its changes *by_place*: table,
     key, the row before those, now, and in the source.
@@ -58,6 +58,7 @@ def differences(
     for table in tables:
         if rules_of(table).stays_here:
             continue
+        source, target = parting.source, parting.target
         touched = keys_touched_since(target, table) | keys_touched_since(source, table)
         if not touched:
             continue
@@ -67,6 +68,9 @@ def differences(
             if is_equal(table, after, beside):
                 continue
             change = by_place.get((table.name, key))
+            if change is None and after is None and parting.never_came(table, key):
+                # Left out before: the target removed nothing.
+                continue
             base = beside if change is None else change.base
             if not is_equal(table, base, after):
                 yield table, key, base, after, beside
@@ -105,18 +109,17 @@ def with_structure(schema: Schema) -> list[Table]:
 def find_restructured_here(
     schema: Schema,
     changes: Sequence[Change],
-    source: Side,
-    target: Side,
+    parting: Parting,
     by_place: Mapping[Place, Change],
 ) -> None:
     """Find changes of what is withdrawn, joined or split in the target and not so in the source, and of what hangs on it."""
     here: dict[Place, bool] = {}
     steps_apart: set[tuple[Table, object]] = set()
-    for table, key, base, now, there in differences(with_structure(schema), source, target, by_place):
+    for table, key, base, now, there in differences(with_structure(schema), parting, by_place):
         if is_restructured(table, base, now) and (there is None or is_restructured(table, there, now)):
             here[table.name, key] = step_of(table, now) != step_of(table, base)
             steps_apart |= {(table, step_of(table, there))} if here[table.name, key] else set()
-    above = Above(schema, (source.raw, target.raw))
+    above = Above(schema, (parting.source.raw, parting.target.raw))
     for change in changes if here else ():
         remade = [here[place] for place in _above(above, change) if place in here]
         step = _new_step(change)
@@ -131,8 +134,7 @@ def find_restructured_here(
 def find_restructured_there(
     schema: Schema,
     changes: Sequence[Change],
-    source: Side,
-    target: Side,
+    parting: Parting,
     by_place: Mapping[Place, Change],
 ) -> None:
     """Find what the source withdrew, joined or split, where the target changed it or what hangs on it: with it goes all that
@@ -146,12 +148,12 @@ def find_restructured_there(
     if not moved:
         return
     remade = frozenset(place for place in moved if _new_step(by_place[place]) is not None)
-    above = Above(schema, (source.raw, target.raw))
+    above = Above(schema, (parting.source.raw, parting.target.raw))
     for change in changes if remade else ():
         change.rests_on = remade & (_above(above, change) - {change.place})
-    above = Above(schema, (target.raw, source.raw))
+    above = Above(schema, (parting.target.raw, parting.source.raw))
     changed_places: set[Place] = set()
-    for table, key, base, now, _ in differences(schema.tracked, source, target, by_place):
+    for table, key, base, now, _ in differences(schema.tracked, parting, by_place):
         changed_places |= moved & above.of(table, key, now if now is not None else base)
     steps = {(place[0], _new_step(by_place[place])) for place in changed_places}
     changed_places |= {
@@ -159,7 +161,7 @@ def find_restructured_there(
         for change in changes
         if (step := _new_step(change)) is not None and (change.table.name, step) in steps
     }
-    above = Above(schema, (source.raw, target.raw))
+    above = Above(schema, (parting.source.raw, parting.target.raw))
     for change in changes if changed_places else ():
         hangs = change.status == "clean" and not changed_places.isdisjoint(_above(above, change))
         if hangs or (change.place in changed_places and change.status != "same" and change.why != "remade"):

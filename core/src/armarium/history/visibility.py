@@ -160,7 +160,7 @@ class Visibility:
     def read(self, principal: Principal) -> Iterator[Connection]:
         """Lend a connection as `Database.read` does, without the rows that *principal* may not see."""
         with self._readers.lend() as (conn, raw):
-            who = " ".join(sorted(principal.reader_ids)) or "nobody"
+            who = self.reader(principal)
             self.rows.begin(raw)
             if not self.rows.holds(raw, who):
                 self._fill(conn, raw, principal, who)
@@ -170,6 +170,10 @@ class Visibility:
                 if not self.rows.holds(raw, who):
                     self._fill(conn, raw, principal, who)
             yield conn
+
+    def reader(self, principal: Principal) -> str:
+        """Return by which names the records know *principal*: what is filled for one caller holds for those of the same."""
+        return " ".join(sorted(principal.reader_ids)) or "nobody"
 
     def _fill(self, conn: Connection, raw: sqlite3.Connection, principal: Principal, who: str) -> None:
         self.rows.empty(raw)

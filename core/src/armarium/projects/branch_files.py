@@ -111,7 +111,12 @@ def _reduce_picture(path: Path) -> bytes | None:
 
 
 def added_files(branch: Library, card: BranchCard) -> set[str]:
-    """Return the files that rows of the branch name which it made or changed."""
+    """Return the files that the branch has and that rows name which it made or changed."""
+    return {digest for digest in files_of_its_own(branch, card) if branch.objects.has(digest)}
+
+
+def files_of_its_own(branch: Library, card: BranchCard) -> set[str]:
+    """Return the files that rows of the branch name which it made or changed, whether they are there or not."""
     digests: set[str] = set()
     with branch.db.read_all() as conn:
         raw = raw_of(conn)
@@ -122,7 +127,7 @@ def added_files(branch: Library, card: BranchCard) -> set[str]:
                 digests |= {
                     row[position] for row in rows.values() for position in at if row[position] is not None
                 }
-    return {digest for digest in digests if branch.objects.has(digest)}
+    return digests
 
 
 @contextmanager

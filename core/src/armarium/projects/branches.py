@@ -127,6 +127,25 @@ def project_beside(branch: Path) -> Path:
     return Path(project_of_branch(str(branch)))
 
 
+def find_project(engine: Engine, branch: Path, project_uuid: str) -> Library | None:
+    """Return the project *project_uuid* of the branch at *branch*, opened: beside it, else among those that this engine knows;
+    None where it is neither. Raises what opening it does.
+    """
+    beside = project_beside(branch)
+    opened = engine.libraries.open_at(str(beside))
+    if opened is not None and opened.uuid == project_uuid:
+        return opened
+    known = [
+        entry["path"] for entry in engine.libraries.list_registered() if entry["library_uuid"] == project_uuid
+    ]
+    for place in (beside, *known):
+        if place != branch and Path(place).is_dir():
+            project = engine.libraries.open_only(place)
+            if project.uuid == project_uuid:
+                return project
+    return None
+
+
 def find_package(project: Path, stated: str, branch_id: str) -> Path | None:
     """Return where the branch *branch_id* lies: at *stated*, beside the project, else in any folder of branches there.
 

@@ -20,7 +20,7 @@ from armarium.errors import ServiceError, left_out, place_of
 from armarium.history import derived_indexes
 from armarium.history.capture import history_name, quote_name
 from armarium.history.merging import digest_at
-from armarium.projects import branches, snapshots
+from armarium.projects import branch_files, branches, snapshots
 from armarium.store.database import raw_of
 from armarium.store.tables import rules_of
 
@@ -234,19 +234,39 @@ def _find_miscounts(raw: sqlite3.Connection, histories: list[str]) -> Iterator[F
 
 def _missing(library: Library) -> Iterator[Finding]:
     """Yield files that rows or images name (in columns with `info={"object": True}`) and that the project does not
-    have.
+    have. Of those that a branch may lack, only how many.
     """
+    needed, absent = _needed_files(library), set[str]()
     for table in library.schema.tables:
         for column in (column for column in table.columns if column.info.get("object")):
             lost = _find_lost(library, table.name, column.name)
-            yield from _lost_files(lost, f"that a row of {table.name} names", f"of {table.name}")
+            absent |= lost
+            yield from _lost_files(
+                lost if needed is None else lost & needed,
+                f"that a row of {table.name} names",
+                f"of {table.name}",
+            )
             if table in library.schema.tracked:
                 earlier = _find_lost(library, history_name(table), column.name) - lost
+                absent |= earlier
                 yield from _lost_files(
-                    earlier,
+                    earlier if needed is None else earlier & needed,
                     f"that an undo or a redo of {table.name} would need",
                     f"that undo or redo of {table.name} would need",
                 )
+    if needed is not None and absent - needed:
+        yield Finding("note", f"Files that only its project has: {len(absent - needed):,}.")
+
+
+def _needed_files(library: Library) -> set[str] | None:
+    """Return the files that a branch must have which was sent away: those of its own, for it may have been packed without those
+    of its project. None where all are needed.
+    """
+    card = branches.card_of(library) if library.is_branch else None
+    beside = branches.project_beside(library.path)
+    if card is None or (beside != library.path and beside.is_dir()):
+        return None
+    return branch_files.files_of_its_own(library, card)
 
 
 def _find_lost(library: Library, table: str, column: str) -> set[str]:

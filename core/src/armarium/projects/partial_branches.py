@@ -95,7 +95,9 @@ def copy_visible(
             ).fetchone()
             ctx, before, _ = engine.bus.open_step(conn, CREATE, copy, principal, None, schema)
             for table in schema.tables:
-                if rules_of(table).kind not in ("tracked", "append-only") or rules_of(table).stays_here:
+                rules = rules_of(table)
+                travels = rules.kind in ("tracked", "append-only") or rules.carried
+                if not travels or rules.stays_here:
                     continue
                 columns = ", ".join(quote_name(column.name) for column in table.columns)
                 at = [number for number, column in enumerate(table.columns) if column.info.get("object")]

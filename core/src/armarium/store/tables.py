@@ -132,6 +132,8 @@ class TableRules:
     merged."""
     own_keys: frozenset[str] = frozenset()
     """Keys of single rows of which that holds, except that a branch begins with them."""
+    carried: bool = False
+    """Whether derived rows go along where their documents are copied or merged, because nothing there makes them anew."""
 
 
 def tracked(
@@ -193,9 +195,13 @@ def operational(*, names_many: bool = False, stays_here: bool = False) -> dict[s
     return {"rules": TableRules("operational", names_many=names_many, stays_here=stays_here)}
 
 
-def derived(document: str | None = None, *, whole: Whole | None = None) -> dict[str, Any]:
-    """Return `info` of a table that can be rebuilt from the others."""
-    return {"rules": TableRules("derived", document=document, whole=whole)}
+def derived(
+    document: str | None = None, *, whole: Whole | None = None, carried: bool = False
+) -> dict[str, Any]:
+    """Return `info` of a table that can be rebuilt from the others. With *carried*, a branch of a part of the project takes the
+    rows of its documents along, and a merge those of the pages that it brings.
+    """
+    return {"rules": TableRules("derived", document=document, whole=whole, carried=carried)}
 
 
 def derived_index(

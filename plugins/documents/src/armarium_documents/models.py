@@ -258,7 +258,7 @@ thumbnails = Table(
     Column("height", Integer, nullable=False),
     Column("size_bytes", Integer, nullable=False),
     Column("made_at", Text, nullable=False),
-    info=derived(document="document_id", whole=Whole()),
+    info=derived(document="document_id", whole=Whole(), carried=True),
 )
 """Which documents have a thumbnail; the pictures themselves lie in the package's `derived` folder."""
 

@@ -106,7 +106,13 @@ metadata = MetaData()
 @record(
     metadata,
     "georeference_control_point",
-    tracked(label="control point", monotonic=("updated_at",), large=("note",), document="document_id"),
+    tracked(
+        label="control point",
+        monotonic=("updated_at",),
+        large=("note",),
+        document="document_id",
+        rivals=("segment_id", "pass_id"),
+    ),
     reference("document_id", documents.c.id),
     reference("pass_id", passes.c.id, index=False),
     reference("segment_id", segments.c.id),

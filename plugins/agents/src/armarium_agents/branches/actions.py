@@ -8,6 +8,7 @@ from typing import Any
 from armarium.api import (
     ActionContext,
     Conductor,
+    Engine,
     Example,
     Library,
     Outcome,
@@ -20,7 +21,7 @@ from armarium.api import (
 )
 from armarium.api import branches as packages
 from armarium_agents.branches import errors
-from armarium_agents.branches.groups import compare
+from armarium_agents.branches.groups import compare, parts_of
 from armarium_agents.branches.making import (
     changed_branch,
     chosen_groups,
@@ -176,18 +177,24 @@ def reject(ctx: ActionContext, p: Reject) -> dict[str, Any]:
         comparison = compare(raw_of(ctx.conn), raw_of(branch_conn), ctx.project, card, "project")
         head = merging.head(raw_of(branch_conn))
     groups = chosen_groups(comparison, p.groups)
-    for group in groups:
-        ctx.conn.execute(
-            RejectedPart.table.insert().values(
-                id=new_id(),
-                branch_id=card.id,
-                group_id=group.id,
-                document_id=group.document_id,
-                branch_seq=head.seq,
-                reason=p.reason,
-                **ctx.provenance(),
+    provenance = ctx.provenance()
+    chosen_ids = {group.id for group in groups}
+    ctx.bulk_insert(
+        RejectedPart.table,
+        ("id", "branch_id", "group_id", "document_id", "branch_seq", "reason", *provenance),
+        [
+            (
+                new_id(),
+                card.id,
+                part_id,
+                page,
+                head.seq,
+                p.reason if part_id in chosen_ids else "",
+                *provenance.values(),
             )
-        )
+            for part_id, page in parts_of(groups)
+        ],
+    )
     ctx.target(card.id, *pages_of(groups))
     return {"branch_id": card.id, "groups": len(groups)}
 
@@ -202,21 +209,35 @@ def _reject_example(ex: Example) -> dict[str, Any]:
     return {"branch_id": branch_id, "groups": list(comparison.groups), "reason": "It was there already"}
 
 
+def _is_untouched(engine: Engine, place: Path) -> bool:
+    """Return whether nothing was done in the branch at *place* since it was made."""
+    branch = engine.libraries.open_only(place)
+    card = packages.card_of(branch)
+    with branch.db.read_all() as conn:
+        return card is not None and merging.head(raw_of(conn)).seq == card.begun_seq
+
+
 @action(
     "branches.delete",
     result=BranchDeleted,
     summary="Delete a branch with its package; what was merged of it stays. This cannot be undone.",
     route=Route("DELETE", "/api/branches/{branch_id}"),
     words="Deleted a branch",
-    person_only=True,
     undoable=False,
+    spends=False,
     example=lambda ex: {"branch_id": made_branch(ex)},
 )
 def delete(ctx: ActionContext, p: BranchId) -> dict[str, Any]:
-    """Raises NotFound, Conflict while work goes on in it."""
+    """A machine deletes a branch of its own in which nothing was done. Raises NotFound, Forbidden, Conflict while work goes on
+    in it.
+    """
     row = BRANCHES.row(ctx.conn, p.branch_id)
     place = packages.find_package(ctx.project.path, row.place, p.branch_id)
     engine = ctx.engine
+    if ctx.principal.kind != "person" and (
+        place is None or row.for_token not in ctx.principal.reader_ids or not _is_untouched(engine, place)
+    ):
+        raise errors.person_deletes()
     opened = None if place is None else engine.libraries.open_at(str(place))
     if opened is not None and (busy := engine.jobs.holding(opened)):
         raise errors.busy_branch(opened.name, "; ".join(busy))

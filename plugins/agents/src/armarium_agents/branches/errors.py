@@ -41,6 +41,10 @@ withheld_here = Forbidden.saying(
     "rights_restricted",
     "Something in this project is withheld from {name}, and a branch holds a whole copy of it. Ask the owner to {what}.",
 )
+person_deletes = Forbidden.saying(
+    "person_only",
+    "Only a person deletes a branch in which something was done, or that is not your own. Ask for it.",
+)
 not_a_branch = Conflict.saying(
     "not_a_branch",
     "{name} is a project of its own, not a branch. Name the package of a branch as the project.",

@@ -50,22 +50,15 @@ KINDS: Mapping[str, Kind] = {
 }
 """The kind of a change by the word for a row; a family that is not named here is found under `metadata` or `other`."""
 
+ROW = "row:"
+"""What the id of a part begins with that is one row."""
+
 PAGE: Literal["page"] = "page"
 """The group of a page's own row."""
 
 IN_TREE = frozenset(
     {"parent_id", "name", "sort_order", "deleted_at", "deleted_by", "trash_root_id", "trash_info"}
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """Since when the changes of a group count."""
-
-    source_since: int
-    target_since: int
-    taken_at: int | None = None
-    """The step by which the source took what the target had then, where the sides last met so."""
 
 
 @dataclass
@@ -115,78 +108,104 @@ def compare(
     """Return what is to be merged *toward* the project or the branch; *library* is the one merged into."""
     into_project = toward == "project"
     source, target = (branch, project) if into_project else (project, branch)
-    marks, default = _marks(project, branch, card, toward)
+    begun = (card.begun_seq, card.base_seq) if into_project else (card.base_seq, card.begun_seq)
+    parting = merging.Parting(
+        merging.Side(source, begun[0]),
+        merging.Side(target, begun[1]),
+        _find_meetings(project, branch, card, toward),
+    )
     turned_down = _turned_down(project, card.id) if into_project else {}
     belonging = Belonging(library.schema, (source, target))
     groups: dict[str, Group] = {}
 
-    def put(change: merging.Change, mark: Mark | None = None) -> None:
+    held_back: dict[str, list[merging.Change]] = {}
+
+    def put(change: merging.Change, again: bool = False) -> None:
         about, document_id = _group_of(belonging, change)
         group_id = f"{about}:{document_id}" if document_id else about
-        if mark is None or (
-            marks.get(row_id_of(change) or group_id, default) == mark
-            and (not turned_down or max(change.steps, default=0) > turned_down.get(group_id, -1))
-        ):
+        part_id = row_id_of(change.table, change.key) or group_id
+        if again or max(change.steps) > turned_down.get(part_id, -1):
             groups.setdefault(group_id, Group(group_id, about, document_id)).changes.append(change)
+        else:
+            held_back.setdefault(group_id, []).append(change)
 
-    for mark in {default, *marks.values()}:
-        sides = (merging.Side(source, mark.source_since), merging.Side(target, mark.target_since))
-        for change in merging.find_changes(library.schema, *sides, taken_at=mark.taken_at):
-            put(change, mark)
-    parted = (merging.Side(source, default.source_since), merging.Side(target, default.target_since))
-    if marks or turned_down:
+    for change in merging.find_changes(library.schema, parting, part_of):
+        put(change)
+    for group_id, group in groups.items():
+        group.changes += _parts_of_new_rows(library, group.changes, held_back.get(group_id, []))
+    if parting.meetings or turned_down:
         offered = [change for group in groups.values() for change in group.changes]
-        for change in offer_again(library.schema, offered, *parted):
-            put(change)
+        for change in offer_again(library.schema, offered, parting):
+            put(change, again=True)
     ordered = dict(sorted(groups.items(), key=lambda item: (item[1].document_id or "~", item[0])))
     changes = [change for group in ordered.values() for change in group.changes]
-    merging.judge(library.schema, changes, *parted)
-    return Comparison(ordered, changes, default.target_since)
+    merging.judge(library.schema, changes, parting)
+    return Comparison(ordered, changes, begun[1])
 
 
-def _marks(
+def _parts_of_new_rows(
+    library: Library, offered: Iterable[merging.Change], held_back: Iterable[merging.Change]
+) -> list[merging.Change]:
+    """Return which of the turned down changes *held_back* belong to rows among *offered* that are new to the target: what was
+    changed after it was turned down is offered whole.
+    """
+    references = merging.references(library.schema)
+    new_rows = {change.place for change in offered if change.ours is None and change.theirs is not None}
+    waiting = {change.place: change for change in held_back if change.theirs is not None}
+    parts: list[merging.Change] = []
+    while found := [
+        change
+        for change in waiting.values()
+        if change.theirs is not None
+        and any(
+            (parent.name, (change.theirs[at],)) in new_rows for _, at, parent in references[change.table.name]
+        )
+    ]:
+        parts += found
+        new_rows |= {waiting.pop(change.place).place for change in found}
+    return parts
+
+
+def _find_meetings(
     project: sqlite3.Connection, branch: sqlite3.Connection, card: packages.BranchCard, toward: Toward
-) -> tuple[dict[str, Mark], Mark]:
-    """Return since when changes count: of each group or `row_id_of` that was merged before, and of all others."""
-    settled = sorted(
-        _settled_parts(project, branch, card.id, "project")
-        + _settled_parts(branch, project, card.id, "branch")
-    )
-    newest: dict[str, tuple[int, int, str]] = {}
-    source_seqs: dict[str, int] = {}
-    for project_seq, branch_seq, group_id, merged_into in settled:
-        newest[group_id] = (project_seq, branch_seq, merged_into)
-        if merged_into == toward:
-            source_seqs[group_id] = branch_seq if toward == "project" else project_seq
-    begun = (card.begun_seq, card.base_seq) if toward == "project" else (card.base_seq, card.begun_seq)
-    marks: dict[str, Mark] = {}
-    for group_id, (project_seq, branch_seq, merged_into) in newest.items():
-        since = (branch_seq, project_seq) if toward == "project" else (project_seq, branch_seq)
-        if merged_into == toward:
-            marks[group_id] = Mark(*since)
-        else:
-            marks[group_id] = Mark(source_seqs.get(group_id, begun[0]), since[1], taken_at=since[0])
-    return marks, Mark(*begun)
+) -> list[merging.Meeting]:
+    """Return the former merges, either way, the earliest first."""
+    merged_into: list[tuple[Toward, list[tuple[int, int, str]]]] = [
+        ("project", _settled_parts(project, branch, card.id, "project")),
+        ("branch", _settled_parts(branch, project, card.id, "branch")),
+    ]
+    parts: dict[tuple[int, int, Toward], set[str]] = {}
+    for into, settled in merged_into:
+        for project_seq, branch_seq, part in settled:
+            parts.setdefault((project_seq, branch_seq, into), set()).add(part)
+    return [
+        merging.Meeting(
+            into="target" if into == toward else "source",
+            steps=(branch_seq, project_seq) if toward == "project" else (project_seq, branch_seq),
+            parts=its,
+        )
+        for (project_seq, branch_seq, into), its in sorted(parts.items(), key=lambda item: item[0])
+    ]
 
 
 def _settled_parts(
     own: sqlite3.Connection, other: sqlite3.Connection, branch_id: str, into: Toward
-) -> list[tuple[int, int, str, str]]:
+) -> list[tuple[int, int, str]]:
     """Return what was merged into the side *own*; what its *other* side no longer knows of does not count."""
-    parts = []
     column = "branch_seq" if into == "project" else "project_seq"
-    for project_seq, branch_seq, group_id, merged_into, seq, digest in own.execute(
-        f"SELECT project_seq, branch_seq, group_id, merged_into, {column}, other_digest FROM {SettledPart.table}"
-        " WHERE branch_id = ?",
-        (branch_id,),
-    ).fetchall():
-        if merging.digest_at(other, seq) == digest:
-            parts.append((project_seq, branch_seq, group_id, merged_into))
-    return parts
+    return [
+        (project_seq, branch_seq, group_id)
+        for project_seq, branch_seq, group_id, seq, digest in own.execute(
+            f"SELECT project_seq, branch_seq, group_id, {column}, other_digest FROM {SettledPart.table}"
+            " WHERE branch_id = ?",
+            (branch_id,),
+        ).fetchall()
+        if merging.digest_at(other, seq) == digest
+    ]
 
 
 def _turned_down(project: sqlite3.Connection, branch_id: str) -> dict[str, int]:
-    """Return, for each group that was turned down, the step of the branch up to which it was."""
+    """Return, for each group and `row_id_of` that was turned down, the step of the branch up to which it was."""
     return dict(
         project.execute(
             f"SELECT group_id, max(branch_seq) FROM {RejectedPart.table} WHERE branch_id = ? GROUP BY group_id",
@@ -195,14 +214,29 @@ def _turned_down(project: sqlite3.Connection, branch_id: str) -> dict[str, int]:
     )
 
 
-def row_id_of(change: merging.Change) -> str | None:
-    """Return under which id a merge remembers the row of *change* by itself, or None where it is remembered with its group: a
-    row that may belong to a page through other rows comes into another group when these change.
+def row_id_of(table: Table, key: merging.Key) -> str | None:
+    """Return under which id what was decided on a row is remembered by itself, or None where it is remembered with its group: a row
+    that may belong to a page through other rows comes into another group when these change.
     """
-    document = rules_of(change.table).document
-    if document is not None and not change.table.c[document].nullable:
+    document = rules_of(table).document
+    if document is not None and not table.c[document].nullable:
         return None
-    return f"row:{change.table.name}:{','.join(map(str, change.key))}"
+    return f"{ROW}{table.name}:{','.join(map(str, key))}"
+
+
+def part_of(table: Table, key: merging.Key, row: merging.Values) -> str:
+    """Return under which id what was decided on a row is remembered: its own or that of its group."""
+    about, at = _about(table)
+    return row_id_of(table, key) or f"{about or 'metadata'}:{row[at or 0]}"
+
+
+def parts_of(groups: Iterable[Group]) -> list[tuple[str, str | None]]:
+    """Return under which ids a decision on *groups* is remembered, each with its page: of the groups, and of each row that may
+    leave its group.
+    """
+    parts: list[tuple[str, str | None]] = [(group.id, group.document_id) for group in groups]
+    rows = [row_id_of(change.table, change.key) for group in groups for change in group.changes]
+    return [*parts, *((row_id, None) for row_id in rows if row_id is not None)]
 
 
 def _group_of(belonging: Belonging, change: merging.Change) -> tuple[Kind | Literal["page"], str | None]:

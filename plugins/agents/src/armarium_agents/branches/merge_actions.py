@@ -39,7 +39,7 @@ from armarium_agents.branches.groups import (
     comparison_of,
     held_comparison,
     lines_in,
-    row_id_of,
+    parts_of,
 )
 from armarium_agents.branches.making import (
     changed_branch,
@@ -271,17 +271,10 @@ def _note_settled(
         "other_digest",
         "created_at",
     )
-    parts: list[tuple[str, str | None]] = [(group.id, group.document_id) for group in groups]
-    parts += [
-        (row_id, None)
-        for group in groups
-        for change in group.changes
-        if (row_id := row_id_of(change)) is not None
-    ]
     ctx.bulk_insert(
         SettledPart.table,
         columns,
-        [(new_id(), card.id, *part, toward, *seqs, head.row_hash, ctx.now) for part in parts],
+        [(new_id(), card.id, *part, toward, *seqs, head.row_hash, ctx.now) for part in parts_of(groups)],
     )
 
 
@@ -304,7 +297,7 @@ def _prefer(ctx: ActionContext, source: Connection, plan: MergePlan) -> None:
     lines_by_kind: dict[str, set[str]] = {}
     for change in plan.preferred:
         row = {} if change.theirs is None else merging.named_values(change.table, change.theirs)
-        if row.get("segment_id") is not None:
+        if row.get("segment_id") is not None and "kind" in row:
             lines_by_kind.setdefault(row["kind"], set()).add(row["segment_id"])
     for kind, lines in sorted(lines_by_kind.items()):
         counting = counting_of_segments(source, sorted(lines), reading_rule(source), kind)

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import SequenceMatcher
 from functools import cache, partial
-from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import Query
@@ -28,7 +27,7 @@ from armarium.api import (
 )
 from armarium.api import branches as packages
 from armarium_agents.branches import errors
-from armarium_agents.branches.groups import Group, Toward, comparison_of, lines_in
+from armarium_agents.branches.groups import ROW, Group, Toward, comparison_of, lines_in
 from armarium_agents.branches.records import (
     Branch,
     BranchChanges,
@@ -55,17 +54,10 @@ def project_of(engine: Engine, branch: Library) -> tuple[Library, packages.Branc
     card = packages.card_of(branch)
     if card is None:
         raise errors.not_a_branch(branch.name)
-    known = [
-        entry["path"]
-        for entry in engine.libraries.list_registered()
-        if entry["library_uuid"] == card.project_uuid
-    ]
-    for place in (packages.project_beside(branch.path), *known):
-        if Path(place).is_dir():
-            project = engine.libraries.open_only(place)
-            if project.uuid == card.project_uuid:
-                return project, card
-    raise errors.no_project()
+    project = packages.find_project(engine, branch.path, card.project_uuid)
+    if project is None:
+        raise errors.no_project()
+    return project, card
 
 
 @contextmanager
@@ -153,6 +145,8 @@ def show_branch(conn: Connection, library: Library, branch_id: str) -> dict[str,
     turned_down = REJECTED.all(
         conn,
         RejectedPart.table.c.branch_id == branch_id,
+        # Whoever reads it is told of groups; their rows are remembered besides.
+        ~RejectedPart.table.c.group_id.startswith(ROW),
         order=(RejectedPart.table.c.created_at, RejectedPart.table.c.id),
     )
     branch = {

@@ -157,6 +157,7 @@ class RejectedPart(Record):
 
     branch_id: str
     group_id: str
+    """A group, or one row that may come into another group."""
     document_id: str | None
     """The page; whoever may not see it is not told of the row."""
     branch_seq: int

@@ -1,14 +1,16 @@
 """Where the writes of a session go: its branch, or the project.
 
 An agent works on a branch unless its token says otherwise: the first write of a session opens one, through the action
-`branches.create`, and everything that the session asks for from then on, reads too, goes there. A session that the engine
+`branches.create`, and everything that the session asks for from then on, reads too, goes there; where that write is refused,
+the branch is removed again. A session that the engine
 forgot, because it was started again, goes on with the branch that its token and client opened last, unless that was proposed
 or reviewed. Where no plugin brings that action the project itself is written to, within the rights of the token.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
+from contextlib import asynccontextmanager
 from typing import Any
 
 from armarium_agents.mcp.doors import Door
@@ -16,10 +18,39 @@ from armarium_agents.mcp.refusals import ToolRefused
 from armarium_agents.mcp.sessions import AgentSession
 
 CREATE = "branches.create"
+DELETE = "branches.delete"
 PROPOSE = "branches.propose"
 
 
-async def open_branch(
+@asynccontextmanager
+async def open_for_write(
+    door: Door,
+    session: AgentSession,
+    client: str,
+    actions: Mapping[str, Any],
+    occupied: Collection[str | None],
+) -> AsyncIterator[None]:
+    """See that the write within the block has a branch to go to; one that was opened for writes that are all
+    refused is removed again.
+    """
+    await _open_branch(door, session, client, actions, occupied)
+    session.writing += 1
+    try:
+        yield
+        session.opened = None
+    except ToolRefused:
+        async with session.opening:
+            if session.opened is not None and session.writing == 1:
+                params = {"branch_id": session.opened}
+                body = {"name": DELETE, "params": params}
+                if (await door.ask("POST", "/api/actions/invoke", body=body)).status < 400:
+                    session.branch = session.opened = None
+        raise
+    finally:
+        session.writing -= 1
+
+
+async def _open_branch(
     door: Door,
     session: AgentSession,
     client: str,
@@ -45,7 +76,8 @@ async def open_branch(
             raise ToolRefused(
                 f"No branch could be opened for this session, so nothing was written. {opened.sentence}"
             )
-        session.branch = opened.json()["result"]["library_path"]
+        branch = opened.json()["result"]
+        session.branch, session.opened = branch["library_path"], branch["id"]
 
 
 def refuse_outside(session: AgentSession, actions: Mapping[str, Any], action: str) -> None:

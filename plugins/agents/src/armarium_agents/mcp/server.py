@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 
 from armarium_agents.mcp import reach
 from armarium_agents.mcp.bounds import Image
-from armarium_agents.mcp.branches import PROPOSE, open_branch, place_of, refuse_outside
+from armarium_agents.mcp.branches import PROPOSE, open_for_write, place_of, refuse_outside
 from armarium_agents.mcp.calls import call_tool, check_arguments
 from armarium_agents.mcp.declarations import Act, Tool
 from armarium_agents.mcp.doors import CLIENT, WINDOW, Door
@@ -118,19 +118,12 @@ class AgentServer:
         if tool is None:
             arguments = check_arguments(reach.ABOUT[name][2], arguments, name)
         action = tool.action if tool is not None else reach.action_of(name, arguments, operations.actions)
-        if action is not None and action != PROPOSE:
-            refuse_outside(session, operations.actions, action)
-            client = _client_of(ctx, version=False)
-            await open_branch(door, session, client, operations.actions, self._sessions.branches)
-        door = place_of(door, session)
-        if tool is not None:
-            return await call_tool(tool, arguments, door)
-        does: Mapping[str, Callable[..., Any]] = {
-            reach.FIND: operations.find,
-            reach.DESCRIBE: operations.describe,
-            reach.CALL: operations.call,
-        }
-        return await does[name](door, arguments)
+        if action is None or action == PROPOSE:
+            return await _answer(tool, name, arguments, place_of(door, session), operations)
+        refuse_outside(session, operations.actions, action)
+        client, occupied = _client_of(ctx, version=False), self._sessions.branches
+        async with open_for_write(door, session, client, operations.actions, occupied):
+            return await _answer(tool, name, arguments, place_of(door, session), operations)
 
     async def _enter(self, ctx: Context) -> tuple[AgentSession, Door, reach.Operations]:
         """Return the session of a request, its door and what the engine can do. ToolRefused where it may not ask that."""
@@ -233,6 +226,19 @@ class AgentServer:
             raise MCPError(code=types.INVALID_PARAMS, message=str(refused)) from refused
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
         return types.GetPromptResult(description=prompt.about, messages=[message])
+
+
+async def _answer(
+    tool: Tool | None, name: str, arguments: dict[str, Any], door: Door, operations: reach.Operations
+) -> Any:
+    if tool is not None:
+        return await call_tool(tool, arguments, door)
+    does: Mapping[str, Callable[..., Any]] = {
+        reach.FIND: operations.find,
+        reach.DESCRIBE: operations.describe,
+        reach.CALL: operations.call,
+    }
+    return await does[name](door, arguments)
 
 
 def _refuse_cursor(params: types.PaginatedRequestParams | None) -> None:

@@ -20,7 +20,11 @@ class AgentSession:
     branch: str | None = None
     """The path of the branch that its writes go to, once one was opened."""
     opening: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held while one is opened: of two writes at once, one opens it."""
+    """Held while one is opened or removed: of two writes at once, one opens it."""
+    opened: str | None = None
+    """The id of the branch that it opened, until a write stands there."""
+    writing: int = 0
+    """How many of its writes are under way."""
 
     @property
     def agent(self) -> str:

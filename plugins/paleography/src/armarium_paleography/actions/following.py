@@ -12,7 +12,6 @@ from sqlalchemy import Table, or_
 
 from armarium.api import ActionContext, is_among, new_id
 from armarium_paleography.actions.ground import withdraw_where
-from armarium_paleography.actions.hands import SAME_JUDGEMENT
 from armarium_paleography.queries.campaigns import MEMBERS, READINGS, membership, reading_memberships
 from armarium_paleography.queries.editorial import FACTS, counting_text
 from armarium_paleography.queries.hands import ATTRIBUTIONS, HANDS
@@ -20,7 +19,13 @@ from armarium_paleography.queries.letterforms import ALLOGRAPHS, LETTERFORMS, de
 from armarium_paleography.queries.live_segments import live
 from armarium_paleography.queries.signs import INSTANCES, SIGNS
 from armarium_paleography.records.ground import metadata
-from armarium_paleography.records.hands import attributions, hands, members, reading_members
+from armarium_paleography.records.hands import (
+    SAME_JUDGEMENT,
+    attributions,
+    hands,
+    members,
+    reading_members,
+)
 from armarium_paleography.records.likeness import proposals
 from armarium_paleography.records.marks import allographs, facts, instances, letterforms, signs
 from armarium_source_model.api import ReadingChange, Why, move_span, span_in_new_text

@@ -17,12 +17,18 @@ from armarium_paleography.errors import SaidAlready
 from armarium_paleography.queries.hands import ATTRIBUTIONS, HANDS
 from armarium_paleography.queries.live_segments import live
 from armarium_paleography.records.ground import Id
-from armarium_paleography.records.hands import Attribute, Attribution, Hand, HandCreate, attributions, hands
+from armarium_paleography.records.hands import (
+    SAME_JUDGEMENT,
+    Attribute,
+    Attribution,
+    Hand,
+    HandCreate,
+    attributions,
+    hands,
+)
 
 OF_A_LIVE_HAND = rests_on_live("hand_attribution", "hand_id", "hand")
 
-SAME_JUDGEMENT = ("hand_id", "segment_id", "provenance_kind", "created_by")
-"""The columns that are equal in two judgements of one judge that say the same."""
 SAID_ONCE = RowLaw.one(
     "hand_attribution",
     SAME_JUDGEMENT,

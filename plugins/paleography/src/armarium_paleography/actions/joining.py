@@ -8,7 +8,7 @@ from sqlalchemy import Column, Table
 
 from armarium.api import ActionContext, Route, Rows, action, is_among
 from armarium_paleography.actions.ground import live_row, note_row, withdraw_row
-from armarium_paleography.actions.hands import OF_A_LIVE_HAND, SAID_ONCE, SAME_JUDGEMENT
+from armarium_paleography.actions.hands import OF_A_LIVE_HAND, SAID_ONCE
 from armarium_paleography.actions.letterforms import ONE_DESCRIPTION
 from armarium_paleography.actions.signs import OF_A_LIVE_SIGN, ONE_SIGN_A_CODE_POINT, SHOWN_ONCE
 from armarium_paleography.errors import CodePointTaken, joined_with_itself, other_character
@@ -16,7 +16,15 @@ from armarium_paleography.queries.hands import HANDS
 from armarium_paleography.queries.letterforms import ALLOGRAPHS
 from armarium_paleography.queries.live_segments import live
 from armarium_paleography.queries.signs import SIGNS, holder_of
-from armarium_paleography.records.hands import Hand, HandMerge, HandUpdate, attributions, campaigns, hands
+from armarium_paleography.records.hands import (
+    SAME_JUDGEMENT,
+    Hand,
+    HandMerge,
+    HandUpdate,
+    attributions,
+    campaigns,
+    hands,
+)
 from armarium_paleography.records.marks import (
     Allograph,
     AllographMerge,

@@ -73,10 +73,14 @@ class Attribute(Params):
     note: Words | None = None
 
 
+SAME_JUDGEMENT = ("hand_id", "segment_id", "provenance_kind", "created_by")
+"""The columns that are equal in two judgements of one judge that say the same."""
+
+
 @record(
     metadata,
     "hand_attribution",
-    tracked(label="attribution to a hand", document="document_id"),
+    tracked(label="attribution to a hand", document="document_id", rivals=SAME_JUDGEMENT),
     reference("hand_id", "hand.id", index=False),
     reference("segment_id", segments.c.id),
     reference("document_id", documents.c.id),
@@ -131,7 +135,7 @@ class Assign(Params):
 @record(
     metadata,
     "campaign_member",
-    tracked(label="membership of a campaign", document="document_id"),
+    tracked(label="membership of a campaign", document="document_id", rivals=("segment_id",)),
     reference("segment_id", segments.c.id, index=False),
     reference("campaign_id", "campaign.id"),
     reference("document_id", documents.c.id),
@@ -152,7 +156,9 @@ class AssignReading(Params):
 @record(
     metadata,
     "campaign_reading",
-    tracked(label="campaign of a reading", document="document_id"),
+    tracked(
+        label="campaign of a reading", document="document_id", rivals=("representation_id", "campaign_id")
+    ),
     reference("representation_id", representations.c.id, index=False),
     reference("campaign_id", "campaign.id"),
     reference("document_id", documents.c.id),
