@@ -70,16 +70,16 @@ class PdfDrawing:
 
     def labels(self, call: Any) -> dict[str, Any]:
         """Return the number that the file gives each of its pages (iv, 12); empty where it gives none."""
-        with _limited(call):
-            document = self._opened(call.params["path"])
+        with _within_limits(call):
+            document = self._document_at(call.params["path"])
             return {"labels": [document.get_page_label(index) for index in range(len(document))]}
 
     def _of_page(self, call: Any, work: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
         import pypdfium2
 
-        with _limited(call):
+        with _within_limits(call):
             try:
-                page = self._opened(call.params["path"])[call.params["index"]]
+                page = self._document_at(call.params["path"])[call.params["index"]]
                 try:
                     return work(page)
                 finally:
@@ -87,7 +87,7 @@ class PdfDrawing:
             except (pypdfium2.PdfiumError, ValueError, MemoryError) as error:
                 return {"refused": str(error)}
 
-    def _opened(self, path: str) -> Any:
+    def _document_at(self, path: str) -> Any:
         import pypdfium2
 
         if path != self._path:
@@ -99,7 +99,7 @@ class PdfDrawing:
 
 
 @contextmanager
-def _limited(call: Any) -> Iterator[None]:
+def _within_limits(call: Any) -> Iterator[None]:
     """Answer for a page that takes more processor time or memory than it may, and end this process: nothing else stops PDFium."""
     import psutil
 
