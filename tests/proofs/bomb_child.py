@@ -43,6 +43,7 @@ def open_as(kind: str, path: Path) -> Any:
     from armarium.store.objects import ObjectStore
 
     if kind == "picture":
+        from armarium.runtimes.workers import Compute, WorkerPool
         from armarium_documents.pictures import open_source_pages, take_in
 
         folder = path.with_suffix(".store")
@@ -53,8 +54,13 @@ def open_as(kind: str, path: Path) -> Any:
         source = take_in(library, path, max_pixels=200_000_000)
         if source.pages:
             with open_source_pages(library, source, max_pixels=200_000_000) as pages:
-                for index in range(source.pages):
-                    pages.picture(library, index)
+                # What a page of a PDF contains is drawn by a process of its own, as the engine has it drawn.
+                workers = WorkerPool(library, Compute)
+                try:
+                    for index in range(source.pages):
+                        pages.picture(library, index, workers.call_light)
+                finally:
+                    workers.close()
         return source
     if kind == "xml":
         from armarium.guard import parse_xml

@@ -111,6 +111,36 @@ def pdf_of_many(count: int) -> bytes:
     )
 
 
+def pdf_within_itself() -> bytes:
+    """Return a PDF page with a form that contains itself twice: PDFium follows that into a depth of dozens."""
+    form = b"/Type/XObject/Subtype/Form/BBox[0 0 9 9]/Resources<</XObject<</A 5 0 R>>>>"
+    return pdf(
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 60 80]/Contents 4 0 R/Resources<</XObject<</A 5 0 R>>>>>>",
+        stream(b"", b"/A Do"),
+        stream(form, b"/A Do /A Do"),
+    )
+
+
+def pdf_numbered_by_itself() -> bytes:
+    """Return a PDF whose tree of page numbers is a branch of itself, on which PDFium crashes."""
+    return pdf(
+        b"<</Type/Catalog/Pages 2 0 R/PageLabels<</Kids[4 0 R]>>>>",
+        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 60 80]>>",
+        b"<</Kids[4 0 R]/Limits[0 9]>>",
+    )
+
+
+def pdf_without_its_last_page() -> bytes:
+    return pdf(
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[3 0 R 9 0 R]/Count 2>>",
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 60 80]>>",
+    )
+
+
 def zip_bomb(*members: tuple[str, bytes]) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -151,6 +181,9 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes]]] = {
     "a-sheet-of-5-metres.pdf": ("picture", lambda: pdf_of_sheet(14_400)),
     "a-sheet-of-50-metres.pdf": ("picture", lambda: pdf_of_sheet(144_000)),
     "a-sheet-of-7-kilometres.pdf": ("picture", lambda: pdf_of_sheet(20_000_000)),
+    "a-form-within-itself.pdf": ("picture", pdf_within_itself),
+    "numbers-of-themselves.pdf": ("picture", pdf_numbered_by_itself),
+    "a-page-that-is-not-there.pdf": ("picture", pdf_without_its_last_page),
     "laughs.xml": ("xml", lambda: LAUGHS),
     "other-file.xml": ("xml", lambda: b'<!DOCTYPE a SYSTEM "file:///dev/zero"><a/>'),
     "plain-doctype.xml": ("xml", lambda: b"<!DOCTYPE a><a/>"),
@@ -198,6 +231,7 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes]]] = {
 HARMLESS = {
     "400-megapixels.pdf": "PDFium renders the page row by row, at the size of the page",
     "a-billion-pages.pdf": "PDFium counts the existing pages",
+    "numbers-of-themselves.pdf": "its pages have no numbers then",
     "many-attributes.xml": "it has just as many tags and attributes as are allowed",
     "a-sheet-of-5-metres.pdf": "a large sheet is pictured coarser",
     "a-sheet-of-50-metres.pdf": "a large sheet is pictured coarser",
@@ -206,6 +240,7 @@ HARMLESS = {
 
 OFTEN = (
     *("144-megapixels.png", "pages-of-100-megapixels.tif", "400-megapixels.pdf", "a-sheet-of-5-metres.pdf"),
+    *("a-form-within-itself.pdf", "numbers-of-themselves.pdf", "a-page-that-is-not-there.pdf"),
     *("laughs.xml", "2-million-points.hocr", "700-thousand-points.abbyy.xml", "zeros.zip"),
 )
 

@@ -11,6 +11,7 @@ from documents_fixtures import Run, picture, rows
 from sqlalchemy import create_engine
 
 from armarium.api import Conflict, Engine, Invalid, Library
+from armarium_documents import pdf as pdf_files
 from armarium_documents import pictures
 from armarium_documents.models import metadata
 from armarium_documents.queries.tree import sources_folder
@@ -21,6 +22,24 @@ def pdf(*sizes: tuple[float, float]) -> bytes:
     kids = " ".join(f"{number} 0 R" for number in range(3, 3 + len(sizes)))
     bodies = ["<</Type/Catalog/Pages 2 0 R>>", f"<</Type/Pages/Kids[{kids}]/Count {len(sizes)}>>"]
     bodies += [f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 {wide} {high}]>>" for wide, high in sizes]
+    return pdf_of(bodies)
+
+
+def pdf_within_itself() -> bytes:
+    """Return a PDF page with a form that contains itself twice: PDFium does not come to its end."""
+    form = "/Resources<</XObject<</A 5 0 R>>>>"
+    return pdf_of(
+        [
+            "<</Type/Catalog/Pages 2 0 R>>",
+            "<</Type/Pages/Kids[3 0 R]/Count 1>>",
+            f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 72 80]/Contents 4 0 R{form}>>",
+            "<</Length 6>>stream\n/A Do \nendstream ",
+            f"<</Type/XObject/Subtype/Form/BBox[0 0 9 9]/Length 11{form}>>stream\n/A Do /A Do\nendstream ",
+        ]
+    )
+
+
+def pdf_of(bodies: list[str]) -> bytes:
     data, places = b"%PDF-1.4\n", []
     for number, body in enumerate(bodies, start=1):
         places.append(len(data))
@@ -67,19 +86,41 @@ def test_a_page_of_a_pdf_that_has_no_extent_or_cannot_be_pictured(
     (source / "good.pdf").write_bytes(pdf((72, 72)))
     with monkeypatch.context() as patch:
         # pdfium itself gives a page without a size the size of a letter.
-        patch.setattr(pypdfium2.PdfPage, "get_size", lambda _: (0.0, 72.0))
+        patch.setattr(pypdfium2.PdfDocument, "get_page_size", lambda *_: (0.0, 72.0))
         assert "Page 1 has no size" in list_refused(engine, library, do, source)["good.pdf, page 1"]
 
-    def render(*_: Any, **__: Any) -> None:
-        raise pypdfium2.PdfiumError("out of ink")
-
-    monkeypatch.setattr(pypdfium2.PdfPage, "render", render)
-    (source / "good.pdf").write_bytes(pdf((72, 80)))
-    assert (
-        "Page 1 cannot be rendered: out of ink"
-        in list_refused(engine, library, do, source)["good.pdf, page 1"]
-    )
+    (source / "good.pdf").unlink()
+    for limit, value, taken in (
+        ("SECONDS", 0.5, "0.5 seconds of work"),
+        ("MEMORY", 9 << 20, "9 MiB of memory"),
+    ):
+        name = f"{limit}.pdf"
+        (source / name).write_bytes(pdf_within_itself() + limit.encode())
+        with monkeypatch.context() as patch:
+            patch.setattr(pdf_files, f"PAGE_{limit}", value)
+            why = list_refused(engine, library, do, source)[f"{name}, page 1"]
+        (source / name).unlink()
+        assert why == f"Page 1 cannot be rendered: it takes more than {taken}, which no page needs."
     assert rows(library, "SELECT count(*) FROM document WHERE doc_type = 'page'") == [(0,)]
+
+
+def test_the_pages_of_a_pdf_that_are_there_come_in_without_those_that_are_not(
+    engine: Engine, library: Library, do: Run, source: Path
+) -> None:
+    cut = pdf((72, 72), (72, 90)).replace(b"Kids[3 0 R 4 0 R]", b"Kids[3 0 R 9 0 R]")
+    (source / "cut.pdf").write_bytes(cut)
+    why = list_refused(engine, library, do, source)
+    assert "Page 2 of 2 is not in the PDF, which only lists it" in why["cut.pdf, page 2"]
+    assert rows(library, "SELECT name FROM document WHERE doc_type = 'page'") == [("Page 1",)]
+
+
+def test_a_process_that_ends_while_it_draws_costs_the_page(
+    engine: Engine, library: Library, do: Run, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pdf_files, "DRAWING", f"{pdf_files.__name__}:none_such")
+    (source / "good.pdf").write_bytes(pdf((72, 72)))
+    why = list_refused(engine, library, do, source)["good.pdf, page 1"]
+    assert why == "Page 1 cannot be rendered: the process that drew it ended."
 
 
 def test_a_page_of_a_pdf_that_is_larger_than_any_sheet(

@@ -84,6 +84,7 @@ def test_a_parent_must_be_there_live_and_able(do: Run, folder: Make, note: Make)
     with pytest.raises(Invalid) as refused:
         do("document.create", {"name": "A", "parent_id": text})
     assert refused.value.code == "not_a_container"
+    assert refused.value.detail.startswith("“A note” (note) cannot hold this. Choose a folder")
     group = folder("A group", doc_type="group")
     with pytest.raises(Invalid):
         do("document.create", {"name": "A folder", "parent_id": group})

@@ -54,6 +54,11 @@ DATES = [
     ("después de 1742", "1742/.."),
     ("hacia 1742", "1742~"),
     ("primavera de 1742", "1742-21"),
+    ("winter 1914/15", "1914-12/1915-02"),
+    ("im Winter 1699/1700", "1699-12/1700-02"),
+    ("spring 1914/15", "1915-21"),
+    ("from spring 1742 to October 1742", "1742-21/1742-10"),
+    ("between the 17th century and 1650", "16XX/1650"),
     # English.
     ("12 March 1742", "1742-03-12"),
     ("March 12, 1742", "1742-03-12"),
@@ -271,7 +276,7 @@ NO_DATES = [
     "", " ", "hello", "no date", "30 February 1700", "29 February 1701", "31 April 1742", "12 13 1742", "0 March 1742",
     "99/99/1742", "1742-13-01", "die Kuh", "12", "page 12 of 1742 books", "MMMM", "12 March 1742 14 April 1743",
     "XX Kal. Apr. 1304", "31 brumaire an III", "12 vendémiaire an XX", "\x00", "1" * 400, "mil mil mil", "٣ مارس ١٧٤٢",
-    "-", "/", "1742/1741", "///1742///", "65 Hen. VIII", "0th century", "29 febrero 1700",
+    "-", "/", "1742/1741", "///1742///", "October 1742 to spring 1742", "65 Hen. VIII", "0th century", "29 febrero 1700",
 ]  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -144,10 +145,10 @@ def test_a_page_that_cannot_be_pictured_is_named_and_the_others_are_there(
 
     pictured = OpenedPdf.picture
 
-    def fail_at_two(self: OpenedPdf, index: int) -> Any:
+    def fail_at_two(self: OpenedPdf, index: int, call: Any) -> Any:
         if index == 1:
             raise Invalid("Page 2 cannot be rendered: it is torn.")
-        return pictured(self, index)
+        return pictured(self, index, call)
 
     monkeypatch.setattr(OpenedPdf, "picture", fail_at_two)
     sent = ("t.pdf", sample_pdf("One", "Two", "Three"), "application/pdf")
@@ -158,17 +159,27 @@ def test_a_page_that_cannot_be_pictured_is_named_and_the_others_are_there(
     assert rows(library, "SELECT count(*) FROM rendition WHERE NOT materialized") == [(1,)]
 
 
+def test_a_pdf_that_was_cut_short_is_refused_in_words(client: Any) -> None:
+    whole = sample_pdf("One", "Two")
+    kids = re.search(rb"/Kids ?\[ ?\d+ 0 R (\d+) 0 R ?\]", whole)
+    assert kids is not None
+    cut = whole.replace(kids[0], kids[0].replace(kids[1] + b" 0 R", b"9" * len(kids[1]) + b" 0 R"))
+    sent = client.post("/api/documents/import-batch", files=[("files", ("cut.pdf", cut))])
+    assert sent.status_code == 422
+    assert "Page 2 of 2 is not in the PDF, which only lists it" in sent.json()["detail"]
+
+
 @pytest.mark.parametrize("turn", [0, 90, 180, 270, -90])
 def test_words_stand_where_they_are_drawn_however_the_page_is_turned_and_cropped(
-    turn: int, tmp_path: Path
+    engine: Engine, turn: int, tmp_path: Path
 ) -> None:
     place = tmp_path / "r.pdf"
     stated = f"/MediaBox [0 0 400 300] /CropBox [40 30 360 270] /Rotate {turn}"
     place.write_bytes(write_pdf(["BT /F1 24 Tf 100 200 Td (turned) Tj ET"], stated))
     with OpenedPdf(place) as pdf:
-        picture, _ = pdf.picture(0)
+        picture, _ = pdf.picture(0, engine.workers.call_light)
         assert pdf.size(0) == picture.size == ((1334, 1000) if turn % 180 == 0 else (1000, 1334))
-        (line,) = pdf.text_layer(0)
+        (line,) = pdf.text_layer(0, engine.workers.call_light)
     ink = picture.convert("L").point(lambda value: 255 if value < 128 else 0).getbbox()
     assert ink is not None
     assert line.text == "turned"
@@ -177,7 +188,7 @@ def test_words_stand_where_they_are_drawn_however_the_page_is_turned_and_cropped
     assert (right - left) * (bottom - top) < 2.5 * (ink[2] - ink[0]) * (ink[3] - ink[1])
 
 
-def test_columns_and_turned_lines_are_lines_of_their_own(tmp_path: Path) -> None:
+def test_columns_and_turned_lines_are_lines_of_their_own(engine: Engine, tmp_path: Path) -> None:
     place = tmp_path / "c.pdf"
     drawn = (
         "BT /F1 10 Tf 20 200 Td (left one) Tj ET BT /F1 10 Tf 220 200 Td (right one) Tj ET "
@@ -185,7 +196,7 @@ def test_columns_and_turned_lines_are_lines_of_their_own(tmp_path: Path) -> None
     )
     place.write_bytes(write_pdf([drawn], "/MediaBox [0 0 400 300]"))
     with OpenedPdf(place) as pdf:
-        lines = pdf.text_layer(0)
+        lines = pdf.text_layer(0, engine.workers.call_light)
     assert [line.text for line in lines] == ["left one", "right one", "left two", "along the edge"]
     left, top, right, bottom = lines[3].box
     assert bottom - top > 3 * (right - left)

@@ -262,6 +262,33 @@ def test_the_biography_in_its_three_formats(desk: Desk) -> None:
     assert desk.client.get(path, params={"format": "pdf"}).status_code == 422
 
 
+def test_what_is_known_to_be_before_a_date_is_not_told_as_of_that_date(desk: Desk) -> None:
+    dates = [
+        {"as_written": "before 1700", "iso_end": "1700", "precision": "interval"},
+        {"as_written": "after 1640", "iso_start": "1640", "precision": "interval"},
+        {"as_written": "1642 to 1650", "iso_start": "1642", "iso_end": "1650", "precision": "interval"},
+    ]
+    juan = desk.entity("Juan", date_values=dates)
+    about = {"subject_entity_id": juan}
+    for text, times in (
+        ("undated", {}),
+        ("the second", {"time_start": "1650"}),
+        ("the first", {"time_start": "1642", "time_end": "1650"}),
+        ("earlier", {"time_end": "1799"}),
+    ):
+        desk.claim(text, **about, **times)
+    told = desk.client.get(f"/api/entities/{juan}/export", params={"format": "text"}).text
+    assert [line[2:] for line in told.splitlines() if line.startswith("- ")] == [
+        "before 1700 (../1700)",
+        "after 1640 (1640/..)",
+        "1642 to 1650 (1642/1650)",
+        "../1799: earlier",
+        "1642/1650: the first",
+        "1650: the second",
+        "undated",
+    ]
+
+
 def test_a_hundred_names_in_many_scripts(desk: Desk) -> None:
     names = [
         "王安石",

@@ -238,6 +238,14 @@ def test_a_segment_needs_a_pass_and_a_parent_of_its_own_page(desk: Any) -> None:
         == "other_pass"
     )
     expect_refusal(NotFound, desk, "segment.create", parent_segment_id="nowhere", **base)
+    merged, kept = desk.lines(page, pass_id, 2)
+    desk.run("segment.merge", segment_ids=[merged, kept], keep_id=kept)
+    refusal = expect_refusal(
+        Conflict, desk, "segment.update", segment_id=merged, expected_version=2, kind="word"
+    )
+    assert refusal.detail.endswith(
+        f"cannot be edited. Its content is now in {kept}; edit that, or undelete it."
+    )
     parent = desk.lines(page, pass_id, 1)[0]
     desk.run("segment.delete", segment_ids=[parent], expected_versions=[1])
     assert (
@@ -402,6 +410,7 @@ def test_deleting_is_soft_noted_and_versioned(desk: Any) -> None:
     assert versions[1]["reason"] == "bleed-through"
     refusal = expect_refusal(Conflict, desk, "segment.update", segment_id=a, expected_version=2, kind="word")
     assert refusal.code == "segment_deleted"
+    assert refusal.detail.endswith("merged away and cannot be edited. Undelete it first.")
     expect_refusal(Conflict, desk, "segment.delete", segment_ids=[a], expected_versions=[2])
     expect_refusal(Conflict, desk, "representation.create", segment_id=a, text="x")
     desk.run("segment.undelete", segment_ids=[a])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -55,6 +56,11 @@ class KilledContext:
     def log(self, level: str, message: str, **data: Any) -> None:
         """Do what a job's context does."""
         self._tick()
+
+    def call_worker(self, runtime: str | None, worker: str, method: str, params: Mapping[str, Any]) -> Any:
+        """Do what a job's context does: a worker process keeps nothing, so a kill during its call is one before it."""
+        self._tick()
+        return self.engine.workers.call_light(runtime, worker, method, params)
 
     def save(self, checkpoint: dict[str, Any], **counts: Any) -> None:
         """Do what a job's context does."""

@@ -141,6 +141,12 @@ class WorkerPool:
             finally:
                 self._give_back(warm)
 
+    def call_light(
+        self, runtime: str | None, worker: str, method: str, params: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Run what is no heavy work, as `call` does, without waiting for the turn of heavy calls."""
+        return self.call(runtime, worker, method, params, heavy=False)
+
     def loaded_models(self) -> list[tuple[str | None, str, str | None]]:
         """Return what the running workers hold: (runtime, worker, model); the runner prefers work for these."""
         with self._lock:

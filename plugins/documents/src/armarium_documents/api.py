@@ -35,6 +35,7 @@ from armarium_documents.models import representations as representations
 from armarium_documents.models import thumbnails as thumbnails
 from armarium_documents.new_nodes import new_row
 from armarium_documents.pdf import LONGEST_JPEG as LONGEST_JPEG
+from armarium_documents.pdf import CallWorker as CallWorker
 from armarium_documents.pdf import OpenedPdf as OpenedPdf
 from armarium_documents.queries.annotations import ANNOTATIONS as ANNOTATIONS
 from armarium_documents.queries.documents import document as document

@@ -31,7 +31,7 @@ stale_document = Conflict.saying(
 )
 not_a_container = Invalid.saying(
     "not_a_container",
-    "“{name}” is a {kind} and cannot hold this. Choose a folder, or a node that may have pages.",
+    "“{name}” ({kind}) cannot hold this. Choose a folder, or a node that may have pages.",
     document_id="document_id",
 )
 into_itself = Conflict.saying(
@@ -137,7 +137,7 @@ same_project = BadRequest.saying(
 
 target_no_folder = BadRequest.saying(
     "target_not_a_folder",
-    "“{name}” is a {kind}; documents are transferred into a folder. Choose one, or leave target_parent_id "
+    "“{name}” ({kind}) is no folder, and documents are transferred into one. Choose a folder, or leave target_parent_id "
     "out for Sources.",
     document_id="document_id",
 )

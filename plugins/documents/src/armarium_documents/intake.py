@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from armarium.api import Library, new_id
+from armarium_documents.pdf import CallWorker
 from armarium_documents.pictures import OpenedPages, PagePicture, SourceFile, open_source_pages, take_in
 from armarium_documents.schemas.fields import clean_name
 
@@ -70,13 +71,13 @@ def picture_of_page(page: PagePicture) -> dict[str, Any]:
     }
 
 
-def _page_to_picture(parent_id: str, index: int, pages: OpenedPages) -> dict[str, Any]:
+def _page_to_picture(parent_id: str, index: int, pages: OpenedPages, call: CallWorker) -> dict[str, Any]:
     """Return the node of a page whose picture is still to be made."""
     width, height = pages.size(index)
     picture = {"mime_type": "image/jpeg", "pixel_width": width, "pixel_height": height, "role": "derived"}
     params = {"page_index": index}
     return {
-        **_page(parent_id, index, pages.label(index), width, height),
+        **_page(parent_id, index, pages.label(index, call), width, height),
         "picture": {**picture, "params": params},
     }
 
@@ -101,6 +102,7 @@ def taken_in(
     *,
     shown_path: Path | None,
     max_pixels: int,
+    call: CallWorker,
     link: bool = False,
     within: Path | None = None,
 ) -> tuple[list[dict[str, Any]], SourceFile]:
@@ -108,7 +110,7 @@ def taken_in(
     file. The pictures of the pages are made by the job `page-pictures`.
 
     The first node's `parent_id` is still to be set. Raises what `take_in` does, ValueError for an invalid
-    document name. *within*: the engine's own folder into which the file was received.
+    document name. *within*: the engine's own folder into which the file was received; *call*: `workers.call_light` of the engine.
     """
     clean = clean_name(name)
     source = take_in(library, path, max_pixels=max_pixels, link=link, within=within)
@@ -116,4 +118,5 @@ def taken_in(
     if not source.pages:
         return [node], source
     with open_source_pages(library, source, max_pixels=max_pixels) as pages:
-        return [node, *(_page_to_picture(node["id"], index, pages) for index in range(source.pages))], source
+        numbers = range(source.pages)
+        return [node, *(_page_to_picture(node["id"], index, pages, call) for index in numbers)], source

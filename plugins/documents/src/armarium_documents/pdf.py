@@ -1,4 +1,4 @@
-"""Opens PDF files with PDFium, once for all their pages: the size and picture of a page, and the words of its text layer.
+"""Opens PDF files with PDFium, once for all their pages: their sizes. What they contain is looked at in a worker process.
 
 A page's frame is that of its picture: upright, cropped to its CropBox, in pixels from the top left.
 """
@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from armarium.api import Invalid
+from armarium.api import Invalid, ServiceError
 from armarium_documents.text_layers import TextLine, Word, lines_from
 
 if TYPE_CHECKING:
@@ -30,17 +30,16 @@ LONGEST_JPEG: Final = 65_500
 MAX_SHEET: Final = 144_000
 """Points of a side: 50 metres, ten times what PDF allows without a unit of its own. A drawing of what states more fills the memory."""
 
-MAX_CHARACTERS: Final = 200_000
-"""Of one page's text layer; a folio of a newspaper has 60,000."""
+PAGE_SECONDS: Final = 120.0
+"""Of processor time that one page may take."""
 
-_FINE: Final = 1_000_000
-"""PDFium places points in whole units of a device: so many across a page make them fractions."""
+PAGE_MEMORY: Final = 2 << 30
+"""Bytes that one page may take, its picture and the scans in it included."""
 
-_HYPHENS: Final = (0x02, 0xFFFE)
-"""What PDFium makes of a hyphen at the end of a line."""
+DRAWING: Final = "armarium_documents.pdf_drawing:PdfDrawing"
 
-_BAND = 256
-"""Rows of a page that are looked at together."""
+CallWorker = Callable[[str | None, str, str, Mapping[str, Any]], dict[str, Any]]
+"""`JobContext.call_worker`, or `workers.call_light` of the engine: runtime, worker, method, parameters."""
 
 _pdfium = threading.Lock()
 """PDFium may be used by one thread at a time."""
@@ -64,6 +63,8 @@ class OpenedPdf:
     def __init__(self, path: Path) -> None:
         import pypdfium2
 
+        self._path = str(path)
+        self._labels: list[str] | None = None
         with _pdfium:
             try:
                 self._document = pypdfium2.PdfDocument(path)
@@ -87,51 +88,71 @@ class OpenedPdf:
             self._document.close()
 
     def size(self, index: int) -> tuple[int, int]:
-        """Return the width and height of a page's picture. Raises Invalid for a page of no or an absurd size."""
-        with _pdfium:
-            width, height = self._document.get_page_size(index)
+        """Return the width and height of a page's picture. Raises Invalid for a page that is not there, and one of no or
+        an absurd size.
+        """
+        width, height = self._points(index)
         scale = _scale(index, width, height)
         return math.ceil(width * scale), math.ceil(height * scale)
 
-    def label(self, index: int) -> str | None:
-        """Return the page's own number in the document (iv, 12), if it has one."""
-        with _pdfium:
-            return self._document.get_page_label(index) or None
-
-    def picture(self, index: int) -> tuple[Image.Image, float]:
-        """Return a page's picture and its resolution in dots per inch."""
-        import pypdfium2
-
-        with _pdfium:
+    def label(self, index: int, call: CallWorker) -> str | None:
+        """Return the page's own number in the document (iv, 12), if it has one; None if the file's numbers cannot be read."""
+        if self._labels is None:
             try:
-                page = self._document[index]
-                try:
-                    scale = _scale(index, *page.get_size())
-                    # Four bytes a pixel, in Pillow's own order, because Pillow uses PDFium's buffer directly
-                    # only in that order: any other is copied.
-                    bitmap = page.render(scale=scale, prefer_bgrx=True, rev_byteorder=True)
-                    image = bitmap.to_pil()
-                finally:
-                    page.close()
-            except (pypdfium2.PdfiumError, ValueError, MemoryError) as error:
-                raise Invalid(f"Page {index + 1} cannot be rendered: {error}.", code="pdf_damaged") from None
-        return _without_colour(image), scale * 72
+                self._labels = self._call(call, "labels", 0, {})["labels"]
+            except Invalid:
+                self._labels = [""] * self.pages
+        return self._labels[index] or None
 
-    def text_layer(self, index: int) -> list[TextLine]:
-        """Return the lines of a page's own text, visible or not, in the order of the file; empty if it has none."""
-        import pypdfium2
+    def picture(self, index: int, call: CallWorker) -> tuple[Image.Image, float]:
+        """Return a page's picture and its resolution in dots per inch. Raises Invalid."""
+        from PIL import Image
 
+        scale = _scale(index, *self._points(index))
+        drawn = self._call(call, "picture", index, {"scale": scale})
+        image = Image.frombuffer(
+            drawn["mode"], tuple(drawn["size"]), drawn["binary"], "raw", drawn["mode"], 0, 1
+        )
+        return image, scale * 72
+
+    def text_layer(self, index: int, call: CallWorker) -> list[TextLine]:
+        """Return the lines of a page's own text, visible or not, in the order of the file; empty if it has none. Raises
+        Invalid.
+        """
         width, height = self.size(index)
+        read = self._call(call, "words", index, {"width": width, "height": height})
+        # What is no word is a line break.
+        words: list[Word | Literal["\n"]] = [
+            "\n" if isinstance(word, str) else Word(word[0], tuple(word[1])) for word in read["words"]
+        ]
+        return lines_from(words, width, height)
+
+    def _points(self, index: int) -> tuple[float, float]:
+        import pypdfium2
+
         with _pdfium:
             try:
-                page = self._document[index]
-                try:
-                    words = list(_words(page, width, height))
-                finally:
-                    page.close()
+                width, height = self._document.get_page_size(index)
             except pypdfium2.PdfiumError:
-                return []
-        return lines_from(words, width, height)
+                raise Invalid(
+                    f"Page {index + 1} of {self.pages} is not in the PDF, which only lists it: it is damaged or cut short. "
+                    "Copy it again from the original, or print its other pages to a new PDF.",
+                    code="pdf_damaged",
+                ) from None
+        return width, height
+
+    def _call(self, call: CallWorker, method: str, index: int, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Have a worker process look at what the file contains: PDFium may crash on it, or not come to an end."""
+        limits = {"seconds": PAGE_SECONDS, "memory": PAGE_MEMORY}
+        try:
+            answer = call(None, DRAWING, method, {"path": self._path, "index": index, **limits, **params})
+        except ServiceError as error:
+            if error.code != "worker_died":
+                raise
+            answer = {"refused": "the process that drew it ended"}
+        if "refused" in answer:
+            raise Invalid(f"Page {index + 1} cannot be rendered: {answer['refused']}.", code="pdf_damaged")
+        return answer
 
 
 def _scale(index: int, width: float, height: float) -> float:
@@ -150,64 +171,3 @@ def _scale(index: int, width: float, height: float) -> float:
         scale *= (MAX_PAGE_PIXELS / pixels) ** 0.5
     # Slightly less, because sizes are rounded up: 900.0001 pixels become 900.
     return min(scale, LONGEST_JPEG / max(width, height)) * (1 - 1e-6)
-
-
-def _words(page: Any, width: int, height: int) -> Iterator[Word | Literal["\n"]]:
-    """Yield the words of a page, and a line break where PDFium sees one."""
-    from ctypes import byref, c_int
-
-    import pypdfium2.raw as pdfium
-
-    textpage = page.get_textpage()
-    text: list[int] = []
-    box: list[float] = []
-
-    def place_word() -> Word:
-        """Turn the box into the page's frame: PDFium knows its rotation and CropBox."""
-        x, y = c_int(), c_int()
-        corners = []
-        for left, top in ((box[0], box[3]), (box[2], box[1])):
-            pdfium.FPDF_PageToDevice(page, 0, 0, _FINE, _FINE, 0, left, top, byref(x), byref(y))
-            corners.append((x.value / _FINE * width, y.value / _FINE * height))
-        (x0, x1), (y0, y1) = (sorted(side) for side in zip(*corners, strict=True))
-        units = b"".join(code.to_bytes(4, "little") for code in text)
-        # Half characters of UTF-16 come one by one.
-        joined = units.decode("utf-32-le", "surrogatepass").encode("utf-16", "surrogatepass")
-        return Word(joined.decode("utf-16", "replace"), (x0, y0, x1, y1))
-
-    try:
-        for number in range(min(textpage.count_chars(), MAX_CHARACTERS)):
-            code = pdfium.FPDFText_GetUnicode(textpage, number)
-            code = ord("-") if code in _HYPHENS else code
-            character = chr(code)
-            if character.isspace() or not code:
-                if text:
-                    yield place_word()
-                    text.clear()
-                if character in "\r\n":
-                    yield "\n"
-                continue
-            left, bottom, right, top = textpage.get_charbox(number, loose=True)
-            if text:
-                box[:] = [min(box[0], left), min(box[1], bottom), max(box[2], right), max(box[3], top)]
-            else:
-                box[:] = [left, bottom, right, top]
-            text.append(code)
-        if text:
-            yield place_word()
-    finally:
-        textpage.close()
-
-
-def _without_colour(image: Image.Image) -> Image.Image:
-    """Return *image* (RGBX) in grey if its three channels are equal, as in most scanned pages.
-
-    Compared in bands: whole channels would take as much memory again.
-    """
-    from PIL import ImageChops
-
-    for top in range(0, image.height, _BAND):
-        red, green, blue, _ = image.crop((0, top, image.width, min(top + _BAND, image.height))).split()
-        if ImageChops.difference(red, green).getbbox() or ImageChops.difference(red, blue).getbbox():
-            return image
-    return image.getchannel("R")

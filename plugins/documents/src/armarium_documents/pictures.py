@@ -28,7 +28,7 @@ from armarium.api import (
     open_plain,
     replacing,
 )
-from armarium_documents.pdf import LONGEST_JPEG, OpenedPdf
+from armarium_documents.pdf import LONGEST_JPEG, CallWorker, OpenedPdf
 from armarium_documents.queries.files import THUMBNAIL_SIDE, thumbnail_path
 from armarium_documents.recordings import recording_type
 
@@ -204,18 +204,18 @@ class OpenedPages:
         """Return the width and height that the picture of page *index* (from 0) has. Raises Invalid."""
         return self.opened.size(index)
 
-    def label(self, index: int) -> str | None:
+    def label(self, index: int, call: CallWorker) -> str | None:
         """Return the number that the file gives a page (iv, 12), if any."""
-        return self.opened.label(index) if isinstance(self.opened, OpenedPdf) else None
+        return self.opened.label(index, call) if isinstance(self.opened, OpenedPdf) else None
 
-    def picture(self, library: Library, index: int) -> PagePicture:
-        """Render page *index* and store its picture in the project.
+    def picture(self, library: Library, index: int, call: CallWorker) -> PagePicture:
+        """Render page *index*, of a PDF in a worker process, and store its picture in the project.
 
         The same page always gives the same bytes, so that repeating it after a crash adds nothing.
         """
         params: dict[str, Any] = {"page_index": index}
         if isinstance(self.opened, OpenedPdf):
-            image, dpi = self.opened.picture(index)
+            image, dpi = self.opened.picture(index, call)
             params["dpi"] = round(dpi)
         else:
             image = self.opened.page(index)
@@ -223,7 +223,9 @@ class OpenedPages:
         checksum = library.objects.put_bytes(data)
         _draw_ahead(library, checksum, image)
         made_by = "pdfium" if self.source.is_pdf else "pillow"
-        return PagePicture(checksum, len(data), mime_type, *image.size, self.label(index), made_by, params)
+        return PagePicture(
+            checksum, len(data), mime_type, *image.size, self.label(index, call), made_by, params
+        )
 
 
 @contextmanager

@@ -45,7 +45,7 @@ def biography(conn: Connection, entity_id: str) -> dict[str, Any]:
     if left_out:
         where.append(~is_among(claims.c.id, left_out))
     rows = shown_claims(conn, Claim.rows.all(conn, *where))
-    rows.sort(key=lambda row: (*_in_time(row["time_start"]), row["created_at"], row["id"]))
+    rows.sort(key=lambda row: (*_in_time(row["time_start"], row["time_end"]), row["created_at"], row["id"]))
     graph = neighbourhood(conn, subject["id"], depth=1, limit=1000)
     names = {node["id"]: node["canonical_name"] for node in graph["nodes"]}
     cited = dict.fromkeys([*(row["source_document_id"] for row in rows), *subject["source_document_ids"]])
@@ -68,10 +68,16 @@ def biography(conn: Connection, entity_id: str) -> dict[str, Any]:
     }
 
 
-def _in_time(written: str | None) -> tuple[bool, float, str]:
+def _interval(row: Mapping[str, Any], name: str) -> str:
+    """Return when something was, as EDTF, of its `start` and `end`: what has only an end was at any time before it."""
+    start, end = row[f"{name}_start"], row[f"{name}_end"]
+    return f"{start or '..'}/{end}" if end else start or ""
+
+
+def _in_time(start: str | None, end: str | None) -> tuple[bool, float, str]:
     """Return what dates of EDTF are ordered by: those without a beginning come first, no date at all last."""
-    span = span_of(written or "")
-    return written is None, -inf if span is None else span.start, written or ""
+    span = span_of(start or "")
+    return not (start or end), -inf if span is None else span.start, start or end or ""
 
 
 def _describe_statement(row: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str, Any]:
@@ -140,7 +146,9 @@ def _format_name(name: Mapping[str, Any], plain: Any) -> str:
 
 
 def _format_date(date: Mapping[str, Any], plain: Any) -> str:
-    span = "/".join(filter(None, (date["iso_start"], date["iso_end"])))
+    span = _interval(date, "iso")
+    if span and not date["iso_end"] and date["precision"] == "interval":
+        span += "/.."
     return f"{plain(date['as_written'])} ({span})" if span else plain(date["as_written"])
 
 
@@ -150,7 +158,7 @@ def _format_place(place: Mapping[str, Any], plain: Any) -> str:
 
 
 def _format_statement(statement: Mapping[str, Any], plain: Any) -> str:
-    when = "/".join(filter(None, (statement["time_start"], statement["time_end"])))
+    when = _interval(statement, "time")
     begun = f"{when}: " if when else ""
     source = f" [{plain(statement['citation'])}]" if statement["citation"] else ""
     return f"{begun}{plain(statement['text'])}{source}"

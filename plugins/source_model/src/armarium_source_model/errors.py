@@ -45,7 +45,7 @@ class SegmentDeleted(Conflict):
 
     def __init__(self, segment_id: str, live: Sequence[str] = ()) -> None:
         where = (
-            f"Its content is now in {', '.join(live)}; edit that, or undelete it."
+            f" Its content is now in {', '.join(live)}; edit that, or undelete it."
             if live
             else " Undelete it first."
         )

@@ -18,9 +18,13 @@ from armarium_documents.dates.calendars import (
 )
 from armarium_documents.dates.components import Parts, parts_of
 from armarium_documents.dates.date_answers import Precision, ReadDate
+from armarium_documents.dates.edtf import runs_backwards
 from armarium_documents.dates.reigns import in_force, reign_in, republican
 from armarium_documents.dates.spans import century_or_decade, numeric
 from armarium_documents.dates.words import CIRCA, plain, stated_calendar
+
+_WINTER = 24
+"""As EDTF numbers the seasons."""
 
 LONGEST = 300
 """A date is not longer than this; longer texts hold dates, and are not read here."""
@@ -94,6 +98,13 @@ def _single(text: str, context: DateContext, named_calendar: str | None) -> Read
 
 
 def _resolve_parts(parts: Parts, context: DateContext, named_calendar: str | None) -> ReadDate | None:
+    if parts.season == _WINTER and parts.year is not None and parts.is_dual:
+        # The winter of 1914/15 is the one between these years, not the one at the end of the second.
+        ends = (
+            _without_day(f"{_year(year)}-{month:02}", year, "month", context, named_calendar)
+            for year, month in ((parts.year - 1, 12), (parts.year, 2))
+        )
+        return _build_range(*ends)
     if parts.season is not None and parts.year is not None:
         return _without_day(
             f"{_year(parts.year)}-{parts.season}", parts.year, "season", context, named_calendar
@@ -222,9 +233,19 @@ def _interval(text: str, context: DateContext, named_calendar: str | None) -> Re
             )
             if earlier is not None and earlier.edtf.startswith("XXXX") and not later.edtf.startswith("XXXX"):
                 earlier = _fill_earlier(first, second, context, named_calendar)
-            if earlier is not None and earlier.edtf <= later.edtf and "/" not in earlier.edtf + later.edtf:
+            if (
+                earlier is not None
+                and "/" not in earlier.edtf + later.edtf
+                and _are_in_order(earlier.gregorian, later.gregorian)
+            ):
                 return _build_range(earlier, later)
     return None
+
+
+def _are_in_order(earlier: str, later: str) -> bool:
+    if "XXXX" in earlier + later:
+        return earlier <= later
+    return not runs_backwards(earlier, later)
 
 
 _OPENING = re.compile(r"(?:between|entre|inter|zwischen|from|von|vom|de|del|du|desde|ab|a)\b ?")

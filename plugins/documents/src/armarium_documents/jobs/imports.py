@@ -251,7 +251,7 @@ class Import:
                     if index + 1 in existing:
                         continue
                     try:
-                        page = pages.picture(self.ctx.library, index)
+                        page = pages.picture(self.ctx.library, index, self.ctx.call_worker)
                     except Invalid as refusal:
                         self._refuse(f"{'/'.join(position)}, page {index + 1}", refusal.detail)
                         continue

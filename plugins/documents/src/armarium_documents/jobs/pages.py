@@ -60,7 +60,10 @@ def _picture_file(
         for number, (page_id, index) in enumerate(waiting, 1):
             try:
                 pictures.append(
-                    {"document_id": page_id, **picture_of_page(pages.picture(ctx.library, index))}
+                    {
+                        "document_id": page_id,
+                        **picture_of_page(pages.picture(ctx.library, index, ctx.call_worker)),
+                    }
                 )
             except Invalid as refusal:
                 refused.append({"file": f"{name}, page {index + 1}", "why": refusal.detail})

@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from armarium.api import ActionContext, Engine, Invalid, Library, action, raw_of
-from armarium_documents.api import OpenedPdf, TextLine, documents, renditions, replace_metadata, require_live
+from armarium_documents.api import (
+    CallWorker,
+    OpenedPdf,
+    TextLine,
+    documents,
+    renditions,
+    replace_metadata,
+    require_live,
+)
 from armarium_formats.driver import Format
 from armarium_formats.errors import no_text_layer
 from armarium_formats.keeping import PreparedPage, ToKeep, keep_passes, make_ready
@@ -74,7 +82,7 @@ def pdf_pages(library: Library, document_id: str) -> PdfPages:
 
 
 def read_pages(
-    library: Library, pdf: OpenedPdf, file: PdfPages, pages: Iterable[tuple[str, int]]
+    library: Library, pdf: OpenedPdf, file: PdfPages, pages: Iterable[tuple[str, int]], call: CallWorker
 ) -> list[ReadPage]:
     """Return those of *pages* that have a text and no pass of it yet, ready to be written."""
     pairs = list(pages)
@@ -87,9 +95,9 @@ def read_pages(
         if known_pass is not None or not 0 <= index < pdf.pages:
             continue
         try:
-            lines, size = pdf.text_layer(index), pdf.size(index)
+            lines, size = pdf.text_layer(index, call), pdf.size(index)
         except Invalid:
-            continue  # a page of no possible size, which was refused when it was pictured
+            continue  # a page that cannot be drawn, which was refused when it was pictured
         if lines:
             opened = OpenedFile(TextLayer(), file.name, file.checksum, [_page_model(lines, size)])
             ready.append(ReadPage(page_id, picture, make_ready(opened, picture)))
@@ -117,7 +125,7 @@ def _read(engine: Engine, library: Library | None, p: ReadTextLayer) -> None:
     if p.groundwork is None:
         file = pdf_pages(library, p.document_id)
         with OpenedPdf(Path(library.objects.path(file.checksum))) as pdf:
-            p.hand_over((file, read_pages(library, pdf, file, file.pages)))
+            p.hand_over((file, read_pages(library, pdf, file, file.pages, engine.workers.call_light)))
 
 
 @action(

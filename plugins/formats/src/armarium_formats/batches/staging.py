@@ -187,6 +187,7 @@ def _take_pictures(
                 file.name,
                 shown_path=file.kept_at,
                 max_pixels=engine.settings.max_image_pixels,
+                call=engine.workers.call_light,
                 link=link and file.kept_at is not None,
                 within=file.scratch,
             )

@@ -68,7 +68,8 @@ def take_file(engine: Engine, library: Library, part: ItemPart, root: Path) -> l
     path = find_file(part, root)
     limit = engine.settings.max_image_pixels
     try:
-        nodes, source = taken_in(library, path, path.name, shown_path=path, max_pixels=limit)
+        call = engine.workers.call_light
+        nodes, source = taken_in(library, path, path.name, shown_path=path, max_pixels=limit, call=call)
     except (ServiceError, ValueError, OSError) as fault:
         raise Invalid(
             f"It cannot be taken: {getattr(fault, 'detail', fault)}", code="file_unreadable"

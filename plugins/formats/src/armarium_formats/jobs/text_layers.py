@@ -43,7 +43,7 @@ def _read_pdf(ctx: JobContext, progress: Progress, document_id: str, file: PdfPa
         for place, page in enumerate(file.pages):
             if place < progress.pdf_page:
                 continue
-            pages = read_pages(ctx.library, pdf, file, [page])
+            pages = read_pages(ctx.library, pdf, file, [page], ctx.call_worker)
             ready += pages
             progress.texts += len(pages)
             progress.pdf_texts += len(pages)
