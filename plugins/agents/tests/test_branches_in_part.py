@@ -22,7 +22,7 @@ def test_a_branch_of_a_folder_holds_that_folder_alone_and_brings_only_that_back(
     pair: Pair, tmp_path: Path
 ) -> None:
     from armarium.actions import Example
-    from armarium_documents.samples import sample_picture
+    from armarium_testing.sample_pages import sample_picture
 
     def make(name: str, parent: str | None = None) -> str:
         given = {"name": name, "doc_type": "folder", "parent_id": parent}

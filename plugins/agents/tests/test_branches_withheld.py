@@ -12,8 +12,7 @@ from PIL import Image
 from armarium.actions import Example
 from armarium.api import Forbidden, Library, raw_of
 from armarium.principals import LOCAL_OWNER, asking
-from armarium_documents.samples import sample_picture
-from armarium_source_model.samples import sample_page, sample_reading
+from armarium_testing.sample_pages import sample_page, sample_picture, sample_reading
 
 NORA = dataclasses.replace(LOCAL_OWNER, name="Nora Unseen")
 EDITOR = dataclasses.replace(LOCAL_OWNER, role="editor", name="editor", token_id="t1")

@@ -140,8 +140,6 @@ from armarium_source_model.queries.text import pass_sequence as pass_sequence
 from armarium_source_model.queries.words import WordOnPage as WordOnPage
 from armarium_source_model.queries.words import words_of_lines as words_of_lines
 from armarium_source_model.queries.words import words_of_pass as words_of_pass
-from armarium_source_model.samples import SamplePage as SamplePage
-from armarium_source_model.samples import sample_page as sample_page
 from armarium_source_model.schemas.readings import MadeLines as MadeLines
 from armarium_source_model.schemas.readings import PlacesIn as PlacesIn
 from armarium_source_model.segment_rows import NewSegment as NewSegment

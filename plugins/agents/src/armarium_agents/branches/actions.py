@@ -8,7 +8,6 @@ from typing import Any
 from armarium.api import (
     ActionContext,
     Conductor,
-    Example,
     Library,
     Outcome,
     Route,
@@ -22,10 +21,8 @@ from armarium.api import branches as packages
 from armarium_agents.branches import errors
 from armarium_agents.branches.groups import compare
 from armarium_agents.branches.making import (
-    changed_branch,
     chosen_groups,
     look_at_branch,
-    made_branch,
     pages_of,
     refuse_making,
     remove_package,
@@ -92,7 +89,6 @@ def _folders(project: Library, p: BranchCreate) -> list[str]:
     route=Route("POST", "/api/branches"),
     words="Made a branch",
     conduct=_make,
-    example=lambda ex: {"name": "Corrections", "made_for": "the agent"},
 )
 def create(ctx: ActionContext, p: BranchCreate) -> dict[str, Any]:
     """Raises Conflict for a branch of a branch, Unavailable where the disk refuses. A branch holds only what its maker may see, and the token it is for."""
@@ -144,7 +140,6 @@ def _propose_in_project(conductor: Conductor, p: Propose) -> Outcome:
     route=Route("POST", "/api/branches/{branch_id}/propose"),
     words="Proposed a branch",
     conduct=_propose_in_project,
-    example=lambda ex: {"branch_id": made_branch(ex), "summary": "12 pages corrected"},
 )
 def propose(ctx: ActionContext, p: Propose) -> dict[str, Any]:
     """In a branch, `branch_id` may be left out. Raises NotFound, Invalid for a project where no branch is named."""
@@ -166,7 +161,6 @@ def propose(ctx: ActionContext, p: Propose) -> dict[str, Any]:
     words="Turned down changes of a branch",
     person_only=True,
     prepare=look_at_branch,
-    example=lambda ex: _reject_example(ex),
 )
 def reject(ctx: ActionContext, p: Reject) -> dict[str, Any]:
     """What the branch changes there later is offered again. Raises NotFound, Invalid for an unknown group."""
@@ -192,16 +186,6 @@ def reject(ctx: ActionContext, p: Reject) -> dict[str, Any]:
     return {"branch_id": card.id, "groups": len(groups)}
 
 
-def _reject_example(ex: Example) -> dict[str, Any]:
-    branch_id = changed_branch(ex)
-    assert ex.library is not None
-    with ex.library.db.read() as conn:
-        branch, card = require_open(conn, ex.engine, ex.library, branch_id)
-        with branch.db.read() as branch_conn:
-            comparison = compare(raw_of(conn), raw_of(branch_conn), ex.library, card, "project")
-    return {"branch_id": branch_id, "groups": list(comparison.groups), "reason": "It was there already"}
-
-
 @action(
     "branches.delete",
     result=BranchDeleted,
@@ -210,7 +194,6 @@ def _reject_example(ex: Example) -> dict[str, Any]:
     words="Deleted a branch",
     person_only=True,
     undoable=False,
-    example=lambda ex: {"branch_id": made_branch(ex)},
 )
 def delete(ctx: ActionContext, p: BranchId) -> dict[str, Any]:
     """Raises NotFound, Conflict while work goes on in it."""
