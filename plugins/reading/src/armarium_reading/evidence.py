@@ -93,7 +93,7 @@ class Question(NamedTuple):
 
 def outline_of(shape: Mapping[str, Any]) -> Corners:
     """Return the polygon of a line, else its rect."""
-    if "polygon" in shape:
+    if shape.get("polygon"):
         return [(x, y) for x, y in shape["polygon"]]
     x, y, w, h = shape["rect"]
     return [(x, y), (x + w, y), (x + w, y + h), (x, y + h)]
