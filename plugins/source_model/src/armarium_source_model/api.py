@@ -34,6 +34,9 @@ from armarium_source_model.folding import places_of_words as places_of_words
 from armarium_source_model.folding import words_of as words_of
 from armarium_source_model.geometry import BadGeometry as BadGeometry
 from armarium_source_model.geometry import SoundPoints as SoundPoints
+from armarium_source_model.geometry import corners_of as corners_of
+from armarium_source_model.geometry import measure_box as measure_box
+from armarium_source_model.geometry import outline_of as outline_of
 from armarium_source_model.geometry import pixel_bounds as pixel_bounds
 from armarium_source_model.geometry import sound_pixels as sound_pixels
 from armarium_source_model.hookspecs import DeclaredSign as DeclaredSign

@@ -16,8 +16,10 @@ from armarium_iiif.texts import language_map, plain_value
 from armarium_source_model.api import (
     CountingText,
     Reading,
+    corners_of,
     get_pass,
     ladder_of_pass,
+    measure_box,
     read_lines,
     reading_rule,
     words_of,
@@ -46,9 +48,7 @@ class _Frames(NamedTuple):
             if turn is None:
                 return None
             a, b, c, d, e, f = turn
-            xs = [a * u + c * v + e for u in (x, x + w) for v in (y, y + h)]
-            ys = [b * u + d * v + f for u in (x, x + w) for v in (y, y + h)]
-            x, y, w, h = min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys)
+            x, y, w, h = measure_box([(a * u + c * v + e, b * u + d * v + f) for u, v in corners_of(rect)])
         width, height = self.canvas
         left = min(max(round(x * width), 0), width - 1)
         top = min(max(round(y * height), 0), height - 1)
