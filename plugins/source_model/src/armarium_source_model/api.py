@@ -38,6 +38,7 @@ from armarium_source_model.geometry import corners_of as corners_of
 from armarium_source_model.geometry import measure_box as measure_box
 from armarium_source_model.geometry import outline_of as outline_of
 from armarium_source_model.geometry import pixel_bounds as pixel_bounds
+from armarium_source_model.geometry import rect_of as rect_of
 from armarium_source_model.geometry import sound_pixels as sound_pixels
 from armarium_source_model.hookspecs import DeclaredSign as DeclaredSign
 from armarium_source_model.hookspecs import LinkEnd as LinkEnd

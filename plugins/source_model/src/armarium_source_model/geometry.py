@@ -235,6 +235,17 @@ def clip_points(points: Points) -> list[list[float]]:
     return [[min(1.0, max(0.0, point[0])), min(1.0, max(0.0, point[1]))] for point in points]
 
 
+def rect_of(row: Any) -> tuple[float, float, float, float]:
+    """Return the rect (x, y, width, height) of the row of a segment."""
+    return row.bbox_x, row.bbox_y, row.bbox_w, row.bbox_h
+
+
+def rect_columns(rect: Rect) -> dict[str, Any]:
+    """Return the columns of a segment's row that follow from its rect."""
+    x, y, w, h = rect
+    return {"bbox_x": x, "bbox_y": y, "bbox_w": w, "bbox_h": h, "tile": tile_of(x, y, w, h)}
+
+
 def tile_of(x: float, y: float, w: float, h: float) -> int:
     """Return the tile of the centre of a box."""
     column = min(GRID - 1, max(0, int((x + w / 2) * GRID)))

@@ -22,6 +22,7 @@ from armarium_source_model.api import (
     measure_box,
     read_lines,
     reading_rule,
+    rect_of,
     words_of,
     words_of_pass,
     working_pass,
@@ -88,8 +89,7 @@ def lines_page(
         text = texts.get(line.id)
         if sought and (text is None or not sought_words or not sought_words.issubset(words_of(text.text))):
             continue
-        whole = (line.bbox_x, line.bbox_y, line.bbox_w, line.bbox_h)
-        parts = [(line.id, line.anchor.get("rendition_id"), whole, text)]
+        parts = [(line.id, line.anchor.get("rendition_id"), rect_of(line), text)]
         if text is not None and (words := standing.get(line.id)):
             parts = [
                 (f"{line.id}-{word.char_start}", word.rendition_id, word.rect, text._replace(text=word.text))

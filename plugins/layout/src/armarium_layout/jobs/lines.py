@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from armarium.api import JobContext, PageSkipped, PageWork
 from armarium_layout.jobs.detected import detect_regions
 from armarium_layout.jobs.looking import boxes_of, page_shapes, page_sheet, rect_in, taking
-from armarium_layout.queries import PageShapes, derived_order, is_current, rect_of, shapes_of
+from armarium_layout.queries import PageShapes, derived_order, is_current, shapes_of
 from armarium_layout.schemas import fractions
-from armarium_source_model.api import measure_box
+from armarium_source_model.api import measure_box, rect_of
 
 if TYPE_CHECKING:
     from sqlalchemy import Row
