@@ -15,7 +15,7 @@ CHECKPOINT = "checkpoint.pt"
 
 
 @dataclass(kw_only=True)
-class Progress:
+class TrainingState:
     """How far a training has come, beside the weights that it has now."""
 
     folder: Path

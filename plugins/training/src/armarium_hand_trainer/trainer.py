@@ -29,7 +29,7 @@ from armarium_hand_trainer.lines import (
     vary_lines,
 )
 from armarium_hand_trainer.net import PAIR, SHAPE, LineNet, base_net, steps_of
-from armarium_worker import Call, EpochTrainer, Progress, Refused, WorkerContext, distance, write_whole
+from armarium_worker import Call, EpochTrainer, Refused, TrainingState, WorkerContext, distance, write_whole
 
 MODEL = "model.onnx"
 RATE, RATE_NEW = 4e-4, 1e-3
@@ -49,7 +49,7 @@ SEED = 16
 
 
 @dataclass(kw_only=True)
-class Ready(Progress):
+class Ready(TrainingState):
     """A training in progress."""
 
     net: LineNet

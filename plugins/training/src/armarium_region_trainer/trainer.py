@@ -20,7 +20,7 @@ from armarium_region_trainer.scoring import (
     mean_average_precision,
     sure_from,
 )
-from armarium_worker import Call, EpochTrainer, Progress, Refused, no_room
+from armarium_worker import Call, EpochTrainer, Refused, TrainingState, no_room
 
 MODEL = "model"
 RATE, RATE_NEW = 5e-5, 4e-4
@@ -32,7 +32,7 @@ SEED = 16
 
 
 @dataclass(kw_only=True)
-class Ready(Progress):
+class Ready(TrainingState):
     """A training in progress. best: the highest mAP50 so far; negative before the first epoch."""
 
     network: Any

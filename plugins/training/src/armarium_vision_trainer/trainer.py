@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from armarium_vision_trainer.lines import Line, read_lines, transcription_in
-from armarium_worker import Call, EpochTrainer, Progress, Refused, distance, no_room
+from armarium_worker import Call, EpochTrainer, Refused, TrainingState, distance, no_room
 
 MERGED, ADAPTER = "merged", "adapter"
 """Folders of the base with the adapter merged into its weights, and of the adapter alone."""
@@ -35,7 +35,7 @@ NOT_TAUGHT = ("vision", "visual", "image", "projector", "lm_head", "embed")
 
 
 @dataclass(kw_only=True)
-class Ready(Progress):
+class Ready(TrainingState):
     """A training in progress."""
 
     network: Any
