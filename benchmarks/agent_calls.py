@@ -106,7 +106,7 @@ def _compare(ground: Ground, transport: str, rounds: int) -> Result:
 def _serve_page(folder: Path) -> Iterator[Ground]:
     """Serve a project with one page of lines."""
     from armarium.engine_card import read_card
-    from armarium_source_model.api import sample_page
+    from armarium_testing.sample_pages import sample_page
 
     state, library_path = folder / "state", folder / "bench.library"
     with running_engine(folder) as (engine, library):

@@ -8,6 +8,7 @@ from typing import Any
 
 from armarium.actions import Example
 from armarium.auth.secret_files import enrollment_secret
+from armarium.jobs.queue import NewJob, enqueue
 from armarium.runtimes.places import MARKER
 
 
@@ -43,6 +44,24 @@ def runtime_remove(ex: Example) -> dict[str, Any]:
     return {"name": runtime.name}
 
 
+def waiting_job(ex: Example) -> str:
+    """Make a job that waits forever: no plugin provides its kind."""
+    assert ex.library is not None
+    with ex.library.db.write() as conn:
+        return enqueue(conn, NewJob("job-example", {}, "An example"), started_by=ex.principal)
+
+
+def failed_job(ex: Example) -> dict[str, Any]:
+    assert ex.library is not None
+    job_id = waiting_job(ex)
+    with ex.library.db.write() as conn:
+        conn.exec_driver_sql(
+            "UPDATE job SET state = 'failed', reason = 'It was to fail.', finished_at = created_at WHERE id = ?",
+            (job_id,),
+        )
+    return {"job_id": job_id}
+
+
 EXAMPLES: Mapping[str, Callable[[Example], Mapping[str, Any]]] = {
     "pair.enroll": lambda ex: {"enrollment_secret": secret(ex), "device_name": "laptop"},
     "pair.code": lambda ex: {"role": "viewer"},
@@ -61,6 +80,13 @@ EXAMPLES: Mapping[str, Callable[[Example], Mapping[str, Any]]] = {
     "library.unregister": lambda ex: {"path": example_project(ex)},
     "library.set": lambda ex: {"name": "Renamed", "reading_rule": "relaxed"},
     "compute.set": lambda ex: {"priority": "background", "device": "cpu"},
+    "snapshot.take": lambda ex: {},
+    "job.pause": lambda ex: {"job_id": waiting_job(ex), "paused": True},
+    "job.cancel": lambda ex: {"job_id": waiting_job(ex)},
+    "job.retry": failed_job,
+    "job.clear_failed": lambda ex: failed_job(ex) and {},
+    "background.pause": lambda ex: {"paused": True},
+    "background.mode": lambda ex: {"mode": "started"},
     "runtime.install": runtime_install,
     "runtime.remove": runtime_remove,
 }

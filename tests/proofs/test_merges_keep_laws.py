@@ -12,8 +12,8 @@ from armarium.actions import Example
 from armarium.api import Conflict, Engine, Library
 from armarium.principals import LOCAL_OWNER
 from armarium_agents.branches.queries import list_changes
-from armarium_source_model.samples import sample_page, sample_reading
 from armarium_testing.digest import differences, table_digests
+from armarium_testing.sample_pages import sample_page, sample_reading
 
 
 class Sides:

@@ -79,6 +79,7 @@ from armarium.history.audit import verify_chain as verify_chain
 from armarium.history.belonging import Belonging as Belonging
 from armarium.history.capture import make_permanent as make_permanent
 from armarium.history.capture import purging as purging
+from armarium.history.capture import quote_name as quote_name
 from armarium.history.capture import versions as versions
 from armarium.history.left_out import offer_again as offer_again
 from armarium.history.locks import refuse_locked as refuse_locked

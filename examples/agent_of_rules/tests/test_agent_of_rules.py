@@ -20,9 +20,10 @@ from starlette.testclient import TestClient
 from armarium.api import Engine, Example, Library
 from armarium.principals import LOCAL_OWNER
 from armarium.web.app import create_app
-from armarium_source_model.api import page_text, sample_page
+from armarium_source_model.api import page_text
 from armarium_testing.digest import differences, table_digests
 from armarium_testing.fixtures import OWNER_TOKEN
+from armarium_testing.sample_pages import sample_page
 
 SCRIPT = Path(__file__).parents[1] / "agent_of_rules.py"
 RIGHT = [

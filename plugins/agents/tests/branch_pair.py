@@ -9,8 +9,8 @@ from typing import Any
 from armarium.api import Engine, Library, raw_of
 from armarium.principals import LOCAL_OWNER
 from armarium_agents.branches.queries import list_changes
-from armarium_source_model.samples import sample_page, sample_reading
 from armarium_testing.digest import table_digests
+from armarium_testing.sample_pages import sample_page, sample_reading
 
 MACHINE = dataclasses.replace(LOCAL_OWNER, kind="machine", name="an agent", token_kind="agent")
 OTHER = dataclasses.replace(LOCAL_OWNER, name="colleague")

@@ -22,7 +22,7 @@ def _plugins() -> list[Plugin]:
 
 
 def _prepare(engine: Engine, library: Library, folder: Path) -> None:
-    from armarium_source_model.samples import sample_page
+    from armarium_testing.sample_pages import sample_page
 
     sample_page(Example(engine, library, LOCAL_OWNER, folder))
 
@@ -30,7 +30,7 @@ def _prepare(engine: Engine, library: Library, folder: Path) -> None:
 def _work(engine: Engine, library: Library, folder: Path, say: Say) -> None:
     from PIL import Image
 
-    from armarium_documents.samples import sample_picture
+    from armarium_testing.sample_pages import sample_picture
 
     result = engine.run(library, "branches.create", {"name": "Work"}, LOCAL_OWNER).result or {}
     say(f"made {result['id']}")

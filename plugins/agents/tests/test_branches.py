@@ -262,7 +262,7 @@ def test_what_a_branch_decided_when_it_took_the_project_in_is_offered_to_the_pro
 
 def test_files_that_a_branch_added_come_with_the_merge_checked(pair: Pair, tmp_path: Path) -> None:
     from armarium.actions import Example
-    from armarium_documents.samples import sample_picture
+    from armarium_testing.sample_pages import sample_picture
 
     page = sample_picture(Example(pair.engine, pair.branch, LOCAL_OWNER, tmp_path), Image.new("L", (8, 8)))
     with pair.branch.db.read() as conn:
@@ -362,7 +362,7 @@ def test_a_branch_of_a_project_that_was_put_back_to_a_snapshot_is_known(pair: Pa
 
 def test_emptying_the_trash_leaves_a_branch_its_files(pair: Pair, tmp_path: Path) -> None:
     from armarium.actions import Example
-    from armarium_documents.samples import sample_picture
+    from armarium_testing.sample_pages import sample_picture
 
     document_id = sample_picture(
         Example(pair.engine, pair.project, LOCAL_OWNER, tmp_path), Image.new("L", (8, 8))
@@ -530,7 +530,7 @@ def test_a_token_bound_to_a_project_reaches_its_branches_and_no_others(pair: Pai
 def test_what_is_withheld_is_not_in_the_branch_of_whoever_may_not_see_it(pair: Pair, tmp_path: Path) -> None:
     """Not hidden in it: no row, no image of a row, no file and no word of the log tells of it."""
     from armarium.actions import Example
-    from armarium_documents.samples import sample_picture
+    from armarium_testing.sample_pages import sample_picture
 
     secret = sample_picture(
         Example(pair.engine, pair.project, LOCAL_OWNER, tmp_path), Image.new("L", (7, 7)), "Unsayable.png"

@@ -11,8 +11,8 @@ from branch_pair import MACHINE, OTHER, Pair
 from armarium.actions import Example
 from armarium.api import Conflict, Library, raw_of
 from armarium.principals import LOCAL_OWNER
-from armarium_source_model.samples import sample_reading
 from armarium_testing.digest import differences
+from armarium_testing.sample_pages import sample_reading
 
 
 @pytest.fixture

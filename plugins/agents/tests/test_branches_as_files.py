@@ -133,7 +133,7 @@ def test_reduced_pictures_are_looked_at_where_the_originals_are_not_and_replace_
     from armarium.actions import Example
     from armarium.api import image_info
     from armarium_documents.api import page_image
-    from armarium_documents.samples import sample_picture
+    from armarium_testing.sample_pages import sample_picture
 
     example = Example(pair.engine, pair.project, LOCAL_OWNER, tmp_path)
     page = sample_picture(example, Image.new("RGB", (2400, 1200), "teal"), "Wide.png")

@@ -12,8 +12,8 @@ from test_branches_and_structure import conflicts, join, live, split, trash, ver
 
 from armarium.api import NOT_THERE, Conflict, raw_of
 from armarium.principals import LOCAL_OWNER
-from armarium_source_model.samples import sample_page
 from armarium_testing.digest import differences
+from armarium_testing.sample_pages import sample_page
 from armarium_workflows.api import find_run
 
 

@@ -17,8 +17,8 @@ from armarium.jobs.queue import NewJob, enqueue
 from armarium.principals import LOCAL_OWNER
 from armarium.projects.doctor import examine
 from armarium_agents.branches.queries import list_branches, list_changes, read_branch
-from armarium_documents.samples import sample_picture
 from armarium_testing.digest import differences
+from armarium_testing.sample_pages import sample_picture
 
 
 def test_a_branch_of_a_folder_holds_that_folder_alone_and_brings_only_that_back(

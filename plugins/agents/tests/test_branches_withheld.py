@@ -16,10 +16,9 @@ from armarium.api import Conflict, Engine, Forbidden, Library, raw_of
 from armarium.principals import LOCAL_OWNER, asking
 from armarium_agents.plugin import armarium_plugin as agents
 from armarium_documents.plugin import armarium_plugin as documents
-from armarium_documents.samples import sample_picture
 from armarium_rights.plugin import armarium_plugin as rights
 from armarium_source_model.plugin import armarium_plugin as source_model
-from armarium_source_model.samples import sample_page, sample_reading
+from armarium_testing.sample_pages import sample_page, sample_picture, sample_reading
 
 NORA = dataclasses.replace(LOCAL_OWNER, name="Nora Unseen")
 EDITOR = dataclasses.replace(LOCAL_OWNER, role="editor", name="editor", token_id="t1")

@@ -13,8 +13,8 @@ from armarium.api import Library
 from armarium.principals import LOCAL_OWNER
 from armarium.web.app import create_app
 from armarium_agents.mcp.sessions import Sessions
-from armarium_source_model.api import sample_page
 from armarium_testing.digest import differences, table_digests
+from armarium_testing.sample_pages import sample_page
 
 GROUP = ("make_group", {"name": "Found", "kind": "folder"})
 

@@ -15,7 +15,7 @@ from mcp import Client
 from armarium_agents.mcp import reach
 from armarium_agents.mcp.bounds import MOST_CHARACTERS
 from armarium_agents.mcp.tools import TOOLS
-from armarium_source_model.api import sample_page
+from armarium_testing.sample_pages import sample_page
 
 EXAMPLES = int(os.environ.get("ARMARIUM_FUZZ_EXAMPLES", "8"))
 SCHEMAS = {tool.name: tool.schema for tool in TOOLS} | {name: one[2] for name, one in reach.ABOUT.items()}

@@ -18,9 +18,9 @@ from armarium.principals import LOCAL_OWNER
 from armarium_agents.mcp.bounds import Whole
 from armarium_agents.mcp.declarations import Act
 from armarium_agents.mcp.tools import TOOLS
-from armarium_source_model.api import sample_page
 from armarium_testing.digest import differences, table_digests
 from armarium_testing.fixtures import OWNER_TOKEN
+from armarium_testing.sample_pages import sample_page
 
 HELLO = {
     "jsonrpc": "2.0",

@@ -17,8 +17,7 @@ from armarium_agents.mcp.bounds import MOST_CHARACTERS, PICTURE_SIDE
 from armarium_agents.mcp.branches import PROPOSE
 from armarium_agents.mcp.declarations import DATA, Act, Read
 from armarium_agents.mcp.tools import TOOLS
-from armarium_documents.api import sample_picture
-from armarium_source_model.api import sample_page
+from armarium_testing.sample_pages import sample_page, sample_picture
 
 LINES = ["Dear Sir", "your seruant Ana went to Lima"]
 ADDED = {"limit", "offset", "cursor", "text", "occurrence", "quoted"}

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from armarium.api import Example
+from armarium_checking.jobs import CHECK
 from armarium_checking.queries.samples import next_line
-from armarium_source_model.api import sample_page
+from armarium_testing.sample_pages import sample_page
 
 
 def page_with_reading(ex: Example) -> tuple[str, str]:
@@ -35,6 +36,16 @@ def check_take(ex: Example) -> dict[str, Any]:
     opinion = {name: told[name] for name in ("target_id", "verdict", "reasons")}
     return {"layer": "readings", "kind": "transcription", "checker": {"provider": "builtin", "model": "agreement"},
             "verdicts": [opinion]}  # fmt: skip
+
+
+def page_read_twice(ex: Example) -> dict[str, Any]:
+    """Create a page with a line that two readers read alike."""
+    page = sample_page(ex, lines=1)
+    for reader in ("first-reader", "second-reader"):
+        readings = [{"segment_id": page.segment_ids[0], "text": "Dear Sir"}]
+        settings = {"document_id": page.document_id, "pass_id": page.pass_id, "provider": reader}
+        ex.run("reading.take", {**settings, "readings": readings})
+    return {"page_id": page.document_id}
 
 
 def proposal_decide(ex: Example) -> dict[str, Any]:
@@ -67,6 +78,7 @@ def quality_answer(ex: Example) -> dict[str, Any]:
 
 
 EXAMPLES: Mapping[str, Callable[[Example], Mapping[str, Any]]] = {
+    CHECK.name: page_read_twice,
     "check.run": check_run,
     "check.cancel": lambda ex: {"job_id": ex.run("check.run", check_run(ex))["job_id"]},
     "check.verdict": check_verdict,

@@ -9,7 +9,8 @@ from armarium_finding import store
 from armarium_finding.cues import BUILTIN
 from armarium_finding.evidence import look_at
 from armarium_finding.proposing import propose
-from armarium_source_model.api import sample_page, text_fingerprint
+from armarium_source_model.api import text_fingerprint
+from armarium_testing.sample_pages import sample_page
 
 TEXTS = (
     "Madrid, 3 de mayo de 1950\nMuy señor mío:\nRecibí su carta del mes pasado y le agradezco sus noticias.",

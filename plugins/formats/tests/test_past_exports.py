@@ -16,8 +16,8 @@ from armarium.engine import Engine
 from armarium.errors import Invalid, NotFound
 from armarium.principals import LOCAL_OWNER
 from armarium.projects.libraries import Library
-from armarium_documents.samples import sample_picture
 from armarium_formats.queries.exchange import export_page
+from armarium_testing.sample_pages import sample_picture
 
 FORMATS = ("pagexml", "alto", "hocr", "tei")
 

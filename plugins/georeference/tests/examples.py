@@ -8,7 +8,7 @@ from typing import Any
 from sample_maps import sample_annotation, sample_map, sample_point
 
 from armarium.api import Example
-from armarium_source_model.api import sample_page
+from armarium_testing.sample_pages import sample_page
 
 
 def georeference_point_update(ex: Example) -> dict[str, Any]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from armarium.api import Example
-from armarium_documents.api import sample_picture
-from armarium_source_model.api import SamplePage, sample_page
+from armarium_testing.sample_pages import SamplePage, sample_page, sample_picture
 
 SIZE = (80, 60)
 PLACES = ((0.1, 0.1, 2.0, 49.0), (0.9, 0.1, 3.0, 49.0), (0.9, 0.9, 3.0, 48.5), (0.1, 0.9, 2.0, 48.5))

@@ -59,6 +59,7 @@ def iiif_update(ex: Example) -> dict[str, Any]:
 EXAMPLES: Mapping[str, Callable[[Example], Mapping[str, Any]]] = {
     "iiif.import": iiif_import,
     "iiif.fetch_manifest": lambda ex: {"url": "http://localhost/letters/manifest"},
+    "iiif.check_manifests": lambda ex: {"document_ids": []},
     "iiif.fetch_images": iiif_fetch_images,
     "iiif.attach_image": iiif_attach_image,
     "iiif.update": iiif_update,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from armarium.api import Example
-from armarium_source_model.api import sample_page
+from armarium_testing.sample_pages import sample_page
 
 WORDS = ("Before me came Juan Garcia of Toledo", "on the third of March 1642", "and sold his vineyard")
 """A page, line by line."""

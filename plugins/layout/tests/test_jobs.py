@@ -13,9 +13,9 @@ from layout_pages import real_image
 
 from armarium.api import Engine, Example, Invalid, Library, NotFound, raw_of
 from armarium.principals import LOCAL_OWNER
-from armarium_documents.api import sample_picture
 from armarium_testing import sample_layouts as samples
 from armarium_testing.digest import table_digests
+from armarium_testing.sample_pages import sample_picture
 
 Run = Callable[..., dict[str, Any]]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from armarium.api import Example, new_id
 from armarium_paleography.records.likeness import vectors
-from armarium_source_model.api import sample_page
+from armarium_testing.sample_pages import sample_page
 
 
 def sample_lines(ex: Example, count: int = 2) -> tuple[str, list[str]]:

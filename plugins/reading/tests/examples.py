@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from armarium.api import Example, new_id
-from armarium_documents.api import sample_picture
 from armarium_reading.readers import TRANSCRIBERS, models_folder
 from armarium_reading.sample_transcriber import SampleTranscriber
-from armarium_source_model.api import sample_page
+from armarium_testing.sample_pages import sample_page, sample_picture
 
 
 def example(ex: Example) -> str:

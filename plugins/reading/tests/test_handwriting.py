@@ -12,10 +12,11 @@ from reading_project import ReadingProject
 
 from armarium_reading.cli import _sure_words, handwriting_hint
 from armarium_reading.confidence import Confidence
-from armarium_reading.handwriting import outline_of, page_score
+from armarium_reading.handwriting import page_score
 from armarium_reading.jobs import pages as jobs
 from armarium_reading.jobs.finding import ReadPage
 from armarium_reading.readers import GROUP
+from armarium_source_model.api import corners_of
 
 
 def test_confidences_are_summed_over_lines_that_say_something() -> None:
@@ -32,18 +33,9 @@ def test_confidences_are_summed_over_lines_that_say_something() -> None:
     assert Confidence().as_answer() is None
 
 
-def test_a_line_without_a_polygon_is_its_box() -> None:
-    assert outline_of({"rect": [1, 2, 10, 5]}) == [(1, 2), (11, 2), (11, 7), (1, 7)]
-    assert outline_of({"rect": [1, 2, 10, 5], "polygon": [[1, 2], [3, 4], [5, 6]]}) == [
-        [1, 2],
-        [3, 4],
-        [5, 6],
-    ]
-
-
 def test_blank_paper_and_two_lines_get_no_score() -> None:
     blank = Image.new("L", (400, 400), 230)
-    boxes = [outline_of({"rect": [10, 40 * n, 300, 30]}) for n in range(8)]
+    boxes = [corners_of([10, 40 * n, 300, 30]) for n in range(8)]
     assert page_score(blank, boxes) is None
     assert page_score(blank, []) is None
 

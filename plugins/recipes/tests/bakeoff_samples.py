@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from armarium.api import Example, new_id, now
-from armarium_documents.api import sample_picture
 from armarium_recipes.bakeoffs.contenders import Contender
 from armarium_recipes.bakeoffs.rows import row_of
 from armarium_recipes.cards.sources import cards_here
 from armarium_recipes.models_bakeoffs import bakeoffs
+from armarium_testing.sample_pages import sample_picture
 
 LINES = 50
 ANSWERS = {"purposes": ["transcribe"], "languages": ["en"], "scripts": ["Latn"], "materials": ["typescript"]}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from armarium.api import Example
-from armarium_source_model.samples import (
+from armarium_testing.sample_pages import (
     SamplePage,
     sample_anchor,
     sample_document,

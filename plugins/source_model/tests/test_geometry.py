@@ -13,6 +13,8 @@ from armarium_source_model.geometry import (
     MAX_POINTS,
     BadGeometry,
     clip_points,
+    measure_box,
+    outline_of,
     pixel_bounds,
     rect_around,
     refuse_outside,
@@ -187,3 +189,10 @@ def test_points_in_pixels_are_held_and_refused_as_their_fractions_are(
 @pytest.mark.parametrize("points", [[], [(1, 2, 3)], [("a", 1)], [(10**400, 1), (0.5, 1)]])
 def test_what_are_no_points_has_no_bounds(points: list[tuple[float, float]]) -> None:
     assert pixel_bounds(points) is None
+
+
+def test_an_outline_is_the_polygon_or_else_the_corners_of_the_rect() -> None:
+    assert outline_of({"rect": [1, 2, 10, 5]}) == ((1, 2), (11, 2), (11, 7), (1, 7))
+    assert measure_box(outline_of({"rect": [1, 2, 10, 5]})) == (1, 2, 10, 5)
+    drawn = [[1, 2], [3, 4], [5, 6]]
+    assert outline_of({"rect": [1, 2, 10, 5], "polygon": drawn}) == drawn

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from sample_folders import imported_folder, imported_twice
 from sqlalchemy import select
 
 from armarium.api import Example
@@ -13,7 +14,6 @@ from armarium_sync.arranging import plan_of
 from armarium_sync.queries import row_of_file
 from armarium_sync.records import folders
 from armarium_sync.rows import disk_of, documents_in, put_file
-from armarium_testing.sample_folders import imported_folder, imported_twice
 
 
 def sync_tie(ex: Example) -> dict[str, Any]:

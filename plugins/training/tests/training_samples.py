@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from armarium.api import Example, Principal, new_id
-from armarium_documents.api import sample_picture
 from armarium_layout.api import DETECTOR_MODELS, DETECTORS, Detector
-from armarium_source_model.api import sample_page
+from armarium_testing.sample_pages import sample_page, sample_picture
 from armarium_training.compute import GROUP as COMPUTE
 from armarium_training.compute import Compute, FarState, Shard
 from armarium_training.staging import CARD, LINES, staging

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from armarium.api import Example
-from armarium_documents.api import sample_picture
-from armarium_source_model.api import sample_page
+from armarium_testing.sample_pages import sample_page, sample_picture
 
 if TYPE_CHECKING:
     from PIL import Image, ImageDraw

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from armarium.api import Example, new_id
-from armarium_documents.api import sample_picture
-from armarium_source_model.api import sample_page
+from armarium_testing.sample_pages import sample_page, sample_picture
 
 WORDS = ("Deer Sir", "your letter of the third", "has come to hand")
 """The lines as a machine read them, in order."""

@@ -5,6 +5,7 @@ This distribution runs on both sides: in the engine (`WorkerProcess`) and inside
 (`serve`), where nothing else of Armarium is installed. So it imports the standard library only.
 """
 
+from .checkpoints import TrainingState as TrainingState
 from .client import NO_REPORTS as NO_REPORTS
 from .client import WorkerProcess as WorkerProcess
 from .distance import distance as distance

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from functools import wraps
 from importlib import import_module
 from pkgutil import iter_modules
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Generic, Literal, TypeVar, cast, overload
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
@@ -44,6 +44,15 @@ class Params(Sent):
     """Base of every action's parameters; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid")
+
+    def dump_changes(self, *others: str, empty: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
+        """Return what an update writes: a field left out stays, null clears it.
+
+        A field is replaced as a whole, with the defaults inside it filled in, as when the row is created. *others* are the
+        fields that are no columns to write. *empty* has what null means where a column always has a value.
+        """
+        sent = self.model_dump(include=self.model_fields_set.difference(others))
+        return {name: empty.get(name) if value is None else value for name, value in sent.items()}
 
 
 class NoParams(Params):

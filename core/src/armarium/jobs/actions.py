@@ -11,14 +11,14 @@ from typing import Any
 
 from pydantic import Field
 
-from armarium.actions import ActionContext, Example, NoParams, Params, Route, action
+from armarium.actions import ActionContext, NoParams, Params, Route, action
 from armarium.actions.undo import UndoContext
 from armarium.errors import Conflict
 from armarium.jobs import decisions
 from armarium.jobs.import_tree import DERIVATIVES, derivatives, import_goes_on
 from armarium.jobs.listing import is_counted, no_such, targets
 from armarium.jobs.models import FINISHED, JobRow, Mode
-from armarium.jobs.queue import NewJob, enqueue, loads
+from armarium.jobs.queue import loads
 from armarium.jobs.queue_view import QueueView
 from armarium.messages import Message
 from armarium.store.database import raw_of
@@ -139,24 +139,6 @@ def _mode_undone(undone: UndoContext) -> None:
     undone.step.on_commit(undone.step.engine.jobs.reload_mode)
 
 
-def _example_job(ex: Example) -> str:
-    """Make a job that waits forever: no plugin provides its kind."""
-    assert ex.library is not None
-    with ex.library.db.write() as conn:
-        return enqueue(conn, NewJob("job-example", {}, "An example"), started_by=ex.principal)
-
-
-def _example_failed(ex: Example) -> dict[str, Any]:
-    assert ex.library is not None
-    job_id = _example_job(ex)
-    with ex.library.db.write() as conn:
-        conn.exec_driver_sql(
-            "UPDATE job SET state = 'failed', reason = 'It was to fail.', finished_at = created_at WHERE id = ?",
-            (job_id,),
-        )
-    return {"job_id": job_id}
-
-
 @action(
     name="job.pause",
     result=JobState,
@@ -164,7 +146,6 @@ def _example_failed(ex: Example) -> dict[str, Any]:
     words=lambda p: "Paused a job" if p.get("paused", True) else "Resumed a job",
     scope="either",
     after_undo=_pause_undone,
-    example=lambda ex: {"job_id": _example_job(ex), "paused": True},
 )
 def pause_job(ctx: ActionContext, p: PauseJob) -> dict[str, Any]:
     """Survives a restart of the engine. 409 for a page a workflow run waits for, 404 for an unknown id."""
@@ -219,7 +200,6 @@ def _tell_kinds(
     words="Cancelled a job",
     scope="either",
     undoable=False,
-    example=lambda ex: {"job_id": _example_job(ex)},
 )
 def cancel_job(ctx: ActionContext, p: JobNamed) -> dict[str, Any]:
     """A remote job is cancelled there too. 409 for a page a workflow run waits for, 404 for an unknown id."""
@@ -251,7 +231,6 @@ def cancel_job(ctx: ActionContext, p: JobNamed) -> dict[str, Any]:
     words="Put a job back in the queue",
     scope="either",
     undoable=False,
-    example=_example_failed,
 )
 def retry_job(ctx: ActionContext, p: JobNamed) -> dict[str, Any]:
     """409 for a page a workflow run queued, a remote job, or work already waiting; in other states nothing changes."""
@@ -320,7 +299,6 @@ def _refuse_retry(view: QueueView, row: JobRow) -> None:
     words="Took failed jobs off the list",
     scope="either",
     after_undo=_clearing_undone,
-    example=lambda ex: _example_failed(ex) and {},
 )
 def clear_failed_jobs(ctx: ActionContext, p: NoParams) -> dict[str, Any]:
     """Return how many were cleared."""
@@ -373,7 +351,6 @@ def _change_mode(ctx: ActionContext, mode: str) -> dict[str, Any]:
     route=Route("PUT", "/api/activity/jobs/paused", refusals=(), name="pause_all"),
     scope="engine",
     after_undo=_mode_undone,
-    example=lambda ex: {"paused": True},
 )
 def pause_background(ctx: ActionContext, p: PauseBackground) -> dict[str, Any]:
     """Pausing sets the mode paused; resuming returns to the previous mode."""
@@ -390,7 +367,6 @@ def pause_background(ctx: ActionContext, p: PauseBackground) -> dict[str, Any]:
     route=Route("PUT", "/api/activity/jobs/mode", refusals=()),
     scope="engine",
     after_undo=_mode_undone,
-    example=lambda ex: {"mode": "started"},
 )
 def set_background_mode(ctx: ActionContext, p: SetMode) -> dict[str, Any]:
     """`started` lets work run even if a person is at the machine or it runs on battery."""

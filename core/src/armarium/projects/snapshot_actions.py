@@ -68,7 +68,6 @@ class TakenSnapshot(Snapshot):
     summary="Take a snapshot of the project now",
     words="Took a snapshot",
     undoable=False,
-    example=lambda ex: {},
 )
 def take_snapshot(ctx: ActionContext, p: SnapshotParams) -> dict[str, Any]:
     """503 and nothing changed when it cannot be taken. Contains the project as it was when the step began."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from armarium.api import ActionContext, Example, Route, action, find_withheld, is_among, new_id
+from armarium.api import ActionContext, Route, action, find_withheld, is_among, new_id
 from armarium_agents import errors
 from armarium_agents.queries import (
     IN_TREE,
@@ -32,27 +32,12 @@ from armarium_agents.records import (
 from armarium_documents.api import find_node, require_all_live, require_live
 
 
-def _sources(ex: Example) -> list[str]:
-    page = ex.run("document.create", {"name": "Letter", "doc_type": "page"})["id"]
-    note = ex.run("document.create", {"name": "Who is he?", "node_kind": "note", "page_content": "Who?"})[
-        "id"
-    ]
-    return [str(page), str(note)]
-
-
-def _create_example(ex: Example) -> dict[str, Any]:
-    page, _ = _sources(ex)
-    messages = [{"role": "user", "content": "Who wrote this?"}]
-    return {"title": "The letters", "provider": "ollama", "messages": messages, "scoped_document_ids": [page]}
-
-
 @action(
     "workspace.create",
     result=Workspace,
     summary="Create a workspace: what people and agents work on together.",
     route=Route("POST", "/api/chat/workspaces"),
     words="Created the workspace {|}",
-    example=_create_example,
 )
 def create(ctx: ActionContext, p: WorkspaceCreate) -> dict[str, Any]:
     """Create it. Raises NotFound for an unknown folder or document, Conflict for one in the Trash."""
@@ -112,17 +97,12 @@ def _as_seen(ctx: ActionContext, workspace: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _workspace(ex: Example) -> str:
-    return str(ex.run("workspace.create", _create_example(ex))["id"])
-
-
 @action(
     "workspace.update",
     result=Workspace,
     summary="Rename a workspace, or change its model, its conversation and the documents it is about.",
     route=Route("PATCH", "/api/chat/workspaces/{workspace_id}"),
     words="Changed the workspace {workspace_id|}",
-    example=lambda ex: {"workspace_id": _workspace(ex), "title": "Letters of 1650", "model": "qwen"},
 )
 def update(ctx: ActionContext, p: WorkspaceUpdate) -> dict[str, Any]:
     """Change it. Raises NotFound, Conflict for one in the Trash; NotFound and Conflict for a document it is
@@ -156,7 +136,6 @@ def _write(ctx: ActionContext, workspace_id: str, values: dict[str, Any]) -> Non
     summary="Send a workspace to the Trash; what it refers to stays where it is.",
     route=Route("DELETE", "/api/chat/workspaces/{workspace_id}"),
     words="Sent the workspace {workspace_id|} to the Trash",
-    example=lambda ex: {"workspace_id": _workspace(ex)},
 )
 def delete(ctx: ActionContext, p: WorkspaceId) -> dict[str, Any]:
     """Send it to the Trash. Raises NotFound, Conflict if it is already there."""
@@ -166,23 +145,12 @@ def delete(ctx: ActionContext, p: WorkspaceId) -> dict[str, Any]:
     return {"status": "deleted", "id": p.workspace_id}
 
 
-def _members_example(ex: Example) -> dict[str, Any]:
-    page, note = _sources(ex)
-    workspace_id = _workspace(ex)
-    first = ex.run(
-        "workspace.members", {"workspace_id": workspace_id, "add": [{"kind": "source", "target_id": page}]}
-    )["members"][0]["id"]
-    added = {"kind": "note", "target_id": note, "label": "A question", "note": "Ask in the archive"}
-    return {"workspace_id": workspace_id, "add": [added], "remove_ids": [first]}
-
-
 @action(
     "workspace.members",
     result=Workspace,
     summary="Add sources, entities, claims and notes to a workspace, and remove members.",
     route=Route("PATCH", "/api/chat/workspaces/{workspace_id}/members"),
     words="Changed what the workspace {workspace_id|} refers to",
-    example=_members_example,
 )
 def change_members(ctx: ActionContext, p: MembersPatch) -> dict[str, Any]:
     """Change its members. Raises NotFound for an unknown workspace, target or member, Conflict for what is in

@@ -139,9 +139,7 @@ def item_update(ctx: ActionContext, p: ItemUpdateParams) -> dict[str, Any]:
     """Raises NotFound, Conflict in the Trash, Forbidden by a lock, Invalid for invalid ends of a link."""
     item = ITEMS.require(ctx.conn, p.item_id)
     folder = require_canvas(ctx.conn, item["folder_id"])
-    changes = {name: getattr(p, name) for name in p.model_fields_set if name != "item_id"}
-    if changes.get("payload", {}) is None:
-        changes["payload"] = {}
+    changes = p.dump_changes("item_id", empty={"payload": {}})
     if "kind" in changes and (changes["kind"] == "link") != (item["kind"] == "link"):
         raise kind_stays()
     if changes.keys() & {"kind", "source_item_id", "target_item_id"}:

@@ -2,47 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any, Literal
 
-import orjson
 from pydantic import AfterValidator, Field, model_validator
 from sqlalchemy import Column, Index, MetaData, Text
 
 from armarium.api import Message, Params, Record, RowId, SourceText, record, reference, tracked
 from armarium_canvas.errors import unknown_item
-from armarium_documents.api import documents
+from armarium_documents.api import check_json, documents
 
 metadata = MetaData()
 
 MAX_ROWS = 10_000
 MAX_ITEMS = 10_000
 MAX_PAYLOAD = 64 * 1024
-MAX_DEPTH = 32
-
-
-def check_payload(value: dict[str, Any]) -> dict[str, Any]:
-    """Return *value* if it is JSON of bounded depth and size; otherwise ValueError with the reason."""
-    level: list[Any] = [value]
-    for _ in range(MAX_DEPTH + 1):
-        deeper: list[Any] = []
-        for item in level:
-            if isinstance(item, dict):
-                deeper.extend(item.values())
-            elif isinstance(item, list):
-                deeper.extend(item)
-        if not deeper:
-            break
-        level = deeper
-    else:
-        raise ValueError(f"a payload is nested at most {MAX_DEPTH} deep")
-    try:
-        size = len(orjson.dumps(value))
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"this cannot be written as JSON: {error}") from error
-    if size > MAX_PAYLOAD:
-        raise ValueError(f"a payload has at most {MAX_PAYLOAD} bytes of JSON, this has {size}")
-    return value
-
 
 Id = RowId
 Coordinate = Annotated[float, Field(ge=-1_000_000, le=1_000_000, allow_inf_nan=False)]
@@ -50,7 +24,7 @@ Length = Annotated[float, Field(gt=0, le=100_000, allow_inf_nan=False)]
 Layer = Annotated[int, Field(ge=-1_000_000_000, le=1_000_000_000)]
 Kind = Literal["note", "quote", "work_note", "link", "text"]
 Words = Annotated[SourceText, Field(max_length=100_000)]
-Payload = Annotated[dict[str, Any], AfterValidator(check_payload)]
+Payload = Annotated[dict[str, Any], AfterValidator(partial(check_json, most_bytes=MAX_PAYLOAD))]
 
 
 class PlaceFields(Params):

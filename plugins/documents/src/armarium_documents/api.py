@@ -66,7 +66,6 @@ from armarium_documents.queries.tree import sources_folder as sources_folder
 from armarium_documents.queries.tree import walk_pages as walk_pages
 from armarium_documents.recordings import recording_type as recording_type
 from armarium_documents.remarks import count_remarks as count_remarks
-from armarium_documents.samples import sample_picture as sample_picture
 from armarium_documents.scan import LAYOUT_SUFFIXES as LAYOUT_SUFFIXES
 from armarium_documents.scan import PICTURE_SUFFIXES as PICTURE_SUFFIXES
 from armarium_documents.scan import TEXT_SUFFIXES as TEXT_SUFFIXES

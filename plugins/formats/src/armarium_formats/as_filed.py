@@ -10,7 +10,7 @@ from typing import Any
 from armarium_formats.glyphs import drop_glyphs
 from armarium_formats.page_model import PageOrder, PageSegment, PageText, Point
 from armarium_formats.placing import shape_mark
-from armarium_source_model.api import IMPORTED, Reading, ReadPass, SegmentRow
+from armarium_source_model.api import IMPORTED, Reading, ReadPass, SegmentRow, outline_of
 
 NOISE = 1e-6
 """Pixels that a whole one may be off after it was a fraction of a page of millions of pixels."""
@@ -67,14 +67,10 @@ def shapes_of(
     """Return outline and baseline in pixels: as in the file if only part of a shape was stored and nobody
     moved it since.
     """
-    shape = anchor.get("polygon")
-    if shape is None:
-        x, y, w, h = anchor["rect"]
-        shape = ((x, y), (x + w, y), (x + w, y + h), (x, y + h))
     if filed.get("outline") == shape_mark([anchor["rect"], anchor.get("polygon")]):
         points = _as_filed(metadata, "raw_polygon_px", size)
     else:
-        points = _in_pixels(shape, *size)
+        points = _in_pixels(outline_of(anchor), *size)
     if "baseline" in filed and filed["baseline"] == shape_mark(baseline):
         return points, _as_filed(metadata, "raw_baseline_px", size)
     return points, _in_pixels(baseline or (), *size)

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, func, select
 from armarium_georeference import worldshapes
 from armarium_georeference.planes import BadCoordinates
 from armarium_georeference.transforms import PassTransform, pixels_up
-from armarium_source_model.api import segments
+from armarium_source_model.api import corners_of, segments
 
 if TYPE_CHECKING:
     from armarium_georeference.fitting import Points
@@ -68,8 +68,8 @@ def outline_of(conn: Connection, segment_id: str) -> Outline:
 def _outline(row: Sequence[Any]) -> Outline:
     import orjson
 
-    identity, kind, rendition_id, polygon, baseline, x, y, w, h = row
-    ring = orjson.loads(polygon) if polygon else [[x, y], [x + w, y], [x + w, y + h], [x, y + h]]
+    identity, kind, rendition_id, polygon, baseline, *rect = row
+    ring = orjson.loads(polygon) if polygon else [list(corner) for corner in corners_of(rect)]
     return Outline(identity, kind, rendition_id, ring, baseline)
 
 

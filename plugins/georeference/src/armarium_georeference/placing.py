@@ -15,7 +15,7 @@ from armarium_georeference.annotations import Fractions
 from armarium_georeference.planes import BadCoordinates, to_world
 from armarium_georeference.points import SEGMENTS, WORLD_POINT, geo_uri, live_segment, rendition_of_pass
 from armarium_georeference.records import PlaceOnGround, points
-from armarium_source_model.api import IS_PROVISIONAL, is_provisional, links, segments
+from armarium_source_model.api import IS_PROVISIONAL, is_provisional, links, measure_box, outline_of, segments
 
 MARK = "control-point"
 """The name of a segment that was drawn only for a control point."""
@@ -83,7 +83,7 @@ def draw_mask(ctx: ActionContext, pass_id: str, document_id: str, mask: list[Fra
             "kind": "region",
             "kind_raw": MASK,
             "is_furniture": True,
-            "anchor": {"rect": _around(mask), "polygon": [list(point) for point in mask]}
+            "anchor": {"rect": list(measure_box(mask)), "polygon": [list(point) for point in mask]}
             | ({"rendition_id": rendition_id} if rendition_id else {}),
         }
         ctx.run("segment.create", drawn)
@@ -95,22 +95,7 @@ def mask_of(conn: Connection, pass_id: str) -> list[Fractions] | None:
         segments.c.pass_id == pass_id, segments.c.kind_raw == MASK, segments.c.deleted_at.is_(None)
     )
     anchor = conn.execute(live.order_by(segments.c.id).limit(1)).scalar()
-    return (
-        None
-        if anchor is None
-        else [(x, y) for x, y in anchor.get("polygon") or _rect_corners(anchor["rect"])]
-    )
-
-
-def _around(corners: list[Fractions]) -> list[float]:
-    (left, right), (top, bottom) = ((min(side), max(side)) for side in zip(*corners, strict=True))
-    return [left, top, right - left, bottom - top]
-
-
-def _rect_corners(rect: list[float]) -> list[Fractions]:
-    """Return the corners of a rect, clockwise from the top left."""
-    x, y, w, h = rect
-    return [(x, y), (x + w, y), (x + w, y + h), (x, y + h)]
+    return None if anchor is None else [(x, y) for x, y in outline_of(anchor)]
 
 
 def write_place(ctx: ActionContext, segment_id: str, place: tuple[float, float]) -> str:

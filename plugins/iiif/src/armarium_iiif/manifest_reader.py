@@ -19,7 +19,7 @@ import orjson
 from armarium_formats.api import parse_unsigned
 from armarium_iiif.errors import MAX_CANVASES, ManifestTooLarge, NotAManifest, TooManyCanvases
 from armarium_iiif.manifest_notes import count_sentences
-from armarium_iiif.texts import as_list, plain_text
+from armarium_iiif.texts import as_list, id_of, plain_text, type_of
 from armarium_iiif.transcriptions import AnnotatedText, read_transcription
 
 Json = dict[str, Any]
@@ -103,7 +103,7 @@ class _Reader:
         return ReferencedManifest(
             version=version,
             label=plain_text(manifest.get("label")),
-            manifest_id=self._address(manifest.get("id") or manifest.get("@id")),
+            manifest_id=self._address(id_of(manifest)),
             canvases=read,
             described=_describe_manifest(manifest),
             direction=_direction(manifest, version),
@@ -129,7 +129,7 @@ class _Reader:
         return parsed
 
     def _canvases_of(self, manifest: Json) -> tuple[int, list[Any]]:
-        kind = manifest.get("type") or manifest.get("@type")
+        kind = type_of(manifest)
         if kind == "Manifest":
             items = manifest.get("items")
             if isinstance(items, list):
@@ -151,7 +151,7 @@ class _Reader:
             members = [
                 member for key in ("items", "manifests", "members") for member in as_list(manifest.get(key))
             ]
-            ids = [self._address(_id(member)) for member in members[:200] if isinstance(member, dict)]
+            ids = [self._address(id_of(member)) for member in members[:200]]
             raise NotAManifest(
                 self.name,
                 "it is a collection of manifests. Import it by its address, or the manifests it names one by one.",
@@ -163,12 +163,11 @@ class _Reader:
         )
 
     def _canvas(self, value: Any, number: int, version: int) -> ReferencedCanvas | None:
-        kind = (value.get("type") or value.get("@type")) if isinstance(value, dict) else None
-        if not isinstance(value, dict) or kind not in (None, "Canvas", "sc:Canvas"):
+        if not isinstance(value, dict) or type_of(value) not in (None, "Canvas", "sc:Canvas"):
             self.counted["not-a-canvas"] += 1
             return None
         canvas = ReferencedCanvas(label=plain_text(value.get("label")) or f"Page {number}")
-        canvas.canvas_id = self._address(_id(value))
+        canvas.canvas_id = self._address(id_of(value))
         if canvas.canvas_id is not None and "#" in canvas.canvas_id:
             canvas.canvas_id = None  # a fragment is how parts of a canvas are named
         if canvas.canvas_id is None:
@@ -188,7 +187,7 @@ class _Reader:
         return canvas
 
     def _picture(self, canvas: ReferencedCanvas, body: Json) -> None:
-        canvas.image = self._address(_id(body))
+        canvas.image = self._address(id_of(body))
         media = body.get("format")
         canvas.format = (
             media if isinstance(media, str) and media.startswith("image/") and len(media) < 60 else None
@@ -198,7 +197,7 @@ class _Reader:
             version = _service_version(service)
             if version is None:
                 continue
-            address = self._address(_id(service))
+            address = self._address(id_of(service))
             if address is not None:
                 canvas.service = address.rstrip("/").removesuffix("/info.json")
                 canvas.service_version = version
@@ -230,10 +229,6 @@ def web_address(value: Any) -> str | None:
     if parts.scheme.lower() not in ("http", "https") or not parts.hostname or parts.username is not None:
         return None
     return value
-
-
-def _id(value: Any) -> Any:
-    return (value.get("id") or value.get("@id")) if isinstance(value, dict) else None
 
 
 def _size(value: Json) -> tuple[int, int] | tuple[None, None]:
@@ -280,10 +275,10 @@ def _painted_2(canvas: Json, counted: Counter[str]) -> Iterator[Json]:
         for _ in range(3):
             if not isinstance(resource, dict):
                 break
-            if resource.get("@type") == "oa:Choice":
+            if type_of(resource) == "oa:Choice":
                 counted["choice"] += 1
                 resource = resource.get("default")
-            elif resource.get("@type") == "oa:SpecificResource":
+            elif type_of(resource) == "oa:SpecificResource":
                 resource = resource.get("full")
         if isinstance(resource, str):
             resource = {"@id": resource}
@@ -295,7 +290,7 @@ def _service_version(service: Any) -> int | None:
     """Return the Image API version of a service: by type, else by context or profile; None for another service."""
     if not isinstance(service, dict):
         return None
-    kind = service.get("type") or service.get("@type")
+    kind = type_of(service)
     if isinstance(kind, str) and kind.startswith("ImageService") and kind[12:] in ("1", "2", "3"):
         return int(kind[12:])
     identifiers = " ".join(

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from armarium_iiif.manifest_reader import MAX_BYTES, web_address
-from armarium_iiif.texts import as_list, plain_text
+from armarium_iiif.texts import as_list, id_of, plain_text, type_of
 
 MAX_MEMBERS: Final = 25_000
 _COLLECTIONS: Final = ("Collection", "sc:Collection")
@@ -39,10 +39,7 @@ def read_collection(data: bytes) -> PublishedCollection | None:
         collection = orjson.loads(data.removeprefix(b"\xef\xbb\xbf"))
     except orjson.JSONDecodeError:
         return None
-    if (
-        not isinstance(collection, dict)
-        or (collection.get("type") or collection.get("@type")) not in _COLLECTIONS
-    ):
+    if type_of(collection) not in _COLLECTIONS:
         return None
     entries = [
         (entry, key)
@@ -54,15 +51,15 @@ def read_collection(data: bytes) -> PublishedCollection | None:
     return PublishedCollection(
         plain_text(collection.get("label")) or "Collection",
         members,
-        web_address(following.get("id", following.get("@id")) if isinstance(following, dict) else following),
+        web_address(id_of(following) if isinstance(following, dict) else following),
         len(entries) - len(members),
     )
 
 
 def _member(entry: Any, key: str) -> Member | None:
     member = entry if isinstance(entry, dict) else {"id": entry}
-    address = web_address(member.get("id") or member.get("@id"))
+    address = web_address(id_of(member))
     if address is None:
         return None
-    kind = member.get("type") or member.get("@type") or ("Collection" if key == "collections" else "Manifest")
+    kind = type_of(member) or ("Collection" if key == "collections" else "Manifest")
     return Member(address, plain_text(member.get("label")), kind in _COLLECTIONS)

@@ -25,6 +25,16 @@ def language_map(text: str, language: str | None = None) -> dict[str, list[str]]
     return {language or "none": [plain_value(text)]}
 
 
+def id_of(value: Any) -> Any:
+    """Return the id that a resource states: `id`, in Presentation 2 `@id`; None for what is no resource."""
+    return (value.get("id") or value.get("@id")) if isinstance(value, dict) else None
+
+
+def type_of(value: Any) -> Any:
+    """Return the type that a resource states: `type`, in Presentation 2 `@type`; None for what is no resource."""
+    return (value.get("type") or value.get("@type")) if isinstance(value, dict) else None
+
+
 def as_list(value: Any) -> list[Any]:
     """Return a value that may stand alone or in a list as a list."""
     if isinstance(value, list):

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from armarium_iiif.texts import as_list
+from armarium_iiif.texts import as_list, type_of
 
 Json = dict[str, Any]
 Box = tuple[float, float, float, float]
@@ -85,7 +85,7 @@ def _text(annotation: Json) -> tuple[list[str], str | None] | None:
     lines: list[str] = []
     language = None
     for body in bodies[:20]:
-        if isinstance(body, dict) and body.get("type", body.get("@type")) in ("Choice", "oa:Choice"):
+        if type_of(body) in ("Choice", "oa:Choice"):
             body = next(iter(as_list(body.get("items", body.get("default")))), None)
         words = body.get("value", body.get("chars")) if isinstance(body, dict) else body
         if not isinstance(words, str) or (isinstance(body, str) and "://" in body[:12]):

@@ -44,11 +44,6 @@ def shapes_of(conn: Connection, document_id: str) -> PageShapes:
     )
 
 
-def rect_of(row: Row[Any]) -> tuple[float, float, float, float]:
-    """Return a segment's rectangle [x, y, w, h] in fractions."""
-    return row.bbox_x, row.bbox_y, row.bbox_w, row.bbox_h
-
-
 def derived_order(conn: Connection, document_id: str, pass_id: str) -> str | None:
     """Return the newest derived reading order of a pass; None if there is none."""
     orders = [

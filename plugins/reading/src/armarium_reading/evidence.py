@@ -18,12 +18,15 @@ from armarium_reading.readers import Choice, choose
 from armarium_source_model.api import (
     Frame,
     LetterPlaces,
+    corners_of,
     counting_of_segment,
     counting_of_segments,
     frame_of,
     get_segment,
     is_as_read,
+    measure_box,
     other_texts,
+    outline_of,
     reading_rule,
     readings_named,
     refuse_provisional,
@@ -82,21 +85,13 @@ class Question(NamedTuple):
     @property
     def outline(self) -> Corners:
         """Return its outline in pixels."""
-        return outline_of(self.shape)
+        return [(x, y) for x, y in outline_of(self.shape)]
 
     @property
     def frame(self) -> Frame | None:
         """Return its frame in pixels."""
         down = runs_down(self.outline, self.shape.get("direction"), self.text)
         return frame_of(self.outline, self.shape.get("baseline", ()), runs_down=down)
-
-
-def outline_of(shape: Mapping[str, Any]) -> Corners:
-    """Return the polygon of a line, else its rect."""
-    if "polygon" in shape:
-        return [(x, y) for x, y in shape["polygon"]]
-    x, y, w, h = shape["rect"]
-    return [(x, y), (x + w, y), (x + w, y + h), (x, y + h)]
 
 
 def evidence_of(
@@ -343,10 +338,5 @@ def _others(others: Sequence[tuple[str, float | None]]) -> list[dict[str, Any]]:
 def _place(points: Corners) -> dict[str, Any]:
     """Return points within the page as they are, and the upright box around them, in fractions."""
     inside = [(min(1.0, max(0.0, x)), min(1.0, max(0.0, y))) for x, y in points]
-    xs, ys = [x for x, _ in inside], [y for _, y in inside]
-    corners = inside if len(inside) == 4 else _around(xs, ys)
-    return {"rect": [min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys)], "corners": corners}
-
-
-def _around(xs: Sequence[float], ys: Sequence[float]) -> Corners:
-    return [(min(xs), min(ys)), (max(xs), min(ys)), (max(xs), max(ys)), (min(xs), max(ys))]
+    rect = measure_box(inside)
+    return {"rect": [*rect], "corners": inside if len(inside) == 4 else [*corners_of(rect)]}

@@ -11,7 +11,7 @@ printed ones; of the handwritten documents, 95 of 100 scored above the highest p
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -51,15 +51,6 @@ def page_score(picture: Image.Image, outlines: Sequence[Sequence[Sequence[float]
     if len(rows) < FEWEST_LINES:
         return None
     return float(np.median(scores(np.stack(rows))))
-
-
-def outline_of(line: Mapping[str, Any]) -> Sequence[Sequence[float]]:
-    """Return the polygon of a line from a reader (`polygon`, else the corners of `rect`), in pixels."""
-    if line.get("polygon"):
-        polygon: Sequence[Sequence[float]] = line["polygon"]
-        return polygon
-    x, y, w, h = line["rect"]
-    return [(x, y), (x + w, y), (x + w, y + h), (x, y + h)]
 
 
 def scores(rows: Values) -> Values:

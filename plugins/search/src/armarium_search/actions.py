@@ -79,9 +79,8 @@ def _dump_filters(filters: Filters | None) -> dict[str, Any] | None:
 def update(ctx: ActionContext, p: SavedSearchUpdate) -> dict[str, Any]:
     """Change it. NotFound for one that does not exist or is in the Trash; its node is renamed after the new query."""
     before = live_search(ctx.conn, p.search_id)
-    changes = {name: getattr(p, name) for name in p.model_fields_set - {"search_id", "filters"}}
-    for name in [name for name, value in changes.items() if value is None]:
-        changes[name] = SavedSearchCreate.model_fields[name].default
+    defaults = {name: field.default for name, field in SavedSearchCreate.model_fields.items()}
+    changes = p.dump_changes("search_id", "filters", empty=defaults)
     words = {**before, **changes}
     check_words(words["search_type"], words["sort_by"], words["sort_direction"])
     if "filters" in p.model_fields_set:

@@ -34,7 +34,11 @@ from armarium_source_model.folding import places_of_words as places_of_words
 from armarium_source_model.folding import words_of as words_of
 from armarium_source_model.geometry import BadGeometry as BadGeometry
 from armarium_source_model.geometry import SoundPoints as SoundPoints
+from armarium_source_model.geometry import corners_of as corners_of
+from armarium_source_model.geometry import measure_box as measure_box
+from armarium_source_model.geometry import outline_of as outline_of
 from armarium_source_model.geometry import pixel_bounds as pixel_bounds
+from armarium_source_model.geometry import rect_of as rect_of
 from armarium_source_model.geometry import sound_pixels as sound_pixels
 from armarium_source_model.hookspecs import DeclaredSign as DeclaredSign
 from armarium_source_model.hookspecs import LinkEnd as LinkEnd
@@ -140,8 +144,6 @@ from armarium_source_model.queries.text import pass_sequence as pass_sequence
 from armarium_source_model.queries.words import WordOnPage as WordOnPage
 from armarium_source_model.queries.words import words_of_lines as words_of_lines
 from armarium_source_model.queries.words import words_of_pass as words_of_pass
-from armarium_source_model.samples import SamplePage as SamplePage
-from armarium_source_model.samples import sample_page as sample_page
 from armarium_source_model.schemas.readings import MadeLines as MadeLines
 from armarium_source_model.schemas.readings import PlacesIn as PlacesIn
 from armarium_source_model.segment_rows import NewSegment as NewSegment

@@ -9,6 +9,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from armarium_source_model.geometry import XY, bounds, corners_of
+
 if TYPE_CHECKING:
     from PIL import Image
 
@@ -17,8 +19,6 @@ MARGIN = 0.05
 LEAST_MARGIN = 4
 """Pixels of the page's own picture."""
 WHITE = 255
-
-XY = tuple[float, float]
 
 
 def lean_of(baseline: Sequence[Sequence[float]], width: float, height: float) -> float:
@@ -56,12 +56,11 @@ def cut_segment(
     page = plain(image)
     width, height = page.size
     x, y, w, h = rect
-    outline = polygon or [(x, y), (x + w, y), (x + w, y + h), (x, y + h)]
+    outline = polygon or corners_of(rect)
     points = [(point[0] * width, point[1] * height) for point in outline]
     middle = ((x + w / 2) * width, (y + h / 2) * height)
     turned = [_turn(point, middle, -lean) for point in points]
-    left, top = min(p[0] for p in turned), min(p[1] for p in turned)
-    right, bottom = max(p[0] for p in turned), max(p[1] for p in turned)
+    left, top, right, bottom = bounds(turned)
     margin = max(LEAST_MARGIN * scale, MARGIN * max(right - left, bottom - top))
     x0, y0 = math.floor(left - margin), math.floor(top - margin)
     x1, y1 = math.ceil(right + margin), math.ceil(bottom + margin)

@@ -6,7 +6,7 @@ Fractions of one rendition, origin top left.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -18,6 +18,7 @@ from armarium_documents.api import TOLERANCE, fault_of_rect
 Point: TypeAlias = Sequence[float]
 Rect: TypeAlias = Sequence[float]
 Points: TypeAlias = Sequence[Point]
+XY: TypeAlias = tuple[float, float]
 
 MAX_POINTS = 10_000
 """More points than this describe noise, not a shape; a longer outline is refused in words."""
@@ -45,6 +46,24 @@ def bounds(points: Points) -> tuple[float, float, float, float]:
     xs = [point[0] for point in points]
     ys = [point[1] for point in points]
     return min(xs), min(ys), max(xs), max(ys)
+
+
+def measure_box(points: Points) -> tuple[float, float, float, float]:
+    """Return the upright box around *points*: left, top, width and height."""
+    left, top, right, bottom = bounds(points)
+    return left, top, right - left, bottom - top
+
+
+def corners_of(rect: Rect) -> tuple[XY, XY, XY, XY]:
+    """Return the corners of a rect (x, y, width, height), clockwise from the top left."""
+    x, y, w, h = rect
+    return (x, y), (x + w, y), (x + w, y + h), (x, y + h)
+
+
+def outline_of(shape: Mapping[str, Any]) -> Points:
+    """Return the outline of a shape {rect, polygon?}: its polygon, else the corners of its rect."""
+    outline: Points = shape.get("polygon") or corners_of(shape["rect"])
+    return outline
 
 
 def validate_points(
@@ -214,6 +233,17 @@ def _turn(a: Point, b: Point, c: Point) -> float:
 def clip_points(points: Points) -> list[list[float]]:
     """Clip every coordinate of *points* to the frame, for line finders that draw over the image's edge."""
     return [[min(1.0, max(0.0, point[0])), min(1.0, max(0.0, point[1]))] for point in points]
+
+
+def rect_of(row: Any) -> tuple[float, float, float, float]:
+    """Return the rect (x, y, width, height) of the row of a segment."""
+    return row.bbox_x, row.bbox_y, row.bbox_w, row.bbox_h
+
+
+def rect_columns(rect: Rect) -> dict[str, Any]:
+    """Return the columns of a segment's row that follow from its rect."""
+    x, y, w, h = rect
+    return {"bbox_x": x, "bbox_y": y, "bbox_w": w, "bbox_h": h, "tile": tile_of(x, y, w, h)}
 
 
 def tile_of(x: float, y: float, w: float, h: float) -> int:

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from armarium.api import graphemes, letters_from_left
-
-XY = tuple[float, float]
+from armarium_source_model.geometry import XY
 
 UPRIGHT = 2.0
 """Heights of its width: a line of several letters that is as high runs downward, where nothing is said of it."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from armarium.api import PictureFont
+from armarium_source_model.geometry import corners_of
 
 if TYPE_CHECKING:
     from PIL import Image, ImageDraw
@@ -260,8 +261,7 @@ def _shape(line: DrawnLine, size: tuple[int, int]) -> list[tuple[float, float]]:
     """Return the polygon in pixels, or the rectangle's corners if there is none."""
     if line.polygon and len(line.polygon) >= 3:
         return _pixels(line.polygon, size)
-    x, y, w, h = line.rect
-    return _pixels(((x, y), (x + w, y), (x + w, y + h), (x, y + h)), size)
+    return _pixels(corners_of(line.rect), size)
 
 
 def _start(line: DrawnLine, size: tuple[int, int]) -> tuple[float, float]:

@@ -4,9 +4,6 @@ model file.
 
 from __future__ import annotations
 
-import io
-import json
-import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,9 +29,9 @@ from armarium_hand_trainer.lines import (
     vary_lines,
 )
 from armarium_hand_trainer.net import PAIR, SHAPE, LineNet, base_net, steps_of
-from armarium_worker import Call, EpochTrainer, Refused, WorkerContext, distance, write_whole
+from armarium_worker import Call, EpochTrainer, Refused, TrainingState, WorkerContext, distance, write_whole
 
-CHECKPOINT, MODEL = "checkpoint.pt", "model.onnx"
+MODEL = "model.onnx"
 RATE, RATE_NEW = 4e-4, 1e-3
 """Learning rates: with a base, and without."""
 WARM_UP = 40
@@ -51,21 +48,15 @@ TOGETHER = 16
 SEED = 16
 
 
-@dataclass
-class Ready:
+@dataclass(kw_only=True)
+class Ready(TrainingState):
     """A training in progress."""
 
-    folder: Path
     net: LineNet
     average: LineNet
-    change: torch.optim.AdamW
     alphabet: list[str]
     taught: list[tuple[Line, list[int]]]
     validation: list[Line]
-    epochs: list[dict[str, Any]]
-    steps: int
-    best: float
-    best_state: dict[str, Any]
 
 
 class HandTrainer(EpochTrainer[Ready]):
@@ -139,7 +130,7 @@ class HandTrainer(EpochTrainer[Ready]):
                 best=is_best,
             )
         )
-        _save(ready)
+        ready.save(net=ready.net.state_dict(), average=ready.average.state_dict())
 
 
 def _begin(folder: Path, base: Mapping[str, Any] | None) -> Ready:
@@ -169,15 +160,18 @@ def _begin(folder: Path, base: Mapping[str, Any] | None) -> Ready:
             "the lines are where the writing is."
         )
     validation = [line for line in lines if line.for_validation] or [line for line, _ in usable]
-    ready = Ready(folder, net, average, change, alphabet, usable, validation, [], 0, math.inf, {})
-    checkpoint = folder / CHECKPOINT
-    if checkpoint.is_file():
-        state = torch.load(checkpoint, weights_only=True)
-        net.load_state_dict(state["net"])
-        average.load_state_dict(state["average"])
-        change.load_state_dict(state["change"])
-        ready.best_state, ready.best, ready.steps = state["best_state"], state["best"], state["steps"]
-        ready.epochs = json.loads(state["epochs"])
+    ready = Ready(
+        folder=folder,
+        change=change,
+        net=net,
+        average=average,
+        alphabet=alphabet,
+        taught=usable,
+        validation=validation,
+    )
+    if (weights := ready.resume()) is not None:
+        net.load_state_dict(weights["net"])
+        average.load_state_dict(weights["average"])
     return ready
 
 
@@ -229,18 +223,3 @@ def read(net: LineNet, alphabet: Sequence[str], lines: Sequence[Line]) -> list[s
         codes = [code for at, code in enumerate(row[:length]) if code and (at == 0 or row[at - 1] != code)]
         texts.append(plain("".join(alphabet[code - 1] for code in codes)))
     return texts
-
-
-def _save(ready: Ready) -> None:
-    state = {
-        "net": ready.net.state_dict(),
-        "average": ready.average.state_dict(),
-        "change": ready.change.state_dict(),
-        "best_state": ready.best_state,
-        "best": ready.best,
-        "steps": ready.steps,
-        "epochs": json.dumps(ready.epochs),
-    }
-    file = io.BytesIO()
-    torch.save(state, file)
-    write_whole(ready.folder / CHECKPOINT, file.getbuffer())

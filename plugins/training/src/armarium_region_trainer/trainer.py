@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
-import json
 import os
 import random
 import shutil
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +20,9 @@ from armarium_region_trainer.scoring import (
     mean_average_precision,
     sure_from,
 )
-from armarium_worker import Call, EpochTrainer, Refused, no_room, write_whole
+from armarium_worker import Call, EpochTrainer, Refused, TrainingState, no_room
 
-CHECKPOINT, MODEL = "checkpoint.pt", "model"
+MODEL = "model"
 RATE, RATE_NEW = 5e-5, 4e-4
 """Learning rates: with a base, and without."""
 WARM_UP = 20
@@ -33,22 +31,17 @@ CLIP = 0.1
 SEED = 16
 
 
-@dataclass
-class Ready:
+@dataclass(kw_only=True)
+class Ready(TrainingState):
     """A training in progress. best: the highest mAP50 so far; negative before the first epoch."""
 
-    folder: Path
     network: Any
-    change: Any
     classes: list[str]
     pages: list[TaughtPage]
     side: int
     max_pixels: int
     rate: float
-    epochs: list[dict[str, Any]] = field(default_factory=list)
-    steps: int = 0
     best: float = -1.0
-    best_state: dict[str, Any] = field(default_factory=dict)
 
     def of(self, part: str) -> list[TaughtPage]:
         """Return the pages of one part."""
@@ -107,23 +100,18 @@ class RegionTrainer(EpochTrainer[Ready]):
         rate = RATE if base else RATE_NEW
         change = torch.optim.AdamW(network.parameters(), rate, weight_decay=1e-4)
         ready = Ready(
-            folder,
-            network,
-            change,
-            classes,
-            pages,
+            folder=folder,
+            network=network,
+            change=change,
+            classes=classes,
+            pages=pages,
             # The network works in steps of 32 pixels.
-            max(32, int(params.get("image_size", 960)) // 32 * 32),
-            int(params.get("max_pixels", 1 << 28)),
-            rate,
+            side=max(32, int(params.get("image_size", 960)) // 32 * 32),
+            max_pixels=int(params.get("max_pixels", 1 << 28)),
+            rate=rate,
         )
-        checkpoint = folder / CHECKPOINT
-        if checkpoint.is_file():
-            state = torch.load(checkpoint, weights_only=True)
-            network.load_state_dict(state["network"])
-            change.load_state_dict(state["change"])
-            ready.best_state, ready.best, ready.steps = state["best_state"], state["best"], state["steps"]
-            ready.epochs = json.loads(state["epochs"])
+        if (weights := ready.resume()) is not None:
+            network.load_state_dict(weights["network"])
         return ready
 
     def one_epoch(self, call: Call, ready: Ready) -> None:
@@ -162,7 +150,7 @@ class RegionTrainer(EpochTrainer[Ready]):
                 best=is_best,
             )
         )
-        _save(ready)
+        ready.save(network=ready.network.state_dict())
 
     def _looked_at(
         self, call: Call, ready: Ready, pages: Sequence[TaughtPage]
@@ -208,19 +196,3 @@ def _teach(ready: Ready, pages: Sequence[TaughtPage], chance: random.Random) -> 
     ready.change.zero_grad(set_to_none=True)
     ready.steps += 1
     return float(output.loss.detach())
-
-
-def _save(ready: Ready) -> None:
-    import torch
-
-    state = {
-        "network": ready.network.state_dict(),
-        "change": ready.change.state_dict(),
-        "best_state": ready.best_state,
-        "best": ready.best,
-        "steps": ready.steps,
-        "epochs": json.dumps(ready.epochs),
-    }
-    file = io.BytesIO()
-    torch.save(state, file)
-    write_whole(ready.folder / CHECKPOINT, file.getbuffer())

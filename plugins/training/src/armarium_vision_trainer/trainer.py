@@ -4,22 +4,18 @@ checkpoint.
 
 from __future__ import annotations
 
-import io
-import json
-import math
 import os
 import random
 import shutil
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from armarium_vision_trainer.lines import Line, read_lines, transcription_in
-from armarium_worker import Call, EpochTrainer, Refused, distance, no_room, write_whole
+from armarium_worker import Call, EpochTrainer, Refused, TrainingState, distance, no_room
 
-CHECKPOINT = "checkpoint.pt"
 MERGED, ADAPTER = "merged", "adapter"
 """Folders of the base with the adapter merged into its weights, and of the adapter alone."""
 RATE = 1e-4
@@ -38,21 +34,15 @@ NOT_TAUGHT = ("vision", "visual", "image", "projector", "lm_head", "embed")
 """Parts whose weights do not change: vision, the projection to the language model, and the vocabulary."""
 
 
-@dataclass
-class Ready:
+@dataclass(kw_only=True)
+class Ready(TrainingState):
     """A training in progress."""
 
-    folder: Path
     network: Any
     processor: Any
-    change: Any
     taught: list[Line]
     validation: list[Line]
     device: str
-    epochs: list[dict[str, Any]] = field(default_factory=list)
-    steps: int = 0
-    best: float = math.inf
-    best_state: dict[str, Any] = field(default_factory=dict)
 
 
 class VisionTrainer(EpochTrainer[Ready]):
@@ -112,14 +102,17 @@ class VisionTrainer(EpochTrainer[Ready]):
         lines = read_lines(folder)
         taught = [line for line in lines if not line.for_validation]
         validation = [line for line in lines if line.for_validation] or taught
-        ready = Ready(folder, network, processor, change, taught, validation[:MOST_VALIDATED], device)
-        checkpoint = folder / CHECKPOINT
-        if checkpoint.is_file():
-            state = torch.load(checkpoint, weights_only=True, map_location=device)
-            set_peft_model_state_dict(network, state["adapter"])
-            change.load_state_dict(state["change"])
-            ready.best_state, ready.best, ready.steps = state["best_state"], state["best"], state["steps"]
-            ready.epochs = json.loads(state["epochs"])
+        ready = Ready(
+            folder=folder,
+            change=change,
+            network=network,
+            processor=processor,
+            taught=taught,
+            validation=validation[:MOST_VALIDATED],
+            device=device,
+        )
+        if (weights := ready.resume(device)) is not None:
+            set_peft_model_state_dict(network, weights["adapter"])
         return ready
 
     def one_epoch(self, call: Call, ready: Ready) -> None:
@@ -165,7 +158,7 @@ class VisionTrainer(EpochTrainer[Ready]):
                 best=is_best,
             )
         )
-        _save(ready)
+        ready.save(adapter=get_peft_model_state_dict(ready.network))
 
     def _error_rate(self, call: Call, ready: Ready) -> float:
         """Return total distance over total characters of what the model reads in the validation lines."""
@@ -282,20 +275,3 @@ def _write(ready: Ready, line: Line) -> str:
     with torch.inference_mode():
         tokens = ready.network.generate(**inputs, max_new_tokens=most, do_sample=False, num_beams=1)
     return str(ready.processor.batch_decode(tokens[:, start:], skip_special_tokens=True)[0])
-
-
-def _save(ready: Ready) -> None:
-    import torch
-    from peft import get_peft_model_state_dict
-
-    state = {
-        "adapter": get_peft_model_state_dict(ready.network),
-        "change": ready.change.state_dict(),
-        "best_state": ready.best_state,
-        "best": ready.best,
-        "steps": ready.steps,
-        "epochs": json.dumps(ready.epochs),
-    }
-    file = io.BytesIO()
-    torch.save(state, file)
-    write_whole(ready.folder / CHECKPOINT, file.getbuffer())

@@ -9,7 +9,6 @@ from armarium.api import (
     ActionContext,
     Conductor,
     Engine,
-    Example,
     Library,
     Outcome,
     Route,
@@ -23,10 +22,8 @@ from armarium.api import branches as packages
 from armarium_agents.branches import errors
 from armarium_agents.branches.groups import compare, parts_of
 from armarium_agents.branches.making import (
-    changed_branch,
     chosen_groups,
     look_at_branch,
-    made_branch,
     pages_of,
     refuse_making,
     remove_package,
@@ -93,7 +90,6 @@ def _folders(project: Library, p: BranchCreate) -> list[str]:
     route=Route("POST", "/api/branches"),
     words="Made a branch",
     conduct=_make,
-    example=lambda ex: {"name": "Corrections", "made_for": "the agent"},
 )
 def create(ctx: ActionContext, p: BranchCreate) -> dict[str, Any]:
     """Raises Conflict for a branch of a branch, Unavailable where the disk refuses. A branch holds only what its maker may see, and the token it is for."""
@@ -145,7 +141,6 @@ def _propose_in_project(conductor: Conductor, p: Propose) -> Outcome:
     route=Route("POST", "/api/branches/{branch_id}/propose"),
     words="Proposed a branch",
     conduct=_propose_in_project,
-    example=lambda ex: {"branch_id": made_branch(ex), "summary": "12 pages corrected"},
 )
 def propose(ctx: ActionContext, p: Propose) -> dict[str, Any]:
     """In a branch, `branch_id` may be left out. Raises NotFound, Invalid for a project where no branch is named."""
@@ -167,7 +162,6 @@ def propose(ctx: ActionContext, p: Propose) -> dict[str, Any]:
     words="Turned down changes of a branch",
     person_only=True,
     prepare=look_at_branch,
-    example=lambda ex: _reject_example(ex),
 )
 def reject(ctx: ActionContext, p: Reject) -> dict[str, Any]:
     """What the branch changes there later is offered again. Raises NotFound, Invalid for an unknown group."""
@@ -199,16 +193,6 @@ def reject(ctx: ActionContext, p: Reject) -> dict[str, Any]:
     return {"branch_id": card.id, "groups": len(groups)}
 
 
-def _reject_example(ex: Example) -> dict[str, Any]:
-    branch_id = changed_branch(ex)
-    assert ex.library is not None
-    with ex.library.db.read() as conn:
-        branch, card = require_open(conn, ex.engine, ex.library, branch_id)
-        with branch.db.read() as branch_conn:
-            comparison = compare(raw_of(conn), raw_of(branch_conn), ex.library, card, "project")
-    return {"branch_id": branch_id, "groups": list(comparison.groups), "reason": "It was there already"}
-
-
 def _is_untouched(engine: Engine, place: Path) -> bool:
     """Return whether nothing was done in the branch at *place* since it was made."""
     branch = engine.libraries.open_only(place)
@@ -225,7 +209,6 @@ def _is_untouched(engine: Engine, place: Path) -> bool:
     words="Deleted a branch",
     undoable=False,
     spends=False,
-    example=lambda ex: {"branch_id": made_branch(ex)},
 )
 def delete(ctx: ActionContext, p: BranchId) -> dict[str, Any]:
     """A machine deletes a branch of its own in which nothing was done. Raises NotFound, Forbidden, Conflict while work goes on

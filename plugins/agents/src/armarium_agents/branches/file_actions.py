@@ -11,7 +11,6 @@ from armarium.api import (
     ActionContext,
     Conductor,
     Engine,
-    Example,
     Library,
     Outcome,
     Route,
@@ -22,7 +21,6 @@ from armarium.api import (
 from armarium.api import branches as packages
 from armarium_agents.branches import errors
 from armarium_agents.branches.making import (
-    made_branch,
     refuse_making,
     release_package,
     row_of,
@@ -57,7 +55,6 @@ def _branch_meant(
     route=Route("POST", "/api/branches/pack", refusals=(403, 404, 409, 422)),
     words="Wrote a branch to a file",
     undoable=False,
-    example=lambda ex: {"branch_id": made_branch(ex), "path": str(ex.folder / "branch.zip")},
 )
 def pack(ctx: ActionContext, p: Pack) -> dict[str, Any]:
     """Raises NotFound, Conflict where the file exists, Unavailable when the disk refuses."""
@@ -83,12 +80,6 @@ def _unpack(conductor: Conductor, p: Take) -> Outcome:
         return conductor.step(params)
 
 
-def _take_example(ex: Example) -> dict[str, Any]:
-    path = str(ex.folder / "branch.zip")
-    ex.run("branches.pack", {"branch_id": made_branch(ex), "path": path})
-    return {"path": path}
-
-
 @action(
     "branches.take",
     result=Branch,
@@ -97,7 +88,6 @@ def _take_example(ex: Example) -> dict[str, Any]:
     words="Took a branch from a file",
     undoable=False,
     conduct=_unpack,
-    example=_take_example,
 )
 def take(ctx: ActionContext, p: Take) -> dict[str, Any]:
     """Replaces the package of the branch where that holds nothing more. Raises Invalid for what is no branch, Conflict for

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from armarium.api import ActionContext, Engine, Example, Library, Principal
+from armarium.api import ActionContext, Engine, Library, Principal
 from armarium.api import branches as packages
 from armarium_agents.branches import errors
 from armarium_agents.branches.groups import Comparison, Group
@@ -62,19 +62,6 @@ def row_of(
         "proposed_at": None,
         **ctx.provenance(),
     }
-
-
-def made_branch(ex: Example) -> str:
-    return str(ex.run("branches.create", {"name": "Corrections"})["id"])
-
-
-def changed_branch(ex: Example) -> str:
-    """Return a branch with a change in it."""
-    assert ex.library is not None
-    created = ex.run("branches.create", {"name": "Corrections"})
-    branch = ex.engine.libraries.open_only(created["library_path"])
-    ex.engine.run(branch, "document.create", {"name": "Found", "doc_type": "page"}, ex.principal)
-    return str(created["id"])
 
 
 def look_at_branch(engine: Engine, library: Library | None, p: BranchId) -> None:

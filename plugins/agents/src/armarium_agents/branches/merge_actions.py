@@ -42,7 +42,6 @@ from armarium_agents.branches.groups import (
     parts_of,
 )
 from armarium_agents.branches.making import (
-    changed_branch,
     chosen_groups,
     look_at_branch,
     pages_of,
@@ -112,7 +111,6 @@ def comparison_meant(engine: Engine, library: Library, branch_id: str | None) ->
     prepare=look_at_branch,
     conduct=_merge_or_queue,
     after_undo=forward_undo,
-    example=lambda ex: {"branch_id": changed_branch(ex)},
 )
 def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
     """All or nothing. Raises Conflict where both sides changed the same and nobody has decided, or something that was not
@@ -141,7 +139,6 @@ def _look_at_other_side(engine: Engine, library: Library | None, p: Update) -> N
     prepare=_look_at_other_side,
     conduct=_merge_or_queue,
     after_undo=forward_undo,
-    example=lambda ex: {"branch_id": changed_branch(ex)},
 )
 def update(ctx: ActionContext, p: Update) -> dict[str, Any]:
     """As branches.merge, the other way: the request names the branch as its project. In a project it takes the work of
@@ -163,7 +160,6 @@ def update(ctx: ActionContext, p: Update) -> dict[str, Any]:
     rules=(RowRule(SettledPart.table.name, "person", sent=lambda p: p.branch_id is not None),),
     prepare=_look_at_other_side,
     after_undo=cancel_with_undo,
-    example=lambda ex: {"branch_id": changed_branch(ex)},
 )
 def start_merge(ctx: ActionContext, p: Update) -> dict[str, Any]:
     """What would be refused is refused now. Raises what branches.merge and branches.update raise."""

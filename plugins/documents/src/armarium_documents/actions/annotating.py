@@ -46,15 +46,11 @@ def update(ctx: ActionContext, p: AnnotationUpdateParams) -> dict[str, Any]:
     """Raises NotFound, Conflict when the document is in the Trash, Forbidden by a lock, Invalid as `create`."""
     annotation = ANNOTATIONS.require(ctx.conn, p.annotation_id)
     require_live(ctx.conn, annotation["document_id"])
-    # An anchor and targets are replaced as a whole, with their defaults filled in, as `create` stores them.
-    changes = p.model_dump(include=p.model_fields_set - {"annotation_id"})
+    changes = p.dump_changes("annotation_id", empty={"targets": [], "tags": [], "metadata": {}})
     if changes.get("kind", "") is None:
         raise Invalid(
             "An annotation has a kind; leave `kind` out to keep the current one.", code="kind_required"
         )
-    for name, empty in (("targets", []), ("tags", []), ("metadata", {})):
-        if changes.get(name, empty) is None:
-            changes[name] = empty
     row = annotation | changes
     _check(ctx, row)
     if changes:

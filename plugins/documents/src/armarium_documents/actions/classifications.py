@@ -95,11 +95,7 @@ def create(ctx: ActionContext, p: ClassificationCreateParams) -> dict[str, Any]:
 def update(ctx: ActionContext, p: ClassificationUpdateParams) -> dict[str, Any]:
     """Raises NotFound for an unknown key, Invalid for an unknown parent or a cycle."""
     require(ctx.conn, p.key)
-    # Declarations are replaced as a whole, with their defaults filled in, as `create` stores them.
-    changes = p.model_dump(include=p.model_fields_set - {"key"})
-    for name, empty in (("applies_to", []), ("declarations", []), ("defaults", {})):
-        if name in changes and changes[name] is None:
-            changes[name] = empty
+    changes = p.dump_changes("key", empty={"applies_to": [], "declarations": [], "defaults": {}})
     if changes:
         changes["updated_at"] = ctx.now
         ctx.conn.execute(classifications.update().where(classifications.c.key == p.key).values(changes))

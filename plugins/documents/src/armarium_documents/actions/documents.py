@@ -71,14 +71,10 @@ def update(ctx: ActionContext, p: UpdateParams) -> dict[str, Any]:
     below a lock; Invalid for a name set to null.
     """
     node = require_live(ctx.conn, p.document_id)
-    changes = {name: getattr(p, name) for name in UpdateParams.model_fields if name in p.model_fields_set}
-    del changes["document_id"]
-    expected = changes.pop("expected_updated_at", None)
+    changes = p.dump_changes("document_id", "expected_updated_at", empty=CLEARED)
+    expected = p.expected_updated_at
     if expected is not None and expected != (current := updated_at(ctx.conn, node.id)):
         raise stale_document(node.name, current, expected, node.id)
-    for name, value in changes.items():
-        if value is None and name in CLEARED:
-            changes[name] = CLEARED[name]
     if "name" in changes and changes["name"] is None:
         raise Invalid("A node needs a name; leave `name` out to keep the current one.", code="name_required")
     if node.system_key == "sources" and changes.get("name", node.name) != node.name:

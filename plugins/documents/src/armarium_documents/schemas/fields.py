@@ -38,7 +38,7 @@ def clean_name(value: str) -> str:
     return name
 
 
-def check_json(value: Any) -> Any:
+def check_json(value: Any, most_bytes: int = MAX_JSON_BYTES) -> Any:
     """Return *value* if it is JSON of bounded depth and size; otherwise ValueError with the reason."""
     level: list[Any] = [value]
     for _ in range(MAX_DEPTH + 1):
@@ -60,8 +60,8 @@ def check_json(value: Any) -> Any:
         size = len(orjson.dumps(value))
     except (TypeError, ValueError) as error:
         raise ValueError(f"this cannot be written as JSON: {error}") from error
-    if size > MAX_JSON_BYTES:
-        raise ValueError(f"at most {MAX_JSON_BYTES} bytes of JSON, this has {size}")
+    if size > most_bytes:
+        raise ValueError(f"at most {most_bytes} bytes of JSON, this has {size}")
     return value
 
 

@@ -18,6 +18,7 @@ from armarium_formats.items.tropy import LOOKS
 from armarium_formats.keeping import keep_models
 from armarium_formats.page_model import PageModel, PageSegment, PageText
 from armarium_formats.queries.exchange import pass_of_file
+from armarium_source_model.api import corners_of
 
 WHOLE = [0.0, 0.0, 1.0, 1.0]
 
@@ -198,11 +199,11 @@ def _attributes(part: ItemPart) -> tuple[dict[str, Any], dict[str, Any]]:
 def _as_page(texts: list[tuple[list[float], str]], size: tuple[int, int]) -> PageModel:
     page = PageModel(*size)
     for number, (rect, text) in enumerate(texts, 1):
-        x, y, w, h = (fraction * side for fraction, side in zip(rect, (*size, *size), strict=True))
+        box = [fraction * side for fraction, side in zip(rect, (*size, *size), strict=True)]
         lines = [
             PageSegment(f"line-{number}-{place}", "line", texts=[PageText(line.strip())])
             for place, line in enumerate(filter(str.strip, text.splitlines()), 1)
         ]
-        corners = [(x, y), (x + w, y), (x + w, y + h), (x, y + h)] if rect != WHOLE else []
+        corners = [*corners_of(box)] if rect != WHOLE else []
         page.segments.append(PageSegment(f"text-{number}", "region", points=corners, children=lines))
     return page

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from armarium_formats.markup.fragments import local_name
-from armarium_formats.numbers import parse_unsigned
+from armarium_formats.numbers import parse_number, parse_unsigned
 from armarium_formats.page_model import PageSegment, PageText, kept_by
 from armarium_formats.pagexml.keeping import Keeper, keep
 
@@ -46,12 +46,9 @@ def read_text(element: etree._Element, ns: str, keeper: Keeper) -> PageText:
     if attributes:
         confidence = attributes.get("conf")
         if confidence is not None:
-            try:
-                value = float(confidence)
-            except ValueError:
-                value = -1.0  # noted below
-            if 0 <= value <= 1:
-                page_text.confidence = value
+            value = parse_number(confidence)
+            if value is not None and 0 <= value <= 1:
+                page_text.confidence = float(value)
                 del attributes["conf"]
             else:
                 keeper.note(f"A TextEquiv states the confidence {confidence}, outside 0 to 1")

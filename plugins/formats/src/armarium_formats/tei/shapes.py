@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from armarium_formats.markup.noting import Notes
+from armarium_formats.numbers import parse_number
 from armarium_formats.page_model import Point
 from armarium_formats.points import parse_points
 from armarium_formats.shapes import Box, corners
@@ -69,11 +70,8 @@ def drawn_in(pointer: str) -> list[Point]:
 
 def box_of(element: etree._Element) -> Box | None:
     """Return left, top, right and bottom of an element; None if not stated as numbers."""
-    try:
-        left, top, right, bottom = (float(element.get(key, "")) for key in COORDINATES[:4])
-    except ValueError:
-        return None
-    if not all(abs(coordinate) < 1e9 for coordinate in (left, top, right, bottom)):
+    left, top, right, bottom = (parse_number(element.get(key)) for key in COORDINATES[:4])
+    if left is None or top is None or right is None or bottom is None:
         return None
     return left, top, right, bottom
 

@@ -43,6 +43,7 @@ from armarium_iiif.schemas import (
     JobStarted,
     ManifestImported,
 )
+from armarium_source_model.api import corners_of
 
 _BATCH = 500
 
@@ -130,8 +131,7 @@ def _as_page(canvas: ReferencedCanvas) -> PageModel:
     for number, annotated in enumerate(canvas.texts, 1):
         points: list[tuple[float, float]] = []
         if annotated.box is not None and page.width:
-            x, y, w, h = annotated.box
-            points = [(x, y), (x + w, y), (x + w, y + h), (x, y + h)]
+            points = [*corners_of(annotated.box)]
         lines = [
             PageSegment(f"line-{number}-{place}", "line", texts=[PageText(text)], language=annotated.language)
             for place, text in enumerate(annotated.lines, 1)

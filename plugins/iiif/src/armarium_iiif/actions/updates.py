@@ -135,7 +135,6 @@ def _change_page(ctx: ActionContext, page: Any, old: ReferencedCanvas, new: Refe
     summary="Ask whether imported manifests changed where they are published, and take what did on request, as a background job.",
     route=Route("POST", "/api/iiif/manifests/check"),
     words="Asked whether imported IIIF manifests changed",
-    example=lambda ex: {"document_ids": []},
     guards_targets=True,
     after_undo=cancel_with_undo,
 )

@@ -16,10 +16,13 @@ from armarium_iiif.texts import language_map, plain_value
 from armarium_source_model.api import (
     CountingText,
     Reading,
+    corners_of,
     get_pass,
     ladder_of_pass,
+    measure_box,
     read_lines,
     reading_rule,
+    rect_of,
     words_of,
     words_of_pass,
     working_pass,
@@ -46,9 +49,7 @@ class _Frames(NamedTuple):
             if turn is None:
                 return None
             a, b, c, d, e, f = turn
-            xs = [a * u + c * v + e for u in (x, x + w) for v in (y, y + h)]
-            ys = [b * u + d * v + f for u in (x, x + w) for v in (y, y + h)]
-            x, y, w, h = min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys)
+            x, y, w, h = measure_box([(a * u + c * v + e, b * u + d * v + f) for u, v in corners_of(rect)])
         width, height = self.canvas
         left = min(max(round(x * width), 0), width - 1)
         top = min(max(round(y * height), 0), height - 1)
@@ -88,8 +89,7 @@ def lines_page(
         text = texts.get(line.id)
         if sought and (text is None or not sought_words or not sought_words.issubset(words_of(text.text))):
             continue
-        whole = (line.bbox_x, line.bbox_y, line.bbox_w, line.bbox_h)
-        parts = [(line.id, line.anchor.get("rendition_id"), whole, text)]
+        parts = [(line.id, line.anchor.get("rendition_id"), rect_of(line), text)]
         if text is not None and (words := standing.get(line.id)):
             parts = [
                 (f"{line.id}-{word.char_start}", word.rendition_id, word.rect, text._replace(text=word.text))

@@ -8,8 +8,9 @@ from armarium.api import JobContext, PageSkipped, PageWithheld, PageWork, find_w
 from armarium_documents.api import page_image, still_image
 from armarium_layout.detectors import detector_of
 from armarium_layout.jobs.looking import taking
-from armarium_layout.queries import PageShapes, rect_of
+from armarium_layout.queries import PageShapes
 from armarium_layout.schemas import fractions
+from armarium_source_model.api import rect_of
 
 
 def detect_regions(job: JobContext, page_id: str, shapes: PageShapes) -> PageWork:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from armarium.api import JobContext, PageSkipped, PageWork
 from armarium_layout.jobs.detected import detect_regions
 from armarium_layout.jobs.looking import boxes_of, page_shapes, page_sheet, rect_in, taking
-from armarium_layout.queries import PageShapes, derived_order, is_current, rect_of, shapes_of
+from armarium_layout.queries import PageShapes, derived_order, is_current, shapes_of
 from armarium_layout.schemas import fractions
+from armarium_source_model.api import measure_box, rect_of
 
 if TYPE_CHECKING:
     from sqlalchemy import Row
@@ -128,7 +129,7 @@ def refine_shapes(job: JobContext, page_id: str) -> PageWork | None:
                 {
                     "segment_id": row.id,
                     "expected_version": row.version,
-                    "rect": _rect_around(polygon),
+                    "rect": list(measure_box(polygon)),
                     "polygon": polygon,
                 }
             )
@@ -148,10 +149,3 @@ def _is_plain(polygon: Sequence[Sequence[float]] | None) -> bool:
 def _foot(row: Row[Any]) -> list[tuple[float, float]]:
     x, y, w, h = rect_of(row)
     return [(x, y + 0.8 * h), (x + w, y + 0.8 * h)]
-
-
-def _rect_around(points: Sequence[Sequence[float]]) -> list[float]:
-    left, top = min(x for x, _ in points), min(y for _, y in points)
-    right, bottom = max(x for x, _ in points), max(y for _, y in points)
-    # Not rounded: every point lies inside.
-    return [left, top, right - left, bottom - top]

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from armarium.api import JobContext, PageSkipped, PageWork, open_image
 from armarium_documents.api import PageImage, page_image, still_image
-from armarium_layout.queries import PageShapes, rect_of, shapes_of
+from armarium_layout.queries import PageShapes, shapes_of
 from armarium_layout.schemas import fractions
+from armarium_source_model.api import rect_of
 
 if TYPE_CHECKING:
     from sqlalchemy import Row

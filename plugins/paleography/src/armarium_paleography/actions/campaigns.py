@@ -92,7 +92,7 @@ def create(ctx: ActionContext, p: CampaignCreate) -> dict[str, Any]:
 def update(ctx: ActionContext, p: CampaignUpdate) -> dict[str, Any]:
     """Raises NotFound, Withdrawn. A field that is not sent is unchanged; null clears it."""
     row = live_row(CAMPAIGNS, "campaign", ctx.conn, p.campaign_id)
-    changes = p.model_dump(exclude_unset=True, exclude={"campaign_id"})
+    changes = p.dump_changes("campaign_id")
     if changes.get("hand_id") is not None:
         live_row(HANDS, "hand", ctx.conn, changes["hand_id"])
     if changes:

@@ -90,7 +90,7 @@ def _others(rows: Rows, what: str, ctx: ActionContext, identity: str, ids: list[
 def update_hand(ctx: ActionContext, p: HandUpdate) -> dict[str, Any]:
     """Raises NotFound, Withdrawn. A field that is not sent is unchanged; null clears it."""
     row = live_row(HANDS, "hand", ctx.conn, p.hand_id)
-    return _change(ctx, hands, row, p.model_dump(exclude_unset=True, exclude={"hand_id"}))
+    return _change(ctx, hands, row, p.dump_changes("hand_id"))
 
 
 @action(
@@ -129,7 +129,7 @@ def update_sign(ctx: ActionContext, p: SignUpdate) -> dict[str, Any]:
     row = live_row(SIGNS, "sign", ctx.conn, p.sign_id)
     if p.code_point is not None and (holder := holder_of(ctx.conn, p.code_point)) not in (None, p.sign_id):
         raise CodePointTaken(p.code_point, str(holder))
-    return _change(ctx, signs, row, p.model_dump(exclude_unset=True, exclude={"sign_id"}))
+    return _change(ctx, signs, row, p.dump_changes("sign_id"))
 
 
 @action(
@@ -167,7 +167,7 @@ def merge_signs(ctx: ActionContext, p: SignMerge) -> dict[str, Any]:
 def update_allograph(ctx: ActionContext, p: AllographUpdate) -> dict[str, Any]:
     """Raises NotFound, Withdrawn. A field that is not sent is unchanged; null clears it."""
     row = live_row(ALLOGRAPHS, "allograph", ctx.conn, p.allograph_id)
-    return _change(ctx, allographs, row, p.model_dump(exclude_unset=True, exclude={"allograph_id"}))
+    return _change(ctx, allographs, row, p.dump_changes("allograph_id"))
 
 
 @action(

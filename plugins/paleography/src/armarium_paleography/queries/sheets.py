@@ -19,7 +19,7 @@ from armarium_paleography.queries.signs import SIGNS
 from armarium_paleography.records.hands import attributions
 from armarium_paleography.records.marks import instances, letterforms
 from armarium_paleography.sheets import Piece, draw_sheet, fit_image
-from armarium_source_model.api import cut_segment, lean_of, segments
+from armarium_source_model.api import cut_segment, lean_of, rect_of, segments
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -179,7 +179,7 @@ def crops(library: Library, conn: Connection, segment_ids: Sequence[str], height
         with open_image(page.path, shrink_to=size if factor < 1 else None) as image:
             image.load()
             for row in sound:
-                rect = (row.bbox_x, row.bbox_y, row.bbox_w, row.bbox_h)
+                rect = rect_of(row)
                 lean = lean_of(row.baseline, width, high) if row.baseline else 0.0
                 cut = cut_segment(
                     image,

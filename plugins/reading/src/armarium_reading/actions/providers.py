@@ -103,7 +103,7 @@ def create_provider(ctx: ActionContext, p: CreateProviderParams) -> dict[str, An
 def update_provider(ctx: ActionContext, p: UpdateProviderParams) -> dict[str, Any]:
     """Change the fields that are sent. `api_base` null: use the default address of its type."""
     row = require_provider(ctx.conn, p.provider_id)
-    changes = p.model_dump(exclude_unset=True, exclude={"provider_id"})
+    changes = p.dump_changes("provider_id")
     if not changes or any(changes.get(name, "") is None for name in ("name", "enabled", "sort_order")):
         raise errors.nothing_to_change()
     if "name" in changes:

@@ -29,11 +29,12 @@ from armarium_reading import ledger
 from armarium_reading.caller import Caller, Subject
 from armarium_reading.confidence import Confidence
 from armarium_reading.fitting import add_page, outcome, why_chosen
-from armarium_reading.handwriting import outline_of, page_score
+from armarium_reading.handwriting import page_score
 from armarium_reading.ledger import ModelCall
 from armarium_reading.permission import passing_over_restricted, refuse_withheld_page
 from armarium_reading.readers import Choice, choose
 from armarium_reading.schemas.reading import ReadingArgs
+from armarium_source_model.api import outline_of
 from armarium_worker import WorkerStopped
 
 MAX_FAILED = 1000

@@ -20,7 +20,14 @@ from armarium_source_model.actions.readings import write_correction, write_readi
 from armarium_source_model.actions.segments import anchor_value
 from armarium_source_model.api import segments
 from armarium_source_model.errors import forwarding_would_loop, refuse_provisional
-from armarium_source_model.geometry import MAX_POINTS, convex_hull, tile_of, union_rect, validate_baseline
+from armarium_source_model.geometry import (
+    MAX_POINTS,
+    convex_hull,
+    rect_columns,
+    rect_of,
+    union_rect,
+    validate_baseline,
+)
 from armarium_source_model.hookspecs import armarium_source_model_merged, armarium_source_model_split
 from armarium_source_model.notes import add_notes, forward_undo, live_after
 from armarium_source_model.order import Shape, reading_sequence
@@ -30,12 +37,11 @@ from armarium_source_model.queries.segments import SegmentRow, get_segment, pars
 from armarium_source_model.queries.shapes import writing_of_pass
 from armarium_source_model.schemas.joins import Merge, Merged, Split, SplitBody
 
-BOXES = ("bbox_x", "bbox_y", "bbox_w", "bbox_h")
-
-
-def box_of(row: SegmentRow) -> tuple[float, float, float, float]:
-    """Return a segment's rect."""
-    return row.bbox_x, row.bbox_y, row.bbox_w, row.bbox_h
+STATED = (
+    "document_id", "pass_id", "kind", "kind_raw", "parent_segment_id", "is_furniture", "language", "script", "direction",
+    "page_index",
+)  # fmt: skip
+"""What is said of the whole and holds for each of its parts."""
 
 
 @action(
@@ -89,7 +95,9 @@ def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
 
 
 def _in_order(ctx: ActionContext, rows: Sequence[SegmentRow]) -> list[SegmentRow]:
-    shapes = [Shape(row.id, "line", *box_of(row), direction=row.direction, script=row.script) for row in rows]
+    shapes = [
+        Shape(row.id, "line", *rect_of(row), direction=row.direction, script=row.script) for row in rows
+    ]
     page = writing_of_pass(ctx.conn, rows[0].document_id, rows[0].pass_id, reading_rule(ctx.conn))
     parents = {row.parent_segment_id for row in rows}
     way = page.way(parents.pop() if len(parents) == 1 else None)
@@ -103,7 +111,7 @@ def _joined_shape(keep: SegmentRow, ordered: Sequence[SegmentRow]) -> dict[str, 
 
     A hull with too many points is left out; a baseline with too many stays that of the kept segment.
     """
-    rect = union_rect([box_of(row) for row in ordered])
+    rect = union_rect([rect_of(row) for row in ordered])
     anchor = {name: value for name, value in keep.anchor.items() if name != "polygon"}
     anchor["rect"] = list(rect)
     polygons = [row.anchor.get("polygon") for row in ordered]
@@ -111,11 +119,7 @@ def _joined_shape(keep: SegmentRow, ordered: Sequence[SegmentRow]) -> dict[str, 
         hull = convex_hull([point for polygon in polygons for point in polygon or ()])
         if len(hull) <= MAX_POINTS:
             anchor["polygon"] = hull
-    changes: dict[str, Any] = {
-        "anchor": anchor,
-        **dict(zip(BOXES, rect, strict=True)),
-        "tile": tile_of(*rect),
-    }
+    changes: dict[str, Any] = {"anchor": anchor, **rect_columns(rect)}
     if all(row.baseline for row in ordered) and _in_a_row(ordered):
         baseline = [point for row in ordered for point in row.baseline or ()]
         if len(baseline) <= MAX_POINTS:
@@ -198,37 +202,26 @@ def split(ctx: ActionContext, p: SplitBody) -> dict[str, Any]:
             refusal.fields["index"] = index
             raise
     ids = [row.id] + [new_id() for _ in p.parts[1:]]
-    first_anchor, first_rect = shapes[0]
-    baseline = p.parts[0].baseline
-    changes: dict[str, Any] = {
-        "anchor": first_anchor,
-        **dict(zip(BOXES, first_rect, strict=True)),
-        "tile": tile_of(*first_rect),
-        "baseline": None if baseline is None else [list(point) for point in baseline],
-    }
+    drawn: list[dict[str, Any]] = [
+        {
+            "anchor": anchor,
+            **rect_columns(rect),
+            "baseline": None if part.baseline is None else [list(point) for point in part.baseline],
+        }
+        for part, (anchor, rect) in zip(p.parts, shapes, strict=True)
+    ]
+    changes = drawn[0]
     if p.parts[0].text or any(getattr(row, name) != value for name, value in changes.items()):
         # A whole that keeps its shape and text is not touched, so that a later step on it does not stand in the way of undo.
         changes["joined_or_split_in"] = ctx.audit_id
     write_version(ctx, row, changes)
-    columns = (
-        "id", "document_id", "pass_id", "kind", "kind_raw", "anchor", "baseline", "parent_segment_id", "is_furniture",
-        "language", "script", "direction", "page_index", "metadata", *BOXES, "tile", "by_hand", "version",
-        *ctx.provenance(), "updated_at", "joined_or_split_in",
-    )  # fmt: skip
-    ctx.bulk_insert(
-        segments,
-        columns,
-        [
-            (
-                identity, row.document_id, row.pass_id, row.kind, row.kind_raw, json_text(anchor),
-                None if part.baseline is None else json_text([list(point) for point in part.baseline]),
-                row.parent_segment_id, int(row.is_furniture), row.language, row.script, row.direction, row.page_index,
-                "{}", *rect, tile_of(*rect), int(ctx.principal.kind == "person"), 1, *ctx.provenance().values(), ctx.now,
-                ctx.audit_id,
-            )
-            for identity, part, (anchor, rect) in zip(ids[1:], p.parts[1:], shapes[1:], strict=True)
-        ],
-    )  # fmt: skip
+    stated = {name: getattr(row, name) for name in STATED}
+    maker = {"by_hand": ctx.principal.kind == "person", **ctx.provenance(), "updated_at": ctx.now}
+    new = {**stated, **maker, "metadata": {}, "version": 1, "joined_or_split_in": ctx.audit_id}
+    ctx.conn.execute(
+        segments.insert(),
+        [{**new, "id": identity, **shape} for identity, shape in zip(ids[1:], drawn[1:], strict=True)],
+    )
     _deal_children(ctx, row.id, ids, [rect for _, rect in shapes])
     place_beside(ctx, row.id, row.document_id, ids[1:])
     add_notes(ctx, [(row.document_id, row.id, "split", ids, p.reason)])

@@ -26,6 +26,7 @@ from armarium_source_model.api import segments
 from armarium_source_model.errors import OtherPage, SegmentDeleted, refuse_provisional, unknown_segment
 from armarium_source_model.geometry import (
     BadGeometry,
+    rect_columns,
     tile_of,
     validate_baseline,
     validate_points,
@@ -215,8 +216,7 @@ def update(ctx: ActionContext, p: SegmentUpdate) -> dict[str, Any]:
     if p.anchor is not None:
         frame = row.anchor.get("rendition_id")
         changes["anchor"], rect = anchor_value(ctx, p.anchor, row.document_id, frame)
-        changes |= dict(zip(("bbox_x", "bbox_y", "bbox_w", "bbox_h"), rect, strict=True))
-        changes["tile"] = tile_of(*rect)
+        changes |= rect_columns(rect)
     if "baseline" in sent:
         if p.baseline is not None:
             validate_baseline(p.baseline)
@@ -323,9 +323,7 @@ def restore_version(ctx: ActionContext, p: RestoreVersion) -> dict[str, Any]:
         raise Conflict(
             f"Version {p.version} has a shape that is no longer accepted: {refusal.detail}"
         ) from None
-    changes |= dict(zip(("bbox_x", "bbox_y", "bbox_w", "bbox_h"), rect, strict=True))
-    changes["tile"] = tile_of(*rect)
-    write_version(ctx, row, changes | {"deleted_at": None})
+    write_version(ctx, row, changes | rect_columns(rect) | {"deleted_at": None})
     if row.deleted_at is not None:
         add_notes(ctx, [(row.document_id, row.id, "restored", (row.id,), None)])
     return parsed_answers(ctx.conn, [row.id], reading_rule(ctx.conn))[0]

@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 
 from armarium.api import Library, NotFound, open_image
 from armarium_documents.api import page_image
+from armarium_source_model.geometry import outline_of
 from armarium_source_model.picture import DrawnLine, Fractions, draw_page
 from armarium_source_model.queries.boxes import writing_of_boxes
 from armarium_source_model.queries.letters import shape_mark, stored_places
@@ -83,9 +84,7 @@ def _words(
     """Return the outlines of the words of lines: of their segments, else where the reader of the text placed them."""
     outlines: dict[str, list[Fractions]] = {}
     for word in segments_of(conn, pass_id, "word"):
-        x, y, w, h = word.anchor["rect"]
-        outline = word.anchor.get("polygon") or [(x, y), (x + w, y), (x + w, y + h), (x, y + h)]
-        outlines.setdefault(word.parent_segment_id or "", []).append(outline)
+        outlines.setdefault(word.parent_segment_id or "", []).append(outline_of(word.anchor))
     placed = stored_places(conn, [text.representation_id for text in texts.values()])
     for identity, text in texts.items():
         stored, row = placed.get(text.representation_id), rows.get(identity)

@@ -10,6 +10,7 @@ from armarium.api import Invalid, Library, NotFound, open_image
 from armarium_documents.api import page_image
 from armarium_source_model.cutting import cut_segment, lean_of
 from armarium_source_model.errors import refuse_provisional
+from armarium_source_model.geometry import rect_of
 from armarium_source_model.queries.segments import get_segment
 
 SMALLEST, LARGEST, USUAL = 32, 4096, 1024
@@ -58,7 +59,7 @@ def segment_picture(
             measured_on=measured_on,
             current=page.rendition_id,
         )
-    rect = (row.bbox_x, row.bbox_y, row.bbox_w, row.bbox_h)
+    rect = rect_of(row)
     width, height = page.width or 1, page.height or 1
     lean = lean_of(row.baseline, width, height) if straighten else 0.0
     # A JPEG is decoded only as large as needed.

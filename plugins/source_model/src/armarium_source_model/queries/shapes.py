@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 
 from armarium_source_model.counting import ReadingRule
 from armarium_source_model.facts import Ladder, PageFacts
+from armarium_source_model.geometry import rect_of
 from armarium_source_model.order import Lean, Shape, ladder_of_shapes, lean_of
 from armarium_source_model.queries.facts import facts_of_rows, page_facts, page_facts_rows
 from armarium_source_model.queries.readings import CountingText, counting_of_pass
@@ -91,7 +92,7 @@ def writing_of_rows(
     for row in rows:
         line_order = row.metadata.get("line_order") if row.kind == "region" else None
         cell = (row.cell["row"], row.cell["column"]) if row.cell else (None, None)
-        box = (row.bbox_x, row.bbox_y, row.bbox_w, row.bbox_h)
+        box = rect_of(row)
         statements = (row.parent_segment_id, row.is_furniture, row.direction, row.kind_raw, row.script)
         shapes.append(Shape._make((row.id, row.kind, *box, *statements, *cell, line_order)))
     baselines = [row.baseline for row in rows if row.kind == "line" and row.baseline is not None][:SAMPLE]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Row, select
 
 from armarium.api import AsOf, graphemes, is_among, query
-from armarium_source_model.letters import XY
+from armarium_source_model.geometry import XY, corners_of, measure_box
 from armarium_source_model.models import segments
 from armarium_source_model.queries.letters import is_as_read, stored_places
 from armarium_source_model.queries.passes import reading_rule
@@ -35,8 +35,7 @@ class WordOnPage(NamedTuple):
     @property
     def rect(self) -> tuple[float, float, float, float]:
         """Return the upright box around it: x, y, width, height."""
-        xs, ys = [x for x, _ in self.corners], [y for _, y in self.corners]
-        return min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys)
+        return measure_box(self.corners)
 
 
 def words_of_pass(conn: Connection, pass_id: str) -> dict[str, list[WordOnPage]]:
@@ -119,8 +118,7 @@ def _corners(row: Row[Any]) -> tuple[XY, XY, XY, XY]:
     if len(points) == 4:
         one, two, three, four = ((x, y) for x, y in points)
         return one, two, three, four
-    x, y, w, h = row.anchor["rect"]
-    return (x, y), (x + w, y), (x + w, y + h), (x, y + h)
+    return corners_of(row.anchor["rect"])
 
 
 @query(

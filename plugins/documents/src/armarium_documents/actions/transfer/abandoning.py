@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from armarium.api import ActionContext, Conductor, json_text, list_steps, raw_of
+from armarium.api import ActionContext, Conductor, json_text, list_steps, quote_name, raw_of
 from armarium_documents.actions.purge import Purge, remove_files
 from armarium_documents.actions.transfer.journal import set_state
 from armarium_documents.actions.transfer.planning import load_of
 from armarium_documents.hookspecs import Vocabulary
 from armarium_documents.models import documents
-from armarium_documents.queries.carrying.tables import quote_name
 from armarium_documents.queries.transfers import record
 from armarium_documents.queries.tree import id_list
 

@@ -8,11 +8,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Table
 
-from armarium.api import ActionContext, Engine, is_among, list_steps, raw_of, rules_of
+from armarium.api import ActionContext, Engine, is_among, list_steps, quote_name, raw_of, rules_of
 from armarium_documents.actions.transfer.planning import list_cuts, load_of
 from armarium_documents.actions.trash import send_to_trash
 from armarium_documents.queries.carrying import CarriedTable
-from armarium_documents.queries.carrying.tables import quote_name
 from armarium_documents.queries.tree import id_list, nodes_of
 
 

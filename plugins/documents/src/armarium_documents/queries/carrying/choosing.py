@@ -14,8 +14,8 @@ from typing import Any, Self
 
 from sqlalchemy import Table
 
-from armarium.api import Library, new_id, rules_of
-from armarium_documents.queries.carrying.tables import CarriedTable, quote_name
+from armarium.api import Library, new_id, quote_name, rules_of
+from armarium_documents.queries.carrying.tables import CarriedTable
 from armarium_documents.queries.tree import id_list
 
 _ID = re.compile("[0-9a-f]{32}")

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from armarium.api import Library, rules_of, steps
+from armarium.api import Library, quote_name, rules_of, steps
 from armarium_documents.hookspecs import Vocabulary
 from armarium_documents.queries.carrying.choosing import Choice, sel
-from armarium_documents.queries.carrying.tables import CarriedTable, quote_name
+from armarium_documents.queries.carrying.tables import CarriedTable
 from armarium_documents.queries.tree import id_list
 
 CHUNK = 500

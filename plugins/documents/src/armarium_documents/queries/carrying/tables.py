@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Column, Integer, Table, Text
 
-from armarium.api import Json, rules_of
+from armarium.api import Json, quote_name, rules_of
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,6 @@ class CarriedTable:
     def nullable(self, column: str) -> bool:
         """Return whether the column may be null."""
         return bool(self.table.c[column].nullable)
-
-
-def quote_name(name: str) -> str:
-    """Return *name* as an SQL identifier."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def carried_tables(
