@@ -149,8 +149,12 @@ class Pace:
         seconds, progress = at - self._began[0], done - self._began[1]
         if node.get("stages") or node.get("state") != "running" or progress <= 0 or seconds < PACE_AFTER:
             return None
-        rest = seconds * (total - done) / progress
-        return f"about {rest / 60:.0f} min left" if rest >= 90 else f"about {max(rest, 1):.0f} s left"
+        seconds_left = seconds * (total - done) / progress
+        return (
+            f"about {seconds_left / 60:.0f} min left"
+            if seconds_left >= 90
+            else f"about {max(seconds_left, 1):.0f} s left"
+        )
 
 
 def _item(node: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -60,13 +60,13 @@ def history(
 
     listed = [
         (
-            r["seq"],
-            r["created_at"][:19].replace("T", " "),
-            what(r),
-            r["actor"]["name"],
-            "undone" if r["undone"] else "",
+            row["seq"],
+            row["created_at"][:19].replace("T", " "),
+            what(row),
+            row["actor"]["name"],
+            "undone" if row["undone"] else "",
         )
-        for r in rows["items"]
+        for row in rows["items"]
     ]
     answer(rows, lambda: table("", ("#", "when (UTC)", "what", "who", ""), listed))
 
@@ -142,20 +142,20 @@ def redo(steps: Steps = None) -> None:
 
 def _reverse(session: Session, ids: list[str], verb: str) -> None:
     """Undo *ids* as one set, and say what they had done, since the user may not have named them."""
-    done = session.post("/api/actions/audit/undo", {"audit_ids": ids})
+    result = session.post("/api/actions/audit/undo", {"audit_ids": ids})
     if wants_json():
-        answer(done, "")
+        answer(result, "")
         return
-    ids = done["undone"]
+    ids = result["undone"]
     back = " Back again: armarium redo." if verb == "Undid" and len(ids) > _NAMED else ""
-    answer(done, legible(f"{verb} {plural(len(ids), 'step')}: {_words(session, ids)}.{back}"))
+    answer(result, legible(f"{verb} {plural(len(ids), 'step')}: {_words(session, ids)}.{back}"))
 
 
-def _standing(session: Session, named: list[str]) -> list[str]:
+def _standing(session: Session, steps: list[str]) -> list[str]:
     """Return the steps in effect that *named* ids stand for: a step itself, or every step of a set."""
     ids: list[str] = []
-    for row in _rows_of(session, named):
-        if row["undone"] and row["set_id"] in named:
+    for row in _rows_of(session, steps):
+        if row["undone"] and row["set_id"] in steps:
             continue
         ids.append(row["id"])
     if not ids:
@@ -163,9 +163,9 @@ def _standing(session: Session, named: list[str]) -> list[str]:
     return ids
 
 
-def _takings_back(session: Session, named: list[str]) -> list[str]:
+def _takings_back(session: Session, steps: list[str]) -> list[str]:
     """Return the undo steps in effect that undid what *named* ids stand for (or that are named themselves)."""
-    rows = list(_rows_of(session, named))
+    rows = list(_rows_of(session, steps))
     taken_back = {row["id"] for row in rows if row["undone"]}
     ids = [row["id"] for row in rows if not row["undone"] and row["inverse_of"]]
     if taken_back:
@@ -175,8 +175,8 @@ def _takings_back(session: Session, named: list[str]) -> list[str]:
     return ids
 
 
-def _rows_of(session: Session, named: list[str]) -> Iterator[dict[str, Any]]:
-    for identity in named:
+def _rows_of(session: Session, steps: list[str]) -> Iterator[dict[str, Any]]:
+    for identity in steps:
         if identity.isdecimal() and not is_id(identity):
             yield _step_of_number(session, int(identity))
             continue

@@ -100,7 +100,9 @@ class Trial:
             [refusal.name, refusal.why] for refusal in everything.refused if refusal.distribution in names
         ]
         self._look_at_others(everything, tried)
-        candidates = [p.name for p in everything.loaded if everything.distributions.get(p.name) in names]
+        candidates = [
+            plugin.name for plugin in everything.loaded if everything.distributions.get(plugin.name) in names
+        ]
         passed = {name for name in self.homes if name not in candidates}
         for name in candidates:
             key, unit = self.homes[name]
@@ -267,7 +269,9 @@ def _statements(table: Table) -> Iterator[str]:
         "?", "NULL"
     )
     moving = [
-        quote_name(c.name) for c in table.columns if c.name not in key_columns(table) and c.computed is None
+        quote_name(column.name)
+        for column in table.columns
+        if column.name not in key_columns(table) and column.computed is None
     ]
     for column in moving:
         yield f"UPDATE {name} SET {column} = {column}"

@@ -70,15 +70,17 @@ class ThreeVersions:
     rows_beside: dict[Place, list[Place]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._keys = {t.name: [c.name for c in t.primary_key.columns] for t in self.schema.tracked}
+        self._keys = {
+            table.name: [column.name for column in table.primary_key.columns] for table in self.schema.tracked
+        }
         self._references = {
-            t.name: [
+            table.name: [
                 (key.parent.name, key.column.table.name)
-                for key in t.foreign_keys
+                for key in table.foreign_keys
                 if key.column.table.name in self._keys
                 and [key.column.name] == self._keys[key.column.table.name]
             ]
-            for t in self.schema.tracked
+            for table in self.schema.tracked
         }
         chosen = {
             parent: table.name
@@ -114,9 +116,11 @@ class ThreeVersions:
         agreed = {place: row for place, row in self.theirs.items() if place in self.base or place in merged}
         left_out = {place: row for place, row in self.theirs.items() if place not in agreed}
         latest = max(self.merged_in.values(), default=0) + 1
-        came = dict.fromkeys(merged.keys() - self.ours.keys(), latest)
-        made = dict.fromkeys(ours.keys() - merged.keys(), latest + 1)
-        return ThreeVersions(self.schema, agreed, theirs, ours, left_out, {**self.merged_in, **came, **made})
+        added = dict.fromkeys(merged.keys() - self.ours.keys(), latest)
+        removed = dict.fromkeys(ours.keys() - merged.keys(), latest + 1)
+        return ThreeVersions(
+            self.schema, agreed, theirs, ours, left_out, {**self.merged_in, **added, **removed}
+        )
 
     def meet(self, updated: Rows, theirs: Rows, ours: Rows) -> ThreeVersions:
         """Return the next three versions: a merge the other way left *updated* in the source, and since then both went on.
@@ -130,8 +134,8 @@ class ThreeVersions:
         left_out = {place: row for place, row in self.left_out.items() if place not in agreed}
         latest = max(self.merged_in.values(), default=0) + 1
         here = {place: self.merged_in.get(place, latest) for place in self.ours.keys() - self.base.keys()}
-        made = dict.fromkeys(ours.keys() - self.ours.keys(), latest + 1)
-        return ThreeVersions(self.schema, agreed, theirs, ours, left_out, {**self.merged_in, **here, **made})
+        added = dict.fromkeys(ours.keys() - self.ours.keys(), latest + 1)
+        return ThreeVersions(self.schema, agreed, theirs, ours, left_out, {**self.merged_in, **here, **added})
 
     def merge(self, on_conflict: Literal["refuse", "keep_ours", "take_theirs"]) -> Rows | None:
         """Return the rows that a merge of everything leaves, or None where it is refused."""
@@ -214,8 +218,8 @@ class ThreeVersions:
                 for name in theirs
             ):
                 self.same.add(place)
-        for made, choices in self._rivalries.items():
-            Rivalry(self, made, choices).judge()
+        for made_table, choices in self._rivalries.items():
+            Rivalry(self, made_table, choices).judge()
         for place in self.changed:
             self._find_taken(place)
         self._find_restructured()
@@ -324,10 +328,10 @@ class ThreeVersions:
             ]  # fmt: skip
             if holders:
                 self.rows_beside[place] = holders
-                same = before is None and any(
+                is_same = before is None and any(
                     self.is_alike(theirs, self.ours[other], place[0]) for other in holders
                 )
-                if same:
+                if is_same:
                     self.same.add(place)
                 else:
                     self.conflicts[place] = "taken"
@@ -354,12 +358,17 @@ class ThreeVersions:
         return False
 
     def _users(self, rows: Mapping[Place, Row], parent: Place) -> Iterator[Place]:
-        named = [
-            (t, c) for t, references in self._references.items() for c, p in references if p == parent[0]
+        references_to_parent = [
+            (table, column)
+            for table, references in self._references.items()
+            for column, referred in references
+            if referred == parent[0]
         ]
-        named += [(user, column) for user, column, used in self._uses if used == parent[0]]
+        references_to_parent += [(user, column) for user, column, used in self._uses if used == parent[0]]
         for place, row in rows.items():
-            if place != parent and any(place[0] == t and row[c] == parent[1][0] for t, c in named):
+            if place != parent and any(
+                place[0] == table and row[column] == parent[1][0] for table, column in references_to_parent
+            ):
                 yield place
 
     def _repair(self, merged: Rows) -> bool:

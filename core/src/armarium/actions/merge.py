@@ -51,12 +51,12 @@ def write_merge(
                 f"The merge was refused: {circle.why}. Merge without what was moved, or move it back first.",
                 code="merge_refused",
             )
-    written = [change for change in changes if change.place in plan.places]
+    planned_changes = [change for change in changes if change.place in plan.places]
     for table in ctx.schema.tables:
         if rules_of(table).kind == "append-only" and rules_of(table).document is not None:
             if "audit_id" in table.columns:
-                _bring_notes_of_steps(ctx, table, source, written)
-            elif written:
+                _bring_notes_of_steps(ctx, table, source, planned_changes)
+            elif planned_changes:
                 _bring_records(ctx, table, source, pages)
 
 

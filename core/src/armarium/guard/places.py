@@ -116,24 +116,24 @@ def _open(path: Path, how: int, within: Path | None = None) -> int:
     steps = Steps(path)
     own = {*within.parents, within} if within is not None and path.is_relative_to(within) else set()
     here = Path(path.anchor)
-    held = os.open(path.anchor, _STEP) if _BY_STEPS else None
+    folder = os.open(path.anchor, _STEP) if _BY_STEPS else None
     try:
         for part in path.parts[1:-1]:
             here = here / part
             if here not in own:
                 steps.name(part)
-            if held is not None:
-                inner = os.open(part, _STEP, dir_fd=held)
-                os.close(held)
-                held = inner
+            if folder is not None:
+                inner = os.open(part, _STEP, dir_fd=folder)
+                os.close(folder)
+                folder = inner
             if here not in own:
-                _enter(steps, here, held)
+                _enter(steps, here, folder)
         if len(path.parts) > 1:
             steps.name(path.name)
-        descriptor = os.open(path if held is None else (path.name or "."), how, dir_fd=held)
+        descriptor = os.open(path if folder is None else (path.name or "."), how, dir_fd=folder)
     finally:
-        if held is not None:
-            os.close(held)
+        if folder is not None:
+            os.close(folder)
     try:
         if stat.S_ISDIR(os.fstat(descriptor).st_mode) and path not in own:
             _enter(steps, path, descriptor)

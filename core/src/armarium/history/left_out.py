@@ -18,14 +18,14 @@ def offer_again(schema: Schema, changes: Iterable[Change], source: Side, target:
 
     The sides name the steps at which the copies parted.
     """
-    made = cache(lambda table: frozenset(made_since(source, table)))
-    had = cache(lambda table: keys_had_since(target, table))
+    keys_made_since = cache(lambda table: frozenset(made_since(source, table)))
+    keys_had = cache(lambda table: keys_had_since(target, table))
 
     def is_left_out(table: Table, key: Key) -> bool:
-        return not rules_of(table).stays_here and key in made(table) and key not in had(table)
+        return not rules_of(table).stays_here and key in keys_made_since(table) and key not in keys_had(table)
 
     waiting = list(changes)
-    known = {change.place for change in waiting}
+    waiting_places = {change.place for change in waiting}
     while waiting:
         change = waiting.pop()
         if change.base is not None and change.ours is None and is_left_out(change.table, change.key):
@@ -33,12 +33,12 @@ def offer_again(schema: Schema, changes: Iterable[Change], source: Side, target:
         for _, at, parent in references(schema)[change.table.name] if change.theirs is not None else ():
             assert change.theirs is not None
             key = (change.theirs[at],)
-            if (parent.name, key) in known or not is_left_out(parent, key):
+            if (parent.name, key) in waiting_places or not is_left_out(parent, key):
                 continue
             row = live_rows(source.raw, parent, [key]).get(key)
             if row is not None:
                 steps = tuple(steps_of(source.raw, parent, key, source.since))
-                again = Change(parent, key, None, row, None, steps)
-                known.add(again.place)
-                waiting.append(again)
-                yield again
+                parent_change = Change(parent, key, None, row, None, steps)
+                waiting_places.add(parent_change.place)
+                waiting.append(parent_change)
+                yield parent_change

@@ -58,9 +58,9 @@ def find_changes(
         for key, row in touched.items():
             base = row.before
             if taken_at is not None:
-                taken = touched_later[key].before if key in touched_later else theirs.get(key)
+                row_before = touched_later[key].before if key in touched_later else theirs.get(key)
                 # What the source neither had nor took is no deletion of it.
-                if base is not None or taken is not None:
+                if base is not None or row_before is not None:
                     base = touched_in_target[key].before if key in touched_in_target else ours.get(key)
             if not is_equal(table, base, theirs.get(key)):
                 yield Change(table, key, base, theirs.get(key), ours.get(key), row.steps)
@@ -77,7 +77,12 @@ def judge(schema: Schema, changes: Sequence[Change], source: Side, target: Side)
         _compare(change)
     find_rivals(schema, changes, source, target, by_place)
     for table in {change.table: None for change in changes}:
-        _find_taken(table, [c for c in changes if c.table is table and c.status == "clean"], target, by_place)
+        _find_taken(
+            table,
+            [change for change in changes if change.table is table and change.status == "clean"],
+            target,
+            by_place,
+        )
     find_restructured_here(schema, changes, source, target, by_place)
     find_restructured_there(schema, changes, source, target, by_place)
     _find_gone(schema, changes, target.raw, by_place)
@@ -119,7 +124,7 @@ def _find_taken(
     ):
         unique = [column.name for column in index.columns]
         at = [places(table)[name] for name in unique]
-        where = " AND ".join(f"{quote_name(name)} = ?" for name in unique)
+        unique_condition = " AND ".join(f"{quote_name(name)} = ?" for name in unique)
         keys = ", ".join(quote_name(key) for key in key_columns(table))
         for change in changes:
             if (
@@ -134,7 +139,7 @@ def _find_taken(
             holders = [
                 key
                 for key in target.raw.execute(
-                    f"SELECT {keys} FROM {quote_name(table.name)} WHERE {where}", values
+                    f"SELECT {keys} FROM {quote_name(table.name)} WHERE {unique_condition}", values
                 )
                 if key != change.key and (table.name, key) not in by_place
             ]
@@ -162,13 +167,13 @@ def _find_gone(
                 row, base = change.theirs, change.base
                 if row is not None and row[at] is not None and (base is None or base[at] != row[at]):
                     pointing.setdefault(row[at], []).append(change)
-            asked = {
+            keys = {
                 (value,)
                 for value in pointing
-                if (known := by_place.get((parent.name, (value,)))) is None
-                or (known.ours is None and known.base is not None)
+                if (parent_change := by_place.get((parent.name, (value,)))) is None
+                or (parent_change.ours is None and parent_change.base is not None)
             }
-            for (value,) in asked - _existing(raw, parent, asked):
+            for (value,) in keys - _existing(raw, parent, keys):
                 for change in pointing[value]:
                     if change.status == "clean":
                         change.status, change.why = "conflict", "gone"

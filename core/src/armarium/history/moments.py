@@ -92,8 +92,8 @@ def _time(text: str) -> str:
 def moment_read(db: Database, conn: Connection) -> Moment:
     """Return the moment that *conn*, lent by *db*, shows: that of `reading_as_of`, else now."""
     past = past_of(db)
-    named = past.named if isinstance(past, Past) else None
-    return named if isinstance(named, Moment) else find_moment(conn)
+    moment = past.named if isinstance(past, Past) else None
+    return moment if isinstance(moment, Moment) else find_moment(conn)
 
 
 @contextmanager

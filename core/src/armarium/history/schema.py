@@ -70,18 +70,24 @@ def _blaming(family: str) -> Iterator[None]:
 def library_families(plugins: Iterable[Plugin], strangers: Collection[str] = ()) -> list[Family]:
     """Return the families of a project's database; *strangers* names those that are not part of Armarium."""
     return [
-        Family(p.name, p.version, p.metadata, p.migrations, p.name in strangers)
-        for p in plugins
-        if p.metadata is not None
+        Family(plugin.name, plugin.version, plugin.metadata, plugin.migrations, plugin.name in strangers)
+        for plugin in plugins
+        if plugin.metadata is not None
     ]
 
 
 def engine_families(plugins: Iterable[Plugin], strangers: Collection[str] = ()) -> list[Family]:
     """Return the families of the engine's own database."""
     return [
-        Family(p.name, p.engine_version, p.engine_metadata, p.engine_migrations, p.name in strangers)
-        for p in plugins
-        if p.engine_metadata is not None
+        Family(
+            plugin.name,
+            plugin.engine_version,
+            plugin.engine_metadata,
+            plugin.engine_migrations,
+            plugin.name in strangers,
+        )
+        for plugin in plugins
+        if plugin.engine_metadata is not None
     ]
 
 
@@ -267,7 +273,7 @@ class Schema:
             from alembic.runtime.migration import MigrationContext
 
             operations = Operations(MigrationContext.configure(conn))
-            for migration in sorted(family.migrations, key=lambda m: m.version):
+            for migration in sorted(family.migrations, key=lambda migration: migration.version):
                 if since < migration.version <= family.version:
                     with _blaming(family.name):
                         migration.upgrade(operations)

@@ -105,11 +105,11 @@ class WithheldAlong:
 
 def rights_restricted(ids: Iterable[str]) -> Forbidden:
     """403: what the caller names, or would change, is withheld from it."""
-    named = sorted(ids)
+    sorted_ids = sorted(ids)
     return Forbidden(
         "It is restricted: its rights records let only the readers they name see it. Ask the owner to be named there.",
         code="rights_restricted",
-        restricted_ids=named,
+        restricted_ids=sorted_ids,
     )
 
 
@@ -160,15 +160,15 @@ class Visibility:
     def read(self, principal: Principal) -> Iterator[Connection]:
         """Lend a connection as `Database.read` does, without the rows that *principal* may not see."""
         with self._readers.lend() as (conn, raw):
-            who = " ".join(sorted(principal.reader_ids)) or "nobody"
+            reader_list = " ".join(sorted(principal.reader_ids)) or "nobody"
             self.rows.begin(raw)
-            if not self.rows.holds(raw, who):
-                self._fill(conn, raw, principal, who)
+            if not self.rows.holds(raw, reader_list):
+                self._fill(conn, raw, principal, reader_list)
                 # Kept for the next time; what is read now is the next snapshot, which may be a later one.
                 self.rows.end(raw)
                 self.rows.begin(raw)
-                if not self.rows.holds(raw, who):
-                    self._fill(conn, raw, principal, who)
+                if not self.rows.holds(raw, reader_list):
+                    self._fill(conn, raw, principal, reader_list)
             yield conn
 
     def _fill(self, conn: Connection, raw: sqlite3.Connection, principal: Principal, who: str) -> None:
@@ -285,12 +285,12 @@ class Visibility:
     def _ids_touched(self, raw: sqlite3.Connection, audit_seq: int) -> set[str]:
         """Return the ids of the rows that the step touched, and of the nodes they belong to."""
         ids = self._nodes(raw, audit_seq)
-        for table, where in spans(raw, self.rows.tracked, audit_seq).items():
+        for table, changed_span in spans(raw, self.rows.tracked, audit_seq).items():
             key = quote_name(identity(table) or "")
             statement = (
                 f"SELECT DISTINCT {key} FROM {quote_name(history_name(table))} WHERE seq BETWEEN ? AND ?"
             )
-            ids |= {row[0] for row in raw.execute(statement, where)}
+            ids |= {row[0] for row in raw.execute(statement, changed_span)}
         return ids
 
     def reasons(self, principal: Principal, ids: Iterable[str], use: Use) -> dict[str, str]:

@@ -133,7 +133,7 @@ class JobKind:
         try:
             return self.args.model_validate(given, context=context)
         except ValidationError as error:
-            places = ", ".join(".".join(map(str, e["loc"])) or "(whole)" for e in error.errors())
+            places = ", ".join(".".join(map(str, fault["loc"])) or "(whole)" for fault in error.errors())
             raise Invalid(
                 f"The arguments do not fit the work {self.name} (at {places}). Start the work again.",
                 code="invalid_job_arguments",

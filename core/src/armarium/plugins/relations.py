@@ -49,7 +49,7 @@ def tables_of(plugin: Plugin) -> list[str]:
     names: list[str] = []
     for metadata in (plugin.metadata, plugin.engine_metadata):
         if metadata is not None:
-            names += [t.name for t in metadata.tables.values() if rules_of(t).kind != "foreign"]
+            names += [table.name for table in metadata.tables.values() if rules_of(table).kind != "foreign"]
     return list(dict.fromkeys(names))
 
 

@@ -262,8 +262,8 @@ class Libraries:
             look_over(place.resolve().parent, self._engine.paths.is_closed)
         if str(place) in self._open or not place.is_dir():
             return place
-        held = [library.path for library in self.open_now() if library.in_place()]
-        return registry.known_path(place, held, self.list_registered())
+        paths_in_place = [library.path for library in self.open_now() if library.in_place()]
+        return registry.known_path(place, paths_in_place, self.list_registered())
 
     def create(self, path: str | Path, name: str | None, principal: Principal) -> Library:
         """Create an empty package at *path* and open it; nothing unfinished is ever visible under that name."""
@@ -381,10 +381,10 @@ class Libraries:
         settings = registry.shown_settings(library)
         with self._engine.state.read() as conn:
             raw = raw_of(conn)
-            known = raw.execute(
+            known_row = raw.execute(
                 "SELECT settings FROM library_shown WHERE path = ?", (str(library.path),)
             ).fetchone()
-        if known is None or known[0] != settings:
+        if known_row is None or known_row[0] != settings:
             with self._engine.state.write() as conn:
                 registry.note_settings(raw_of(conn), library)
 

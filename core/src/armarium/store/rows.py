@@ -185,8 +185,8 @@ def answer_model(
 
 def kind_of(column: Column[Any]) -> Any:
     """Return the type of what an answer shows of *column*."""
-    known = ((Boolean, bool), (Integer, int), (Float, float), (Json, dict[str, Any]))
-    kind = next((kind for stored, kind in known if isinstance(column.type, stored)), str)
+    python_types = ((Boolean, bool), (Integer, int), (Float, float), (Json, dict[str, Any]))
+    kind = next((kind for stored, kind in python_types if isinstance(column.type, stored)), str)
     return kind | None if column.nullable else kind
 
 

@@ -58,8 +58,8 @@ def reading_past(
 def _documents(library: Library, reads: AsOf, params: Mapping[str, Any]) -> list[str] | None:
     if reads.parameter is None:
         return None
-    named = params.get(reads.parameter)
-    ids = [named] if isinstance(named, str) else list(named or ())
+    moment_name = params.get(reads.parameter)
+    ids = [moment_name] if isinstance(moment_name, str) else list(moment_name or ())
     if reads.table is None:
         return ids
     with library.db.read() as conn:
