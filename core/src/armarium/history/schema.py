@@ -80,14 +80,10 @@ def engine_families(plugins: Iterable[Plugin], strangers: Collection[str] = ()) 
     """Return the families of the engine's own database."""
     return [
         Family(
-            plugin.name,
-            plugin.engine_version,
-            plugin.engine_metadata,
-            plugin.engine_migrations,
-            plugin.name in strangers,
+            own.name, own.engine_version, own.engine_metadata, own.engine_migrations, own.name in strangers
         )
-        for plugin in plugins
-        if plugin.engine_metadata is not None
+        for own in plugins
+        if own.engine_metadata is not None
     ]
 
 

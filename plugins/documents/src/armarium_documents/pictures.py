@@ -66,12 +66,12 @@ class SourceFile:
         """What was done with parts of the file, in sentences."""
         if not self.passed_over:
             return []
-        what = (
+        fault = (
             "1 of its images is a smaller copy or a mask and no page"
             if self.passed_over == 1
             else (f"{self.passed_over} of its images are smaller copies or masks and no pages")
         )
-        return [f"{what}; the file is kept as it is."]
+        return [f"{fault}; the file is kept as it is."]
 
     @property
     def is_pdf(self) -> bool:
@@ -287,8 +287,8 @@ def write_thumbnail(library: Library, checksum: str, image: Image.Image) -> tupl
     small = ImageOps.exif_transpose(small)
     with replacing(target) as beside:
         small.save(beside, "JPEG", quality=82, exif=b"")
-        written = beside.stat().st_size
-    return small.width, small.height, written
+        byte_size = beside.stat().st_size
+    return small.width, small.height, byte_size
 
 
 def draw_thumbnail(library: Library, checksum: str, name: str, max_pixels: int) -> tuple[int, int, int]:

@@ -124,11 +124,11 @@ def _check_marks(file: IO[bytes]) -> None:
     """Refuse a sheet of more tags, empty cells included, than could be read in time; NotATable. What hides where a row
     ends makes the row longer.
     """
-    marks, empty, in_row, rest = 0, 0, 0, b""
+    marks, empty, in_row, unfinished = 0, 0, 0, b""
     while data := file.read(1 << 20):
-        data, cut, rest = (rest + data).rpartition(b"<")
-        rest = cut + rest
-        if b"<!" in data or rest.startswith(b"<!"):
+        data, cut, unfinished = (unfinished + data).rpartition(b"<")
+        unfinished = cut + unfinished
+        if b"<!" in data or unfinished.startswith(b"<!"):
             raise NotATable("its sheet has a comment or a CDATA section, as no spreadsheet writes one")
         for number, row in enumerate(_ROW.split(data)):
             in_row = row.count(b"<") + (in_row if number == 0 else 0)

@@ -96,7 +96,7 @@ def prepare(
                 os.utime(workplace)
                 watch(done, total)
 
-        written = WRITERS[p.what](engine, library, principal, p, place, count)
+        download = WRITERS[p.what](engine, library, principal, p, place, count)
         identity = new_id()
         unfinished = folder / f".{identity}"
         unfinished.mkdir(parents=True)
@@ -109,8 +109,8 @@ def prepare(
                 "token_id": principal.token_id,
                 "until": time.time() + KEPT_FOR,
                 "scope_ids": p.scope_ids,
-                "withheld": sorted(document["document_id"] for document in written["withheld"]),
-                "told": {"job_id": job_id, **_NOTHING, **written},
+                "withheld": sorted(document["document_id"] for document in download["withheld"]),
+                "told": {"job_id": job_id, **_NOTHING, **download},
             }
             (unfinished / _ABOUT).write_text(json.dumps(about))
             os.rename(unfinished, folder / identity)

@@ -120,8 +120,10 @@ def write_kept(job: JobContext) -> dict[str, Any]:
         job.check()
         outcome, row = _write_unit(job, work, unit)
         counts[outcome] += 1
-        done = {identity: noted[identity] for identity in (unit.id, *unit.page_ids) if identity in noted}
-        job.save(counts, done=number, total=len(units), along=_keeps(args.export_id, row, done))
+        noted_here = {
+            identity: noted[identity] for identity in (unit.id, *unit.page_ids) if identity in noted
+        }
+        job.save(counts, done=number, total=len(units), along=_keeps(args.export_id, row, noted_here))
     # Folders, and documents that no longer are pages, are recorded too.
     job.save(counts, along=_keeps(args.export_id, None, noted))
     return counts
@@ -246,15 +248,20 @@ class RestingExports(RestsOnText):
 
     def stale(self, conn: Connection, library: Library, document_ids: Sequence[str]) -> list[StaleRow]:
         """Return the files that contain one of these pages and are to be written again."""
-        f, c = kept_files.c, changed_pages.c
+        kept_file, changed_page = kept_files.c, changed_pages.c
         rows: list[StaleRow] = []
         for page in document_ids:
             waiting = (
-                select(f.export_id, f.path)
-                .join(kept_exports, kept_exports.c.id == f.export_id)
-                .join(changed_pages, (c.export_id == f.export_id) & (c.document_id == page))
-                .where(is_among(f.document_id, ancestor_ids(conn, page)), f.checksum.is_not(None))
-                .order_by(f.path)
+                select(kept_file.export_id, kept_file.path)
+                .join(kept_exports, kept_exports.c.id == kept_file.export_id)
+                .join(
+                    changed_pages,
+                    (changed_page.export_id == kept_file.export_id) & (changed_page.document_id == page),
+                )
+                .where(
+                    is_among(kept_file.document_id, ancestor_ids(conn, page)), kept_file.checksum.is_not(None)
+                )
+                .order_by(kept_file.path)
             )
             rows += [
                 StaleRow("export", row.export_id, page, None, Path(row.path).name, "redo", WHY)

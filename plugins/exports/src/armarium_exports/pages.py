@@ -128,8 +128,12 @@ def _of_text(text: str, direction: str | None) -> list[Block]:
 
 def _remarks(conn: Connection, document_id: str) -> dict[str, list[str]]:
     """Return people's notes on lines: segment to text."""
-    a = annotation_table.c
-    query = select(a.targets, a.text).where(a.document_id == document_id, a.text.is_not(None)).order_by(a.id)
+    annotation = annotation_table.c
+    query = (
+        select(annotation.targets, annotation.text)
+        .where(annotation.document_id == document_id, annotation.text.is_not(None))
+        .order_by(annotation.id)
+    )
     by_segment: dict[str, list[str]] = {}
     for targets, text in conn.execute(query):
         for target in targets or ():

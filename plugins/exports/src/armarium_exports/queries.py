@@ -91,12 +91,12 @@ def _state(conn: Connection, export_id: str, per: str, barred: Mapping[str, str]
     else:
         # A document or folder without a page that may be written is no longer written either.
         live &= {unit.id for unit in units_of(conn, per) if not barred.keys() >= set(unit.page_ids)}
-    gone = {row.document_id for row in rows if row.document_id not in live or row.document_id in barred}
-    written = [row for row in rows if row.written_at is not None]
+    gone_ids = {row.document_id for row in rows if row.document_id not in live or row.document_id in barred}
+    written_rows = [row for row in rows if row.written_at is not None]
     waiting = select(func.count()).select_from(changed_pages).where(C.export_id == export_id)
     return {
-        "files": [_file(row) for row in written if row.document_id not in gone],
-        "left_behind": [_file(row) for row in written if row.document_id in gone],
+        "files": [_file(row) for row in written_rows if row.document_id not in gone_ids],
+        "left_behind": [_file(row) for row in written_rows if row.document_id in gone_ids],
         "in_the_way": [
             {"path": row.path, "document_id": row.document_id, "why": row.in_the_way}
             for row in rows
@@ -104,7 +104,7 @@ def _state(conn: Connection, export_id: str, per: str, barred: Mapping[str, str]
         ],
         "withheld": as_answered(barred),
         "pending": conn.execute(waiting).scalar_one(),
-        "last_written": max((row.written_at for row in written), default=None),
+        "last_written": max((row.written_at for row in written_rows), default=None),
     }
 
 
@@ -124,5 +124,5 @@ def files_of(conn: Connection, export_id: str) -> Mapping[str, Row[Any]]:
 
 def same_folder(conn: Connection, folder: KeptFolder, format_name: str) -> bool:
     """Return whether an export of that format is already kept in *folder*."""
-    same = (K.folder == str(folder.real), K.format == format_name)
-    return conn.execute(select(K.id).where(*same)).first() is not None
+    same_export = (K.folder == str(folder.real), K.format == format_name)
+    return conn.execute(select(K.id).where(*same_export)).first() is not None

@@ -186,13 +186,13 @@ def _of_table(
             return fetch(conn, selection, literal(lead).concat(line))
         objects = [key for key, sort in columns.items() if sort == "json"]
         empty = ",".join(f'"{key}":null' for key in numbers)
-        written = case(
+        number_members = case(
             (func.coalesce(*(values[key] for key in numbers)).is_(None), empty),
             else_=func.armarium_members(*(values[key] for key in numbers)),
         )
         form = lead + "%s," + "".join(f'"{key}":%s,' for key in objects) + "%s"
         ready = (func.ifnull(values[key], "null") for key in objects)
-        return fetch(conn, selection, func.printf(form, written, *ready, line))
+        return fetch(conn, selection, func.printf(form, number_members, *ready, line))
 
     def read(conn: Connection, selection: Selection) -> Iterator[dict[str, Any]]:
         booleans = [key for key, sort in columns.items() if sort == "boolean"]

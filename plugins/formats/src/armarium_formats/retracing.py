@@ -69,10 +69,10 @@ def _retrace(
     """Use the first of *passes* that matches; one measured on another picture than *picture* is skipped."""
     lines = [line for line in page.lines() if line.text]
     for pass_id, name in passes:
-        drawn, size = page_of_pass(conn, document_id, pass_id)
-        if size is None or set(drawn.frames) - {picture.rendition_id} or not has_shapes(drawn.page):
+        assembled, size = page_of_pass(conn, document_id, pass_id)
+        if size is None or set(assembled.frames) - {picture.rendition_id} or not has_shapes(assembled.page):
             continue
-        drawn_lines = [line for line in drawn.page.lines() if line.points or line.baseline]
+        drawn_lines = [line for line in assembled.page.lines() if line.points or line.baseline]
         texts = [text_of(line) or "" for line in drawn_lines]
         pairs = match_lines([line.text for line in lines], texts)
         if not pairs:
@@ -80,8 +80,8 @@ def _retrace(
         page.width, page.height = size
         for mine, other in pairs:
             lines[mine].points, lines[mine].baseline = drawn_lines[other].points, drawn_lines[other].baseline
-            lines[mine].shape_of = drawn.rows[drawn_lines[other].id]
-        _frame_regions(page, drawn)
+            lines[mine].shape_of = assembled.rows[drawn_lines[other].id]
+        _frame_regions(page, assembled)
         bare = sorted(set(range(len(lines))) - {mine for mine, _ in pairs})
         page.notes.append(_summary(name, len(pairs), len(lines), bare, len(drawn_lines) - len(pairs)))
         return
@@ -112,12 +112,12 @@ def match_lines(lines: Sequence[str], drawn: Sequence[str]) -> list[tuple[int, i
     return sorted(pairs)
 
 
-def _likeness(lines: Sequence[str], drawn: Sequence[str]) -> list[list[float]]:
+def _likeness(lines: Sequence[str], drawn_lines: Sequence[str]) -> list[list[float]]:
     """Return how alike two lines are, from 0 (no match) to 1; runs of spaces count as one."""
     from rapidfuzz.distance import Levenshtein
 
     alike: Callable[..., float] = Levenshtein.normalized_similarity
-    others = [" ".join(text.split()) for text in drawn]
+    others = [" ".join(text.split()) for text in drawn_lines]
     return [
         [alike(mine, other, score_cutoff=ALIKE) if mine and other else 0.0 for other in others]
         for mine in (" ".join(text.split()) for text in lines)
@@ -154,13 +154,13 @@ def _certain(likeness: list[list[float]], rows: int, columns: int) -> list[tuple
     return matches
 
 
-def _frame_regions(page: PageModel, drawn: AssembledPage) -> None:
+def _frame_regions(page: PageModel, assembled: AssembledPage) -> None:
     """Make a paragraph a region of the page if all its matched lines are in it, and no other paragraph's
     are.
     """
     region_of = {
-        drawn.rows[line.id]: region
-        for region in drawn.page.walk()
+        assembled.rows[line.id]: region
+        for region in assembled.page.walk()
         if region.kind == "region"
         for line in region.children
         if line.kind == "line"
@@ -172,11 +172,11 @@ def _frame_regions(page: PageModel, drawn: AssembledPage) -> None:
             pairs.append((paragraph, above[0]))
     for paragraph, region in pairs:
         if sum(other is region for _, other in pairs) == 1:
-            paragraph.points, paragraph.shape_of = region.points, drawn.rows[region.id]
+            paragraph.points, paragraph.shape_of = region.points, assembled.rows[region.id]
 
 
-def _summary(name: str, took: int, lines: int, bare: Sequence[int], unmatched: int) -> str:
-    text = f"{took} of {lines} lines took over the shapes of the matching lines of the pass {name!r}"
+def _summary(name: str, taken_count: int, lines: int, bare: Sequence[int], unmatched: int) -> str:
+    text = f"{taken_count} of {lines} lines took over the shapes of the matching lines of the pass {name!r}"
     if bare:
         named = ", ".join(str(number + 1) for number in bare[:MOST_NAMED])
         more = f" and {len(bare) - MOST_NAMED} more" if len(bare) > MOST_NAMED else ""

@@ -55,12 +55,12 @@ def project_of(engine: Engine, branch: Library) -> tuple[Library, packages.Branc
     card = packages.card_of(branch)
     if card is None:
         raise errors.not_a_branch(branch.name)
-    known = [
+    registered_paths = [
         entry["path"]
         for entry in engine.libraries.list_registered()
         if entry["library_uuid"] == card.project_uuid
     ]
-    for place in (packages.project_beside(branch.path), *known):
+    for place in (packages.project_beside(branch.path), *registered_paths):
         if Path(place).is_dir():
             project = engine.libraries.open_only(place)
             if project.uuid == card.project_uuid:
@@ -105,9 +105,9 @@ def _tell_of(conn: Connection, library: Library, branch: dict[str, Any]) -> dict
     asks = caller()
     if asks is None or asks.principal.may("owner"):
         return branch
-    who, visibility = asks.principal, library.db.visibility
-    limited = visibility is not None and visibility.limits(who)
-    if branch["for_token"] in who.reader_ids:
+    principal, visibility = asks.principal, library.db.visibility
+    limited = visibility is not None and visibility.limits(principal)
+    if branch["for_token"] in principal.reader_ids:
         visible_ids = set(
             conn.execute(
                 select(documents.c.id).where(is_among(documents.c.id, branch["scope"] or ()))
@@ -118,9 +118,9 @@ def _tell_of(conn: Connection, library: Library, branch: dict[str, Any]) -> dict
             "scope": branch["scope"]
             and [document_id for document_id in branch["scope"] if document_id in visible_ids],
         }
-    if limited or not who.may("editor"):
+    if limited or not principal.may("editor"):
         return None
-    if who.kind == "person":
+    if principal.kind == "person":
         return branch
     untold = dict.fromkeys(("made_for", "for_token", "scope", "summary", "library_path"))
     return {**branch, **untold, "name": f"Branch {branch['id'][-8:]}"}
@@ -386,12 +386,14 @@ def compare_words(old: str, new: str) -> list[dict[str, str]]:
     """Return what stayed, went and came, from *old* to *new*, in runs of words."""
     left, right = old.split(), new.split()
     runs: list[dict[str, str]] = []
-    for tag, i1, i2, j1, j2 in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+    for tag, left_start, left_end, right_start, right_end in SequenceMatcher(
+        None, left, right, autojunk=False
+    ).get_opcodes():
         if tag == "equal":
-            runs.append({"change": "same", "text": " ".join(left[i1:i2])})
+            runs.append({"change": "same", "text": " ".join(left[left_start:left_end])})
             continue
-        if i2 > i1:
-            runs.append({"change": "removed", "text": " ".join(left[i1:i2])})
-        if j2 > j1:
-            runs.append({"change": "added", "text": " ".join(right[j1:j2])})
+        if left_end > left_start:
+            runs.append({"change": "removed", "text": " ".join(left[left_start:left_end])})
+        if right_end > right_start:
+            runs.append({"change": "added", "text": " ".join(right[right_start:right_end])})
     return runs

@@ -60,9 +60,9 @@ def draw(ctx: ActionContext, p: SampleCreate) -> dict[str, Any]:
     size = min(whole, p.lines or min(MOST_LINES, lines_for(p.half_width)))
     kinds = {band_of(bands, line) for page in pages for line in page.lines}
     parts = parts_of({page.document_id: len(page.lines) for page in pages}, size, len(kinds))
-    sent = p.model_dump(mode="json", exclude={"lines"})
+    fields = p.model_dump(mode="json", exclude={"lines"})
     row = Sample.rows.insert(
-        ctx.conn, {**sent, "lines": size, "taught": taught, "bands": list(bands), **ctx.provenance()}
+        ctx.conn, {**fields, "lines": size, "taught": taught, "bands": list(bands), **ctx.provenance()}
     )
     ctx.bulk_insert(
         sample_pages,
@@ -80,8 +80,8 @@ def draw(ctx: ActionContext, p: SampleCreate) -> dict[str, Any]:
         ],
     )
     strata = _strata(pages, bands, {page: str(part) for page, part in parts.items()})
-    drawn = _draw(ctx, row["id"], strata, size, p.seed, start=0)
-    Sample.rows.change(ctx.conn, row["id"], {"lines": drawn})
+    line_count = _draw(ctx, row["id"], strata, size, p.seed, start=0)
+    Sample.rows.change(ctx.conn, row["id"], {"lines": line_count})
     ctx.target(row["id"], *p.scope_ids)
     return error_rate(ctx.conn, row["id"])
 
@@ -109,19 +109,21 @@ def extend(ctx: ActionContext, p: SampleExtend) -> dict[str, Any]:
     before = {
         line["segment_id"] for line in SampleLine.rows.all(ctx.conn, sample_lines.c.sample_id == p.sample_id)
     }
-    sent = SampleCreate(
+    create_params = SampleCreate(
         **{name: getattr(sample, name) for name in SampleCreate.model_fields if name != "lines"}
     )
     more_pages = [
         page._replace(lines=[line for line in page.lines if line.segment_id not in before])
-        for page in _visible(ctx, _untaught(ctx, list(population(ctx.conn, list(pages), sent.reader)))[0])
+        for page in _visible(
+            ctx, _untaught(ctx, list(population(ctx.conn, list(pages), create_params.reader)))[0]
+        )
         if page.fingerprint == pages[page.document_id].fingerprint
     ]
     strata = _strata(more_pages, Bands(*sample.bands), {page: row.part for page, row in pages.items()})
     if not strata:
         raise errors.all_drawn()
-    drawn = _draw(ctx, p.sample_id, strata, p.lines, sent.seed + len(before), start=len(before))
-    Sample.rows.change(ctx.conn, p.sample_id, {"lines": len(before) + drawn})
+    line_count = _draw(ctx, p.sample_id, strata, p.lines, create_params.seed + len(before), start=len(before))
+    Sample.rows.change(ctx.conn, p.sample_id, {"lines": len(before) + line_count})
     ctx.target(p.sample_id)
     return error_rate(ctx.conn, p.sample_id)
 
@@ -191,8 +193,8 @@ def _selection(ctx: ActionContext, p: SampleCreate) -> tuple[list[PageOfLines], 
         pages = [page for page in pages if page in chosen_pages]
     listed, taught = _untaught(ctx, list(population(ctx.conn, pages, p.reader)))
     if p.hand_id is not None:
-        written = _select(ctx, "hand", p.hand_id)
-        listed = _lines_only(listed, lambda line: line in written)
+        documents_by_hand = _select(ctx, "hand", p.hand_id)
+        listed = _lines_only(listed, lambda line: line in documents_by_hand)
     return _visible(ctx, listed), taught
 
 
@@ -248,12 +250,12 @@ def _draw(ctx: ActionContext, sample_id: str, strata: Strata, size: int, seed: i
     chance = random.Random(seed)
     keys = sorted(strata, key=lambda key: (int(key[0]), BANDS.index(key[1])))
     sizes = allocate([len(strata[key]) for key in keys], size)
-    drawn = [
+    sample_rows = [
         (key, page, line)
         for key, many in zip(keys, sizes, strict=True)
         for page, line in chance.sample(strata[key], many)
     ]
-    chance.shuffle(drawn)
+    chance.shuffle(sample_rows)
     columns = (
         "id",
         "sample_id",
@@ -267,7 +269,7 @@ def _draw(ctx: ActionContext, sample_id: str, strata: Strata, size: int, seed: i
     )
     rows = [
         (new_id(), sample_id, page, line.segment_id, start + number, *key, line.text, False)
-        for number, (key, page, line) in enumerate(drawn)
+        for number, (key, page, line) in enumerate(sample_rows)
     ]
     ctx.bulk_insert(sample_lines, columns, rows)
     return len(rows)

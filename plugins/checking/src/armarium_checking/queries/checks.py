@@ -42,9 +42,9 @@ def list_verdicts(
 ) -> dict[str, Any]:
     """Those on one proposal, or of one run or layer; without a filter, all."""
     filters = {"target_id": target_id, "run_id": run_id, "layer": layer}
-    where = [verdicts.c[name] == value for name, value in filters.items() if value is not None]
+    conditions = [verdicts.c[name] == value for name, value in filters.items() if value is not None]
     newest = (verdicts.c.created_at.desc(), verdicts.c.id.desc())
-    return Verdict.rows.page(conn, *where, order=newest, limit=limit, offset=offset)
+    return Verdict.rows.page(conn, *conditions, order=newest, limit=limit, offset=offset)
 
 
 def confirmed_by_persons(conn: Connection, reading_ids: Iterable[str]) -> set[str]:

@@ -129,8 +129,8 @@ def say_makers(makers: Iterable[Mapping[str, Any]]) -> None:
     for maker in makers:
         counts[maker["words"]] += maker["lines"]
     if counts:
-        each = ", ".join(f"{lines} {words}" for words, lines in counts.items())
-        typer.echo(f"  {plural(counts.total(), 'line')}: {each}.")
+        counted = ", ".join(f"{lines} {words}" for words, lines in counts.items())
+        typer.echo(f"  {plural(counts.total(), 'line')}: {counted}.")
 
 
 def save_drawing(

@@ -55,10 +55,10 @@ def read_date(
         " ".join(bare.split()), context, named_calendar
     )
     if date is None:
-        place, _, rest = text.partition(",")
+        place, _, date_text = text.partition(",")
         # "Madrid, 3 de mayo de 1808": the place is written before the date.
-        if rest and not any(letter.isdigit() for letter in place):
-            after = read_date(rest, language=language, country=country, year_begins=year_begins)
+        if date_text and not any(letter.isdigit() for letter in place):
+            after = read_date(date_text, language=language, country=country, year_begins=year_begins)
             return None if after is None else after._replace(as_written=text)
         return None
     mark = "%" if about and unsure else "~" if about else "?" if unsure else ""
@@ -146,14 +146,14 @@ def _build_date(
     return ReadDate("", iso(day), calendar, basis, iso(day_of(number, "gregorian")), "day", fits)
 
 
-def _of_reign(begin: Day, last: Day, rest: str, *, named_calendar: str | None) -> ReadDate | None:
+def _of_reign(begin: Day, last: Day, after: str, *, named_calendar: str | None) -> ReadDate | None:
     """Build the date of a regnal year, or of the day in it that the rest of the text names."""
     customary: Calendar = in_force(begin)
     calendar: Calendar = customary if named_calendar is None else _as_calendar(named_calendar)
     basis: Literal["stated", "country"] = "country" if named_calendar is None else "stated"
     begin, last = (day_of(day_number(day, customary), calendar) for day in (begin, last))
-    if not rest or not (words := parts_of(rest)):
-        if rest and not _is_silent(rest):
+    if not after or not (words := parts_of(after)):
+        if after and not _is_silent(after):
             return None
         edtf = f"{iso(begin)}/{iso(last)}"
         ends = [iso(day_of(day_number(day, calendar), "gregorian")) for day in (begin, last)]
@@ -256,11 +256,11 @@ def _fill_earlier(
 
 
 def _build_range(first: ReadDate | None, last: ReadDate | None) -> ReadDate:
-    known = last or first
-    assert known is not None
-    edtf = [end.edtf if end is not None else ".." for end in (first, last)]
-    gregorian = [end.gregorian if end is not None else ".." for end in (first, last)]
-    return known._replace(
+    later = last or first
+    assert later is not None
+    edtf = [later.edtf if later is not None else ".." for later in (first, last)]
+    gregorian = [later.gregorian if later is not None else ".." for later in (first, last)]
+    return later._replace(
         edtf="/".join(edtf), gregorian="/".join(gregorian), precision="interval", weekday_fits=None
     )
 

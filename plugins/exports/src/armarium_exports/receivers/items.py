@@ -85,25 +85,25 @@ def write_items(library: Library, pages: list[WritablePage], profile: Profile) -
 def check_items(folder: Path, profile: Profile) -> list[str]:
     """Return each file that the export names and that is not there, or has another checksum."""
     data = (folder / profile.table).read_bytes()
-    named: list[tuple[str, str | None]] = []
+    names: list[tuple[str, str | None]] = []
     if profile.table.endswith(".json"):
-        named = [
+        names = [
             (photo["path"], photo["checksum"])
             for item in orjson.loads(data)["@graph"]
             for photo in item["photo"]
         ]
     elif profile.table.endswith(".rdf"):
         resource = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}resource"
-        named = [
+        names = [
             (element.get(resource) or "", None) for element in parse_xml(data).iterfind(f".//{resource}")
         ]
     else:
         rows = csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline=""))
-        named = [
+        names = [
             (f"{profile.images}/{name}", None) for row in rows for name in row["sideload"].split("|") if name
         ]
     problems = []
-    for path, checksum in named:
+    for path, checksum in names:
         if not (folder / path).is_file():
             problems.append(f"{profile.table} names {path}, which does not exist.")
         elif checksum is not None and md5_of(folder / path) != checksum:

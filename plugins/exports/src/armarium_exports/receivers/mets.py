@@ -61,8 +61,8 @@ def mets_of(title: str, identifier: str, pages: list[MetsPage], *, viewer: bool)
             link = etree.SubElement(links, _m("smLink"))
             link.set(f"{{{XLINK}}}from", "LOG_0000")
             link.set(f"{{{XLINK}}}to", target)
-    written: bytes = etree.tostring(root, encoding="UTF-8", xml_declaration=True, pretty_print=True)
-    return written
+    document: bytes = etree.tostring(root, encoding="UTF-8", xml_declaration=True, pretty_print=True)
+    return document
 
 
 def file_id(group: str, number: int) -> str:
@@ -78,8 +78,8 @@ def _write_description(root: etree._Element, title: str, identifier: str) -> Non
     mods = etree.SubElement(data, f"{{{MODS}}}mods")
     info = etree.SubElement(mods, f"{{{MODS}}}titleInfo")
     etree.SubElement(info, f"{{{MODS}}}title").text = _sound(title)
-    named = etree.SubElement(mods, f"{{{MODS}}}identifier", type="local")
-    named.text = identifier
+    identifier_element = etree.SubElement(mods, f"{{{MODS}}}identifier", type="local")
+    identifier_element.text = identifier
 
 
 def _files(root: etree._Element, pages: list[MetsPage], *, viewer: bool) -> None:
@@ -97,8 +97,8 @@ def _files(root: etree._Element, pages: list[MetsPage], *, viewer: bool) -> None
                 place: dict[str, Any] = (
                     {"LOCTYPE": "URL"} if viewer else {"LOCTYPE": "OTHER", "OTHERLOCTYPE": "FILE"}
                 )
-                where = etree.SubElement(file, _m("FLocat"), **place)
-                where.set(f"{{{XLINK}}}href", path)
+                location = etree.SubElement(file, _m("FLocat"), **place)
+                location.set(f"{{{XLINK}}}href", path)
 
 
 def _m(name: str) -> str:

@@ -176,7 +176,7 @@ def _entity(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _statement(row: Mapping[str, Any], entities: Mapping[str, Any], pages: set[str]) -> dict[str, Any]:
-    named = [row.get("subject_entity_id"), row.get("object_entity_id"), *(row.get("entity_ids") or ())]
+    entity_ids = [row.get("subject_entity_id"), row.get("object_entity_id"), *(row.get("entity_ids") or ())]
     anchor = row.get("source_anchor") or {}
     document_id = row.get("source_document_id")
     source = None
@@ -188,7 +188,7 @@ def _statement(row: Mapping[str, Any], entities: Mapping[str, Any], pages: set[s
         "text": str(row.get("text") or ""),
         "state": row.get("curation_state"),
         "standing": row.get("epistemic_status"),
-        "entity_ids": [entity_id for entity_id in dict.fromkeys(named) if entity_id in entities],
+        "entity_ids": [entity_id for entity_id in dict.fromkeys(entity_ids) if entity_id in entities],
         "source": source,
     }
 

@@ -194,8 +194,8 @@ class _Import(ItemWriter):
     def _key(self, item: ItemPart) -> str:
         """Return what identifies an item from one export to the next: the program's key, all its files, else its title."""
         if "key" not in item.own and item.parts:
-            named = "\n".join(key_of(part) for part in item.parts)
-            return f"files:{hashlib.md5(named.encode(), usedforsecurity=False).hexdigest()}"
+            key_lines = "\n".join(key_of(part) for part in item.parts)
+            return f"files:{hashlib.md5(key_lines.encode(), usedforsecurity=False).hexdigest()}"
         return str(item.own.get("key") or item.title or "untitled")
 
     def _group_there(self, item: ItemPart) -> str | None:
@@ -229,8 +229,13 @@ class _Import(ItemWriter):
     def _folder(self, path: tuple[str, ...]) -> str:
         if path not in self.folders:
             above, d = self._folder(path[:-1]), documents.c
-            where = (d.parent_id == above, d.name == path[-1], d.doc_type == "folder", d.deleted_at.is_(None))
-            folder_id = self.ctx.conn.execute(select(d.id).where(*where)).scalar()
+            conditions = (
+                d.parent_id == above,
+                d.name == path[-1],
+                d.doc_type == "folder",
+                d.deleted_at.is_(None),
+            )
+            folder_id = self.ctx.conn.execute(select(d.id).where(*conditions)).scalar()
             self.folders[path] = (
                 folder_id or self.ctx.run("document.create", {"name": path[-1], "parent_id": above})["id"]
             )

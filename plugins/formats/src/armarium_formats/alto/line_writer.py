@@ -154,11 +154,11 @@ class Textlines(Writing):
 
     def _measures(self, name: str, attributes: dict[str, str]) -> str:
         """Return the attributes of an SP or HYP that ALTO accepts unchanged, with unique ids."""
-        known = schema().elements[name].attributes
+        allowed = schema().elements[name].attributes
         accepted = {
             key: value
             for key, value in attributes.items()
-            if key in known and key != "ID" and schema().fits(known[key], value)
+            if key in allowed and key != "ID" and schema().fits(allowed[key], value)
         }
         if "ID" in attributes and name == "SP":
             accepted = {"ID": self.ids.take(attributes["ID"]), **accepted}
@@ -249,9 +249,9 @@ class Textlines(Writing):
     def _inside_string(self, first: PageText, others: list[PageText], attributes: dict[str, str]) -> str:
         """Write alternatives and glyphs of a String; facts about its own text become attributes."""
         extras = kept_by("alto", first)
-        known = schema().elements["String"].attributes
+        allowed = schema().elements["String"].attributes
         for key, value in (extras.get("attributes") or {}).items():
-            if key in known and key not in attributes and schema().fits(known[key], value):
+            if key in allowed and key not in attributes and schema().fits(allowed[key], value):
                 attributes[key] = value
             elif key not in attributes:
                 self.lose(f"attribute String/@{key}", "ALTO 4.4 has no place for its value")

@@ -115,16 +115,16 @@ class ItemWriter:
                 "anchor": {"rect": rect},
                 "metadata": {mark: record},
             }
-            known = by_place.get(place)
-            if known is None:
+            annotation = by_place.get(place)
+            if annotation is None:
                 self.ctx.run("annotation.create", {"document_id": page_id, "anchor_kind": "bbox", **fields})
-            elif known[3][mark] == record and known[2]["rect"] == rect:
+            elif annotation[3][mark] == record and annotation[2]["rect"] == rect:
                 continue
-            elif known[1] != known[3][mark].get("text", title or None):
+            elif annotation[1] != annotation[3][mark].get("text", title or None):
                 self.losses["a value that was changed here"] += 1
                 continue
             else:
-                self.ctx.run("annotation.update", {"annotation_id": known[0], **fields})
+                self.ctx.run("annotation.update", {"annotation_id": annotation[0], **fields})
             self.counts["notes"] += 1
             self.counts["changes"] += 1
 

@@ -176,9 +176,9 @@ class _Page:
 
 
 def _outline(boxes: Iterable[_Box]) -> list[Point]:
-    every = list(boxes)
-    left, top = min(box.left for box in every), min(box.top for box in every)
-    right, bottom = max(box.right for box in every), max(box.bottom for box in every)
+    ordered = list(boxes)
+    left, top = min(box.left for box in ordered), min(box.top for box in ordered)
+    right, bottom = max(box.right for box in ordered), max(box.bottom for box in ordered)
     return [(left, top), (right, top), (right, bottom), (left, bottom)]
 
 

@@ -93,10 +93,10 @@ def _of_yaml(text: str) -> dict[int, str]:
         inline = _without_comment(match.group(1)).strip()
         if inline[:1] in ("[", "{"):
             closing = "]" if inline[0] == "[" else "}"
-            rest = at + 1
-            while not inline.endswith(closing) and rest < len(lines) and rest < at + MAX_CLASSES:
-                inline += " " + _without_comment(lines[rest]).strip()
-                rest += 1
+            start = at + 1
+            while not inline.endswith(closing) and start < len(lines) and start < at + MAX_CLASSES:
+                inline += " " + _without_comment(lines[start]).strip()
+                start += 1
             parts = [part.strip() for part in inline.strip("[]{} ").split(",")]
             if closing == "]":
                 return {number: _unquote(part) for number, part in enumerate(parts)}

@@ -23,9 +23,9 @@ def tag_of(segment: PageSegment) -> tuple[str, str | None, str | None]:
     if name not in REGION_TAGS:
         if name.endswith("Region") and name.isascii() and not segment.children and not segment.texts:
             return "CustomRegion", name, None
-        known = schema().elements["TextRegion"].attributes["type"]
+        region_types = schema().elements["TextRegion"].attributes["type"]
         kind, name = raw or "", "TextRegion"
-        return (name, kind, None) if schema().fits(known, kind) else (name, None, kind)
+        return (name, kind, None) if schema().fits(region_types, kind) else (name, None, kind)
     types = schema().elements[name].attributes.get("type")
     if not kind:
         return name, None, None
@@ -79,8 +79,8 @@ def _states_position(segment: PageSegment) -> bool:
 
 def _region(segment: PageSegment, lose: Lose) -> PageSegment:
     children = _each(segment.children)
-    rest = [child for child in children if child.kind != "region"]
-    lines, astray = arrange_lines(rest, lose, "PAGE", _each)
+    lines_and_words = [child for child in children if child.kind != "region"]
+    lines, astray = arrange_lines(lines_and_words, lose, "PAGE", _each)
     regions = [
         _region(child, lose) for child in (*(child for child in children if child.kind == "region"), *astray)
     ]

@@ -48,7 +48,7 @@ def carry_on(engine: Engine, library: Library) -> int:
     with library.db.read() as conn:
         raw = raw_of(conn)
         transfers = [(library, own) for own in records(raw)]
-    known = {own.transfer_id for _, own in transfers}
+    transfer_ids = {own.transfer_id for _, own in transfers}
     for other in engine.libraries.open_now():
         if other is not library:
             with other.db.read() as conn:
@@ -56,7 +56,7 @@ def carry_on(engine: Engine, library: Library) -> int:
                 transfers += [
                     (other, transfer)
                     for transfer in records(raw)
-                    if transfer.other_uuid == library.uuid and transfer.transfer_id not in known
+                    if transfer.other_uuid == library.uuid and transfer.transfer_id not in transfer_ids
                 ]
     finished = 0
     for place, own in transfers:

@@ -130,8 +130,8 @@ def _contains(needle: str) -> pl.Expr:
 def _number_from(bound: float, *, beyond: bool = False) -> pl.Expr:
     """Test whether the number is *bound* or more; with *beyond*, more. Exact for integers of any size."""
     number, low = (pl.lit(part) for part in number_parts(bound))
-    rest = pl.col("low") > low if beyond else pl.col("low") >= low
-    return (pl.col("number") > number) | ((pl.col("number") == number) & rest)
+    is_above = pl.col("low") > low if beyond else pl.col("low") >= low
+    return (pl.col("number") > number) | ((pl.col("number") == number) & is_above)
 
 
 def _page(table: Table, query: DatasetQuery, rows: pl.Series) -> list[str]:
@@ -197,8 +197,8 @@ def _facet(table: Table, attr: str, rows: pl.Series) -> list[dict[str, Any]]:
     counts = _counts(table, attr, rows).filter(_json.is_not_null()).select("json", "count")
     lists = _json.str.starts_with("[")
     members: Counter[str] = Counter()
-    for written, count in counts.filter(lists).iter_rows():
-        for member in members_of(written):
+    for value_json, count in counts.filter(lists).iter_rows():
+        for member in members_of(value_json):
             members[member] += count
     schema = counts.schema
     single = pl.DataFrame({"json": list(members), "count": list(members.values())}, schema=schema)

@@ -58,10 +58,10 @@ def place_pages(conn: Connection, page_ids: Sequence[str]) -> tuple[str | None, 
     placed: list[PagePlace] = []
     before: list[str] = []
     for page_id, chain in zip(live, (chain[shared:] for chain in chains), strict=True):
-        same = 0
-        while same < min(len(before), len(chain)) and before[same] == chain[same]:
-            same += 1
-        new = tuple(Heading(at + 1, nodes[chain[at]][0]) for at in range(same, len(chain)))
+        equal_count = 0
+        while equal_count < min(len(before), len(chain)) and before[equal_count] == chain[equal_count]:
+            equal_count += 1
+        new = tuple(Heading(at + 1, nodes[chain[at]][0]) for at in range(equal_count, len(chain)))
         placed.append(PagePlace(page_id, new, len(chain)))
         before = chain
     return title, placed
