@@ -79,11 +79,9 @@ def library_families(plugins: Iterable[Plugin], strangers: Collection[str] = ())
 def engine_families(plugins: Iterable[Plugin], strangers: Collection[str] = ()) -> list[Family]:
     """Return the families of the engine's own database."""
     return [
-        Family(
-            own.name, own.engine_version, own.engine_metadata, own.engine_migrations, own.name in strangers
-        )
-        for own in plugins
-        if own.engine_metadata is not None
+        Family(name, plugin.engine_version, metadata, plugin.engine_migrations, name in strangers)
+        for name, metadata, plugin in ((plugin.name, plugin.engine_metadata, plugin) for plugin in plugins)
+        if metadata is not None
     ]
 
 

@@ -61,8 +61,10 @@ def note_changes(ctx: ActionContext) -> None:
     changed = list(ctx.changes.get("document_ids", ()))
     parts = list(ctx.changes.get("segment_ids", ()))
     if parts:
-        s = segments.c
-        changed += ctx.conn.execute(select(s.document_id).where(is_among(s.id, parts)).distinct()).scalars()
+        segment = segments.c
+        changed += ctx.conn.execute(
+            select(segment.document_id).where(is_among(segment.id, parts)).distinct()
+        ).scalars()
     if OF_ALL & ctx.ran.keys() or (OF_RIGHTS & ctx.ran.keys() and not changed):
         changed += list_tops(ctx.conn)
     if not changed:

@@ -63,28 +63,34 @@ def list_sites(
 
 def _find_barred(conn: Connection, library: Library) -> dict[str, str]:
     """Return the live documents that rights exclude from exports, found from the records, of which there are few."""
-    r = rights_records.c
+    record = rights_records.c
     limits = conn.execute(
-        select(r.target_kind, r.document_id).where(
-            r.withdrawn_at.is_(None), or_(r.restricted, r.model_use == "none")
+        select(record.target_kind, record.document_id).where(
+            record.withdrawn_at.is_(None), or_(record.restricted, record.model_use == "none")
         )
     ).all()
-    d = documents.c
+    document = documents.c
     if any(kind == "library" for kind, _ in limits):
         roots = set(list_tops(conn))
     else:
         roots = {document_id for _, document_id in limits}
         # A part of a page that has a record of its own is seen on the page as well, and that of the page on a part elsewhere.
         roots |= seen_along(conn, {root for root in roots if root is not None})
-    live = conn.execute(select(d.id).where(is_among(d.id, roots), d.deleted_at.is_(None))).scalars()
+    live = conn.execute(
+        select(document.id).where(is_among(document.id, roots), document.deleted_at.is_(None))
+    ).scalars()
     return find_withheld(library, EXPORTER, list_beneath(conn, live), "export")
 
 
 def _state(conn: Connection, export_id: str, per: str, barred: Mapping[str, str]) -> dict[str, Any]:
     rows = conn.execute(select(kept_files).where(F.export_id == export_id).order_by(F.path)).all()
     about = {row.document_id for row in rows}
-    d = documents.c
-    live = set(conn.execute(select(d.id).where(is_among(d.id, about), d.deleted_at.is_(None))).scalars())
+    document = documents.c
+    live = set(
+        conn.execute(
+            select(document.id).where(is_among(document.id, about), document.deleted_at.is_(None))
+        ).scalars()
+    )
     if per == "page":
         # What was split is no page; its parts are written.
         live &= set(pages_under(conn, sorted(live)))

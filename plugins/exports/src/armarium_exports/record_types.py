@@ -257,15 +257,21 @@ _entries = (
 
 
 def _of_segments(selection: Selection) -> ColumnElement[bool]:
-    s = segments.c
-    return and_(is_among(s.document_id, selection.ids), s.deleted_at.is_(None), s.pass_id.in_(_live_pass))
+    segment = segments.c
+    return and_(
+        is_among(segment.document_id, selection.ids),
+        segment.deleted_at.is_(None),
+        segment.pass_id.in_(_live_pass),
+    )
 
 
 def _of_orders(selection: Selection) -> ColumnElement[bool]:
-    o = reading_orders.c
+    order = reading_orders.c
     # A flow continues over several pages: one that includes an excluded page is left out too.
     elsewhere = select(order_entries.c.order_id).where(~is_among(order_entries.c.document_id, selection.ids))
-    return and_(is_among(o.document_id, selection.ids), o.deleted_at.is_(None), o.id.not_in(elsewhere))
+    return and_(
+        is_among(order.document_id, selection.ids), order.deleted_at.is_(None), order.id.not_in(elsewhere)
+    )
 
 
 def _of_links(selection: Selection) -> ColumnElement[bool]:

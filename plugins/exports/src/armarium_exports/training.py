@@ -119,15 +119,15 @@ def _read_then(
     conn: Connection, episode: Mapping[str, Any], corrections: Mapping[str | None, str]
 ) -> dict[str, tuple[str, str]]:
     """Return segment to what this call read there and what a person replaced it with."""
-    r = representations.c
-    query = select(r.segment_id, r.content).where(
-        is_among(r.segment_id, [correction for correction in corrections if correction]),
-        r.producer_model == episode["model"],
-        r.provenance_kind != "human",
+    reading = representations.c
+    query = select(reading.segment_id, reading.content).where(
+        is_among(reading.segment_id, [correction for correction in corrections if correction]),
+        reading.producer_model == episode["model"],
+        reading.provenance_kind != "human",
     )
     if episode["job_id"] is not None:
-        query = query.where(r.producer_run_id.in_([episode["job_id"], episode["thread_id"]]))
+        query = query.where(reading.producer_run_id.in_([episode["job_id"], episode["thread_id"]]))
     return {
         segment_id: (text_before, corrections[segment_id])
-        for segment_id, text_before in conn.execute(query.order_by(r.created_at, r.id))
+        for segment_id, text_before in conn.execute(query.order_by(reading.created_at, reading.id))
     }

@@ -77,11 +77,11 @@ def _distinct(resolved: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return one value per place: the same ground from another source, or for later years, is not another place."""
     distinct: list[Mapping[str, Any]] = []
     for resolution in resolved:
-        same = (
+        is_same_place = (
             resolution == other or resolution["geometry"] == other["geometry"] is not None
             for other in distinct
         )
-        if not any(same):
+        if not any(is_same_place):
             distinct.append(resolution)
     return distinct
 
@@ -98,7 +98,9 @@ def span_of_when(when: Mapping[str, Any] | None) -> Span:
     return span_between(*((when or {}).get(side) for side in ("start", "end")))
 
 
-def _holding(values: Sequence[Mapping[str, Any]], asked: Span) -> tuple[list[Mapping[str, Any]], list[str]]:
+def _holding(
+    values: Sequence[Mapping[str, Any]], asked_span: Span
+) -> tuple[list[Mapping[str, Any]], list[str]]:
     """Return the place values that hold on some day of *asked*, and notes about the others."""
     holding, notes = [], []
     for value in values:
@@ -110,7 +112,7 @@ def _holding(values: Sequence[Mapping[str, Any]], asked: Span) -> tuple[list[Map
             continue
         if span.end < span.start:
             notes.append(f"“{label}” is left out: by its dates it ends before it begins.")
-        elif span.overlaps(asked):
+        elif span.overlaps(asked_span):
             holding.append(value)
     return holding, notes
 
@@ -182,5 +184,9 @@ def _reach(geometry: Mapping[str, Any], precision_m: float) -> Anchor:
 
 
 def _unit(lon: float, lat: float) -> tuple[float, float, float]:
-    a, b = math.radians(lon), math.radians(lat)
-    return math.cos(b) * math.cos(a), math.cos(b) * math.sin(a), math.sin(b)
+    lon_angle, lat_angle = math.radians(lon), math.radians(lat)
+    return (
+        math.cos(lat_angle) * math.cos(lon_angle),
+        math.cos(lat_angle) * math.sin(lon_angle),
+        math.sin(lat_angle),
+    )

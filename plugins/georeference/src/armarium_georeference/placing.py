@@ -62,7 +62,7 @@ def segment_for(ctx: ActionContext, p: PlaceOnGround, pass_id: str, document_id:
 
 def _draw_mark(ctx: ActionContext, pass_id: str, document_id: str, x: float, y: float) -> str:
     rendition_id = rendition_of_pass(ctx.conn, pass_id)
-    drawn = {
+    segment_fields = {
         "document_id": document_id,
         "pass_id": pass_id,
         "kind": "region",
@@ -70,14 +70,14 @@ def _draw_mark(ctx: ActionContext, pass_id: str, document_id: str, x: float, y: 
         "is_furniture": True,
         "anchor": {"rect": mark_rect(x, y)} | ({"rendition_id": rendition_id} if rendition_id else {}),
     }
-    return str(ctx.run("segment.create", drawn)["id"])
+    return str(ctx.run("segment.create", segment_fields)["id"])
 
 
 def draw_mask(ctx: ActionContext, pass_id: str, document_id: str, mask: list[Fractions]) -> None:
     """Draw the outline of the map in its picture as a region of the pass, unless it has one."""
     if mask_of(ctx.conn, pass_id) is None:
         rendition_id = rendition_of_pass(ctx.conn, pass_id)
-        drawn = {
+        segment_fields = {
             "document_id": document_id,
             "pass_id": pass_id,
             "kind": "region",
@@ -86,7 +86,7 @@ def draw_mask(ctx: ActionContext, pass_id: str, document_id: str, mask: list[Fra
             "anchor": {"rect": _around(mask), "polygon": [list(point) for point in mask]}
             | ({"rendition_id": rendition_id} if rendition_id else {}),
         }
-        ctx.run("segment.create", drawn)
+        ctx.run("segment.create", segment_fields)
 
 
 def mask_of(conn: Connection, pass_id: str) -> list[Fractions] | None:
@@ -115,14 +115,14 @@ def _rect_corners(rect: list[float]) -> list[Fractions]:
 
 def write_place(ctx: ActionContext, segment_id: str, place: tuple[float, float]) -> str:
     """Write the place of a segment on the ground as a reading of it; return the reading's id."""
-    sent = {"segment_id": segment_id, "kind": WORLD_POINT, "text": geo_uri(*place)}
-    return str(ctx.run("representation.create", sent)["id"])
+    reading = {"segment_id": segment_id, "kind": WORLD_POINT, "text": geo_uri(*place)}
+    return str(ctx.run("representation.create", reading)["id"])
 
 
 def link_page(ctx: ActionContext, segment_id: str, document_id: str) -> str:
     """Link a segment to the page it helps to place on the ground; return the link's id."""
-    sent = {"from_id": segment_id, "to_id": document_id, "to_kind": "document", "link_type": "controls"}
-    return str(ctx.run("link.create", sent)["result"]["link_id"])
+    link = {"from_id": segment_id, "to_id": document_id, "to_kind": "document", "link_type": "controls"}
+    return str(ctx.run("link.create", link)["result"]["link_id"])
 
 
 def take_away(ctx: ActionContext, point: Any) -> None:

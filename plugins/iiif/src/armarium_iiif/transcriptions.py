@@ -124,7 +124,10 @@ def _box(target: Any, size: tuple[int, int] | None) -> Box | None:
             if w > 0 and h > 0:
                 return x, y, w, h
         elif "<svg" in value and len(corners := _CORNER.findall(value)) >= 2:
-            across, down = zip(*((_number(a), _number(b)) for a, b in corners), strict=True)
+            across, down = zip(
+                *((_number(across_text), _number(down_text)) for across_text, down_text in corners),
+                strict=True,
+            )
             return min(across), min(down), max(across) - min(across), max(down) - min(down)
     return None
 

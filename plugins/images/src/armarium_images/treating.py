@@ -40,9 +40,9 @@ def treat_picture(
     """
     lift = f" {contrast:g}" if how == "enhanced" else ""
     description = f"{checksum} {how}{lift} q{JPEG_QUALITY}"
-    known = find_remembered(library, description)
-    if known is not None:
-        return known
+    remembered = find_remembered(library, description)
+    if remembered is not None:
+        return remembered
     library.objects.size(checksum)
     with library.objects.hold_file(checksum) as path:
         source = open_image(path, max_pixels=max_pixels, name=f"“{name}”")

@@ -37,14 +37,14 @@ def biography(conn: Connection, entity_id: str) -> dict[str, Any]:
     subject = entity(conn, entity_id)
     subject = entity(conn, survivor_of(conn, subject["id"]))
     left_out = HiddenKnowledge(conn).claims
-    where = [
+    conditions = [
         with_entity(subject["id"]),
         claims.c.merged_into_id.is_(None),
         claims.c.curation_state != "rejected",
     ]
     if left_out:
-        where.append(~is_among(claims.c.id, left_out))
-    rows = shown_claims(conn, Claim.rows.all(conn, *where))
+        conditions.append(~is_among(claims.c.id, left_out))
+    rows = shown_claims(conn, Claim.rows.all(conn, *conditions))
     rows.sort(key=lambda row: (*_in_time(row["time_start"]), row["created_at"], row["id"]))
     graph = neighbourhood(conn, subject["id"], depth=1, limit=1000)
     names = {node["id"]: node["canonical_name"] for node in graph["nodes"]}
@@ -68,10 +68,10 @@ def biography(conn: Connection, entity_id: str) -> dict[str, Any]:
     }
 
 
-def _in_time(written: str | None) -> tuple[bool, float, str]:
+def _in_time(edtf: str | None) -> tuple[bool, float, str]:
     """Return what dates of EDTF are ordered by: those without a beginning come first, no date at all last."""
-    span = span_of(written or "")
-    return written is None, -inf if span is None else span.start, written or ""
+    span = span_of(edtf or "")
+    return edtf is None, -inf if span is None else span.start, edtf or ""
 
 
 def _describe_statement(row: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str, Any]:
@@ -145,8 +145,8 @@ def _format_date(date: Mapping[str, Any], plain: Any) -> str:
 
 
 def _format_place(place: Mapping[str, Any], plain: Any) -> str:
-    where = f" ({place['lat']}, {place['lon']})" if place["lat"] is not None else ""
-    return f"{plain(place['label'])}{where}"
+    coordinates = f" ({place['lat']}, {place['lon']})" if place["lat"] is not None else ""
+    return f"{plain(place['label'])}{coordinates}"
 
 
 def _format_statement(statement: Mapping[str, Any], plain: Any) -> str:

@@ -219,8 +219,8 @@ def kept_places(conn: Connection, segments_by_page: Mapping[str, set[str]]) -> d
         (json_text(list(segments_by_page)),),
     )
     spans = {}
-    for document_id, text, written in pages:
-        lines = [line for line in orjson.loads(written) if line[0] in segments_by_page[document_id]]
+    for document_id, text, written_lines in pages:
+        lines = [line for line in orjson.loads(written_lines) if line[0] in segments_by_page[document_id]]
         if len({line[0] for line in lines}) == len(segments_by_page[document_id]):
             spans[document_id] = text, lines
     ids = [line[0] for _, lines in spans.values() for line in lines]

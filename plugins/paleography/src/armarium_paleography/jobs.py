@@ -56,7 +56,7 @@ def _look_at_page(job: JobContext, target: str, page_id: str) -> list[dict[str, 
     """Return vectors of the page's lines and words that were drawn or moved since they were last looked at."""
     with job.library.db.read() as conn:
         picture = page_image(job.library, conn, page_id)
-        known = kept_fingerprints(conn, page_id)
+        fingerprints = kept_fingerprints(conn, page_id)
         drawn = (
             select(segments)
             .join(passes, passes.c.id == segments.c.pass_id)
@@ -80,7 +80,7 @@ def _look_at_page(job: JobContext, target: str, page_id: str) -> list[dict[str, 
             "baseline": [[x * picture.width, y * picture.height] for x, y in row.baseline or ()],
         }  # fmt: skip
         marks[row.id] = hashlib.sha256(f"{target} {picture.checksum} {json_text(shape)}".encode()).hexdigest()
-        if known.get(row.id) != marks[row.id]:
+        if fingerprints.get(row.id) != marks[row.id]:
             lines[row.id] = shape
     if not lines:
         return []

@@ -146,9 +146,9 @@ def _reach(prefix: _Beginning, grown: list[_Beginning]) -> None:
         grown.append(prefix)
 
 
-def _sum(one: float, other: float) -> float:
+def _sum(first: float, other: float) -> float:
     """Return the logarithm of the sum of two probabilities given as logarithms."""
-    high, low = (one, other) if one > other else (other, one)
+    high, low = (first, other) if first > other else (other, first)
     return high if low == -math.inf else high + math.log1p(math.exp(low - high))
 
 

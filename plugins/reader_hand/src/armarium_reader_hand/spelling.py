@@ -153,13 +153,13 @@ class Spelling:
 
     def chances(self, context: str) -> Sequence[float]:
         """Return the log probability of each class after *context*."""
-        known: Sequence[float] | None = self._known.get(context)
-        if known is None:
+        scores: Sequence[float] | None = self._known.get(context)
+        if scores is None:
             if len(self._known) >= MOST:
                 self._known.clear()
             together = sum(share * coded.shares(context) for coded, share in self._counted)
-            known = self._known[context] = array("f", np.log(np.maximum(together, math.exp(-30))))
-        return known
+            scores = self._known[context] = array("f", np.log(np.maximum(together, math.exp(-30))))
+        return scores
 
 
 class _CodedNgrams:

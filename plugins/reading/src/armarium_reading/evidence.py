@@ -201,10 +201,10 @@ def _by_words(conn: Connection, question: Question) -> _Places | None:
             frame = None if frame is None else frame.in_units(1 / width, 1 / height)
             if len(letters) == len(order):
                 placed = (letter for _, place in order for letter in letters[id(place)])
-                every = [
+                boxes = [
                     _Letter(()) if letter.isspace() else next(placed) for letter in graphemes(question.text)
                 ]
-                return _Places("reader", every, frame, others=[place.others for _, place in order])
+                return _Places("reader", boxes, frame, others=[place.others for _, place in order])
             places = [place for _, place in order]
             return _Places("words", places, frame, others=[place.others for place in places])
     return None
@@ -242,11 +242,9 @@ def _align(engine: Engine, library: Library, question: Question) -> _Places:
     places = unpacked_places(placed["frame"], placed)
     aligned = _of_places("aligned", places, fit=packed.get("fit"), model=choice.model_name)
     letters = [letter for letter in graphemes(question.text) if not letter.isspace()]
-    known = sum(letter.probability is not None for letter in aligned.letters)
-    if 2 * known < len(letters):
-        why = (
-            f"{choice.reader.label} does not know {len(letters) - known} of the text's {len(letters)} letters"
-        )
+    with_probability = sum(letter.probability is not None for letter in aligned.letters)
+    if 2 * with_probability < len(letters):
+        why = f"{choice.reader.label} does not know {len(letters) - with_probability} of the text's {len(letters)} letters"
         return _share_of_line(question, frame, f"{why}; each has its share of the line.")
     if aligned.fit is not None and aligned.fit < POOR:
         aligned.notice = (

@@ -114,7 +114,7 @@ class Trial:
     def expects(self, choices: Sequence[Choice]) -> dict[str, float]:
         """Return what each reader expects of the page."""
         by = {
-            choice.reader.name: [expect(choice, got) for got in self.of(choice).values()]
+            choice.reader.name: [expect(choice, sample) for sample in self.of(choice).values()]
             for choice in choices
         }
         return {name: sum(shares) / len(shares) for name, shares in by.items()}

@@ -52,23 +52,23 @@ class LineMaker(NamedTuple):
 
 def line_makers(engine: Engine, conn: Connection, counting: dict[str, CountingText]) -> dict[str, LineMaker]:
     """Return the maker of the counting reading of each segment in *counting*."""
-    r = representations.c
+    reading = representations.c
     ids = [reading.representation_id for reading in counting.values()]
     rows = conn.execute(
         select(
-            r.id,
-            r.provenance_kind,
-            r.created_by,
-            r.producer_tool,
-            r.producer_model,
+            reading.id,
+            reading.provenance_kind,
+            reading.created_by,
+            reading.producer_tool,
+            reading.producer_model,
             passes.c.provider,
             passes.c.model,
             passes.c.import_file,
             passes.c.ground_truth,
         )
-        .join(segments, segments.c.id == r.segment_id)
+        .join(segments, segments.c.id == reading.segment_id)
         .join(passes, passes.c.id == segments.c.pass_id)
-        .where(is_among(r.id, ids))
+        .where(is_among(reading.id, ids))
     )
     by_reading = {row.id: row for row in rows}
     confirmed = confirmed_readings(engine, conn, ids)

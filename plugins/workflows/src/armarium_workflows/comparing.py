@@ -83,9 +83,11 @@ def _compare_found(key: tuple[str, str], left: Mapping[str, Any], right: Mapping
 
 def _artifacts_of(conn: Connection, thread_id: str) -> dict[tuple[str, str], Any]:
     """Return (document, kind) to the last artifact of that kind which a run wrote."""
-    a = artifacts.c
-    statement = select(a.id, a.document_id, a.artifact_type, a.content, a.data).where(a.run_id == thread_id)
-    rows = conn.execute(statement.order_by(a.created_at, a.id))
+    artifact = artifacts.c
+    statement = select(
+        artifact.id, artifact.document_id, artifact.artifact_type, artifact.content, artifact.data
+    ).where(artifact.run_id == thread_id)
+    rows = conn.execute(statement.order_by(artifact.created_at, artifact.id))
     return {(row.document_id, row.artifact_type): row._asdict() for row in rows}
 
 

@@ -172,9 +172,9 @@ def take(ctx: ActionContext, p: TakeParams) -> dict[str, Any]:
 
 
 def _decided_by_persons(ctx: ActionContext, layer: Layer, target_ids: Sequence[str]) -> set[str]:
-    v = verdicts.c
-    query = select(v.target_id).where(
-        v.layer == layer.name, v.trust == "person", is_among(v.target_id, target_ids)
+    verdict = verdicts.c
+    query = select(verdict.target_id).where(
+        verdict.layer == layer.name, verdict.trust == "person", is_among(verdict.target_id, target_ids)
     )
     return set(ctx.conn.execute(query).scalars())
 

@@ -185,8 +185,12 @@ def band_of(bands: Bands, line: TextLine) -> str:
 
 def _selection(ctx: ActionContext, p: SampleCreate) -> tuple[list[PageOfLines], int]:
     """Return the pages and lines of a selection, and how many lines were left out because they taught their reader."""
-    d = documents.c
-    tops = select(d.id).where(d.parent_id.is_(None), d.deleted_at.is_(None)).order_by(d.sort_order, d.name)
+    document = documents.c
+    tops = (
+        select(document.id)
+        .where(document.parent_id.is_(None), document.deleted_at.is_(None))
+        .order_by(document.sort_order, document.name)
+    )
     pages = pages_under(ctx.conn, p.scope_ids or list(ctx.conn.execute(tops).scalars()))
     if p.query is not None:
         chosen_pages = _select(ctx, "query", p.query)

@@ -49,11 +49,11 @@ def list_verdicts(
 
 def confirmed_by_persons(conn: Connection, reading_ids: Iterable[str]) -> set[str]:
     """Return which of the readings a person confirmed and no person has contradicted since."""
-    v = verdicts.c
+    verdict = verdicts.c
     rows = conn.execute(
-        select(v.target_id, v.verdict)
-        .where(is_among(v.target_id, reading_ids), v.trust == "person")
-        .order_by(v.created_at, v.id)
+        select(verdict.target_id, verdict.verdict)
+        .where(is_among(verdict.target_id, reading_ids), verdict.trust == "person")
+        .order_by(verdict.created_at, verdict.id)
     )
     newest = {row.target_id: row.verdict for row in rows}
     return {reading_id for reading_id, verdict in newest.items() if verdict == "confirm"}

@@ -156,11 +156,13 @@ def _answers(conn: Connection, sample_id: str, policy: str) -> tuple[Any, Any, i
     words: dict[tuple[str, str], list[AnsweredLine]] = defaultdict(list)
     persons: dict[str, None] = {}
     illegible, last = 0, None
-    c = sample_lines.c
+    sample_line = sample_lines.c
     answered_lines = select(sample_lines).where(
-        c.sample_id == sample_id, c.answered_at.is_not(None), is_live(c.document_id)
+        sample_line.sample_id == sample_id,
+        sample_line.answered_at.is_not(None),
+        is_live(sample_line.document_id),
     )
-    for row in conn.execute(answered_lines.order_by(c.answered_at, c.number)):
+    for row in conn.execute(answered_lines.order_by(sample_line.answered_at, sample_line.number)):
         persons[row.answered_by] = None
         last = row.answered_at
         if row.illegible:

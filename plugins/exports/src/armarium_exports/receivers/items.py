@@ -43,18 +43,26 @@ class Item:
 def items_of(library: Library, pages: Iterable[WritablePage]) -> list[Item]:
     """Return the documents to which *pages* belong, in their order."""
     items: dict[str, Item] = {}
-    d, a = documents.c, annotation_table.c
+    document, annotation = documents.c, annotation_table.c
     with library.db.read() as conn:
 
         def notes(identity: str) -> list[Row]:
-            rows = select(annotation_table).where(a.document_id == identity).order_by(a.created_at, a.id)
+            rows = (
+                select(annotation_table)
+                .where(annotation.document_id == identity)
+                .order_by(annotation.created_at, annotation.id)
+            )
             return [dict(row._mapping) for row in conn.execute(rows)]
 
         for page in pages:
-            own: Row = dict(conn.execute(select(documents).where(d.id == page.document_id)).one()._mapping)
+            own: Row = dict(
+                conn.execute(select(documents).where(document.id == page.document_id)).one()._mapping
+            )
             whole = own
             # A page of a file within a group belongs to the group, as does the file.
-            while above := conn.execute(select(documents).where(d.id == whole["parent_id"])).one_or_none():
+            while above := conn.execute(
+                select(documents).where(document.id == whole["parent_id"])
+            ).one_or_none():
                 if above.doc_type not in ("group", "file"):
                     break
                 whole = dict(above._mapping)

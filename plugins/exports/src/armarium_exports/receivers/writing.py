@@ -108,7 +108,7 @@ def _prepare_pages(
 ) -> Pages:
     pages = Pages()
     stems: set[str] = set()
-    d = documents.c
+    document = documents.c
     with library.db.read() as conn:
         ids = pages_under(conn, scope_ids)
     barred = find_withheld(library, principal, ids, "export")
@@ -119,7 +119,9 @@ def _prepare_pages(
         if page_id in barred:
             continue
         with library.db.read() as conn:
-            name, label = conn.execute(select(d.name, d.page_label).where(d.id == page_id)).one()
+            name, label = conn.execute(
+                select(document.name, document.page_label).where(document.id == page_id)
+            ).one()
             try:
                 picture = page_image(library, conn, page_id)
             except ServiceError as refusal:

@@ -103,8 +103,8 @@ def _write(
 def _root_name(conn: Connection, library: Library, target_id: str | None) -> str:
     if target_id is None:
         return library.name
-    d = documents.c
-    return str(conn.execute(select(d.name).where(d.id == target_id)).scalar_one())
+    document = documents.c
+    return str(conn.execute(select(document.name).where(document.id == target_id)).scalar_one())
 
 
 def _templates(fresh: Path) -> None:

@@ -132,10 +132,12 @@ class _Import(ItemWriter):
         self.taken = set(earlier_ids)
         self.to_picture: list[str] = []
         self.folders: dict[tuple[str, ...], str] = {(): parent_id}
-        d = documents.c
-        key = func.json_extract(d.source_metadata, f"$.{self.program}.key")
+        document = documents.c
+        key = func.json_extract(document.source_metadata, f"$.{self.program}.key")
         rows = ctx.conn.execute(
-            select(d.id, d.parent_id, d.doc_type, key).where(d.deleted_at.is_(None), key.is_not(None))
+            select(document.id, document.parent_id, document.doc_type, key).where(
+                document.deleted_at.is_(None), key.is_not(None)
+            )
         )
         self.groups: dict[str, list[str]] = {}
         self.pages: dict[str, list[tuple[str, str]]] = {}
@@ -228,14 +230,14 @@ class _Import(ItemWriter):
 
     def _folder(self, path: tuple[str, ...]) -> str:
         if path not in self.folders:
-            above, d = self._folder(path[:-1]), documents.c
+            above, document = self._folder(path[:-1]), documents.c
             conditions = (
-                d.parent_id == above,
-                d.name == path[-1],
-                d.doc_type == "folder",
-                d.deleted_at.is_(None),
+                document.parent_id == above,
+                document.name == path[-1],
+                document.doc_type == "folder",
+                document.deleted_at.is_(None),
             )
-            folder_id = self.ctx.conn.execute(select(d.id).where(*conditions)).scalar()
+            folder_id = self.ctx.conn.execute(select(document.id).where(*conditions)).scalar()
             self.folders[path] = (
                 folder_id or self.ctx.run("document.create", {"name": path[-1], "parent_id": above})["id"]
             )

@@ -49,9 +49,9 @@ class ItemWriter:
 
     def describe(self, document_id: str, part: ItemPart, key: str) -> None:
         """Write the metadata as attributes; a value that somebody changed here since the last import stays."""
-        d = documents.c
+        document = documents.c
         attributes, metadata = self.ctx.conn.execute(
-            select(d.attributes, d.source_metadata).where(d.id == document_id)
+            select(document.attributes, document.source_metadata).where(document.id == document_id)
         ).one()
         imported, properties = _attributes(part)
         earlier = metadata.get(self.program, {}).get("attributes", {})
@@ -84,9 +84,14 @@ class ItemWriter:
             self.counts["changes"] += 1
 
     def annotate(self, page_id: str, photo: ItemPart, selections: list[ItemPart]) -> None:
-        a = annotation_table.c
+        annotation_columns = annotation_table.c
         rows = self.ctx.conn.execute(
-            select(a.id, a.text, a.anchor, a.metadata).where(a.document_id == page_id)
+            select(
+                annotation_columns.id,
+                annotation_columns.text,
+                annotation_columns.anchor,
+                annotation_columns.metadata,
+            ).where(annotation_columns.document_id == page_id)
         )
         mark = self.program
         by_place = {row[3][mark]["place"]: row for row in rows if mark in row[3]}

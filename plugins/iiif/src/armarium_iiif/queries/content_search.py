@@ -189,14 +189,14 @@ def _annotations(
     }
     frames = {page: frames_of(conn, canvas) for page, canvas in canvases.items() if canvas.width is not None}
     rows = raw_of(conn).execute(_PLACES, (json_text([line.segment_id for line in lines]),))
-    where = {row[0]: row[1:] for row in rows}
-    words = words_of_lines(conn, list(where))
+    line_places = {row[0]: row[1:] for row in rows}
+    words = words_of_lines(conn, list(line_places))
     items: list[Json] = []
     hits: list[Json] = []
     for line in lines:
-        if line.document_id not in frames or line.segment_id not in where:
+        if line.document_id not in frames or line.segment_id not in line_places:
             continue
-        kind, rendition_id, *rect = where[line.segment_id]
+        kind, rendition_id, *rect = line_places[line.segment_id]
         whole = (kind, line.segment_id, line.text, rendition_id, rect)
         parts: dict[tuple[int, int], Any] = {}
         for start, end in line.ranges:

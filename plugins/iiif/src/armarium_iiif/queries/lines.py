@@ -46,8 +46,8 @@ class _Frames(NamedTuple):
             if turn is None:
                 return None
             a, b, c, d, e, f = turn
-            xs = [a * u + c * v + e for u in (x, x + w) for v in (y, y + h)]
-            ys = [b * u + d * v + f for u in (x, x + w) for v in (y, y + h)]
+            xs = [a * corner_x + c * corner_y + e for corner_x in (x, x + w) for corner_y in (y, y + h)]
+            ys = [b * corner_x + d * corner_y + f for corner_x in (x, x + w) for corner_y in (y, y + h)]
             x, y, w, h = min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys)
         width, height = self.canvas
         left = min(max(round(x * width), 0), width - 1)
@@ -166,8 +166,8 @@ def _maker(reading: Reading) -> Json:
     if reading.provenance_kind == "human":
         return {"type": "Person", "name": reading.created_by or "a person"}
     program = dict.fromkeys(part for part in (reading.producer_tool, reading.producer_model) if part)
-    named = " ".join(program) or reading.created_by or "a program"
-    return {"type": "Software", "name": named}
+    program_name = " ".join(program) or reading.created_by or "a program"
+    return {"type": "Software", "name": program_name}
 
 
 def _annotation_page(

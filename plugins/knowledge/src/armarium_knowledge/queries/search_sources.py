@@ -35,13 +35,13 @@ def _documents_naming(entity_type: str) -> Callable[[Connection, str], Iterable[
     def find(conn: Connection, text: str) -> list[str]:
         if not fold(text):
             return []
-        named = select(entities.c.id).where(
+        named_ids = select(entities.c.id).where(
             entities.c.entity_type == entity_type,
             NOT_MERGED,
             in_words(entities.c.folded_names, text),
             *_visible(entities, HiddenKnowledge(conn).entities),
         )
-        query = select(mentions.c.document_id).distinct().where(mentions.c.entity_id.in_(named))
+        query = select(mentions.c.document_id).distinct().where(mentions.c.entity_id.in_(named_ids))
         return list(conn.execute(query).scalars())
 
     return find

@@ -48,8 +48,8 @@ def _move(
     rows = Rows(table)
     keys_there = {tuple(row[name] for name in same) for row in rows.all(ctx.conn, live(table), column == to)}
     for row in rows.all(ctx.conn, live(table), is_among(column, ids), order=(table.c.id,)):
-        now = {**row, column.name: to}
-        key = tuple(now[name] for name in same)
+        row_now = {**row, column.name: to}
+        key = tuple(row_now[name] for name in same)
         if same and key in keys_there:
             withdraw_row(ctx, table, row)
             continue

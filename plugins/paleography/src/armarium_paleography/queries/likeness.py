@@ -72,9 +72,9 @@ def looks_of(library: Library) -> Looks:
             f"(SELECT segment_id FROM {vectors} WHERE rowid = {last})"
         ).one()
         mark = (int(marked[0]), int(marked[1]), marked[2])
-        known = library.held.get(HELD)
-        if sees_all and isinstance(known, Looks) and known.mark == mark:
-            return known
+        cached = library.held.get(HELD)
+        if sees_all and isinstance(cached, Looks) and cached.mark == mark:
+            return cached
         # Vectors of another length were made by an earlier model: they cannot be compared until looked at anew.
         newest = f"(SELECT length(vector) FROM {vectors} WHERE rowid = {last})"
         rows = conn.exec_driver_sql(
@@ -200,13 +200,13 @@ def list_proposals(
     offset: Offset = 0,
 ) -> dict[str, Any]:
     """The most similar first."""
-    where = [stands(proposals)]
+    conditions = [stands(proposals)]
     if state is not None:
-        where.append(proposals.c.state == state)
+        conditions.append(proposals.c.state == state)
     if kind is not None:
-        where.append(proposals.c.kind == kind)
+        conditions.append(proposals.c.kind == kind)
     order = (proposals.c.score.desc(), proposals.c.id)
-    return list_rows(PROPOSALS, conn, *where, order=order, limit=limit, offset=offset)
+    return list_rows(PROPOSALS, conn, *conditions, order=order, limit=limit, offset=offset)
 
 
 def likest_judged(

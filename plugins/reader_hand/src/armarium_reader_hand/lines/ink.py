@@ -27,8 +27,8 @@ def are_written(grey: NDArray[np.uint8], outlines: Sequence[Outline]) -> NDArray
     ink = np.maximum(paper - darkest, lightest - dark) / max(1.0, float(np.percentile(paper, 90)))
     if np.percentile(ink, 75) < BLANK:
         return np.zeros(len(outlines), bool)
-    written: NDArray[np.bool_] = ink >= FAINT * np.median(ink)
-    return written
+    is_ink: NDArray[np.bool_] = ink >= FAINT * np.median(ink)
+    return is_ink
 
 
 def _levels(grey: NDArray[np.uint8], outline: Outline) -> NDArray[np.float64]:

@@ -107,7 +107,7 @@ def who_reads_lines(
         refuse_to_leave(engine, settings.provider, settings.pages_may_leave)
         return [choice]
     if settings.reader is not None:
-        named = choose(
+        chosen = choose(
             engine,
             library,
             reader=settings.reader,
@@ -115,7 +115,7 @@ def who_reads_lines(
             model=settings.model,
             language=settings.language,
         )
-        return [named]
+        return [chosen]
     if settings.model is not None:
         raise errors.model_of_whom()
     return fitting(engine, library, settings.language)

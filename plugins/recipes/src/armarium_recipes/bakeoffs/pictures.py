@@ -34,8 +34,8 @@ def drawing(bakeoff: Table) -> Scene:
     priced = [] if by_lines else [row for row in rows if row["cost_usd"]["value"] is not None]
     has_costs = any(row["cost_usd"]["value"] for row in priced)
     height = TOP + max(1, len(rows)) * ROW + 60 + (PLOT + 70 if has_costs else 0)
-    what = "Line finders" if by_lines else "Readers"
-    title = f"{what} on {bakeoff['lines']} corrected lines of {len(bakeoff['pages'])} pages"
+    noun = "Line finders" if by_lines else "Readers"
+    title = f"{noun} on {bakeoff['lines']} corrected lines of {len(bakeoff['pages'])} pages"
     scene = Scene(WIDTH, height, title)
     scene.add(Words(24, 34, title, 20))
     subtitle = (

@@ -42,10 +42,10 @@ MATERIALS_OF = {"hand": ("handwriting",), "print": ("print", "typescript")}
 @cache
 def facts() -> dict[str, Any]:
     """Return what is known about the models shipped with the engine (`facts.json`)."""
-    known: dict[str, Any] = json.loads(
+    facts_by_name: dict[str, Any] = json.loads(
         files("armarium_recipes.cards").joinpath("facts.json").read_text("utf-8")
     )
-    return known
+    return facts_by_name
 
 
 def shipped_cards(engine: Engine) -> Iterator[Card]:
@@ -95,7 +95,7 @@ def card_of_reader(reader: type[Reader], model: ModelFile, *, source: str, **mor
     """Return the card of one of a reader's models; None for a file that it does not read with (language data
     of no language).
     """
-    known = facts()["models"].get(f"{reader.name}:{model.model}", {})
+    model_facts = facts()["models"].get(f"{reader.name}:{model.model}", {})
     scripts, languages = list(reader.scripts), list(reader.languages)
     if reader.name == "tesseract":
         name = model.model.rpartition("/")[2]
@@ -126,7 +126,7 @@ def card_of_reader(reader: type[Reader], model: ModelFile, *, source: str, **mor
         "reader": reader.name,
         "model": None if model.shipped else model.model,
     }
-    return Card.stating(**{**fields, **known, **more})
+    return Card.stating(**{**fields, **model_facts, **more})
 
 
 def pin_of(reader: type[Reader], model: str) -> dict[str, Any]:

@@ -111,10 +111,10 @@ def with_measured_speeds(conn: Connection, cards: Iterable[Card]) -> list[Card]:
     read = select(episodes.c.provider).where(
         episodes.c.kind == "model_call", episodes.c.use_case.in_(READING)
     )
-    known = set(conn.execute(read.distinct()).scalars())
+    read_pages = set(conn.execute(read.distinct()).scalars())
     with_speeds = []
     for card in cards:
-        calls = _calls(conn, card) if (card.provider or card.reader) in known else _Calls()
+        calls = _calls(conn, card) if (card.provider or card.reader) in read_pages else _Calls()
         if calls.pages and calls.seconds:
             card = card.model_copy(
                 update={"pages_per_hour": 3600 * calls.pages / calls.seconds, "speed_measured": True}

@@ -83,14 +83,16 @@ class Plan:
         rows = []
         for run, pages_left, _ in self.runs:
             card = self.known.get((run.choice or {}).get("id", ""))
-            each = (card.cost_per_page if card is not None else None) if run.uses_cloud else 0.0
+            cost_per_page = (card.cost_per_page if card is not None else None) if run.uses_cloud else 0.0
             speed = card.pages_per_hour if card is not None else None
             rows.append(
                 {
                     "title": run.title,
                     "where": run.runs_on,
                     "pages": len(pages_left),
-                    "cost_usd": round(each * len(pages_left), 4) if each is not None else None,
+                    "cost_usd": round(cost_per_page * len(pages_left), 4)
+                    if cost_per_page is not None
+                    else None,
                     "time_seconds": round(len(pages_left) * 3600 / speed, 1) if speed else None,
                     "time_measured": card is not None and card.speed_measured,
                 }
@@ -203,10 +205,10 @@ def _nearest(conn: Connection, pages: Sequence[str], folders: Sequence[str]) -> 
 
 def _select_pages_left(conn: Connection, run: RunCard, pages: Sequence[str]) -> tuple[list[str], str | None]:
     """Return the pages that a card has to process, and a note about that."""
-    done = outputs.pages_with_output(conn, run.job, pages)
-    if done is None:
+    pages_done = outputs.pages_with_output(conn, run.job, pages)
+    if pages_done is None:
         return list(pages), "It is unknown on which pages this was done; it runs on every page."
-    pages_left = [page for page in pages if page not in done]
+    pages_left = [page for page in pages if page not in pages_done]
     sentences = outputs.words_about(conn, run.job, pages)
     if len(pages_left) < len(pages):
         sentences.insert(0, f"Already done on {len(pages) - len(pages_left)} of {len(pages)} pages.")
@@ -254,7 +256,7 @@ def _name_downloads(engine: Engine, plan: Plan) -> None:
     """Note the models to download, each once; one that is being downloaded makes its steps wait, any other
     refuses Start.
     """
-    named: dict[str, dict[str, Any]] = {}
+    by_name: dict[str, dict[str, Any]] = {}
     for missing in plan.cards.missing:
         card = missing.card
         if card.download is None:
@@ -264,8 +266,8 @@ def _name_downloads(engine: Engine, plan: Plan) -> None:
             continue
         with engine.state.read() as conn:
             going = going_download(conn, card.download.runtime, card.download.id)
-        if card.id not in named:
-            named[card.id] = {
+        if card.id not in by_name:
+            by_name[card.id] = {
                 "model": card.download.id,
                 "card": card.id,
                 "runtime": card.download.runtime,
@@ -281,7 +283,7 @@ def _name_downloads(engine: Engine, plan: Plan) -> None:
         else:
             sentence = f"The model {card.name} of the step {missing.step} is not on this machine. Download it, or use another."
             plan.refusals.append(_refusal("model-not-here", sentence, "download"))
-    plan.downloads = list(named.values())
+    plan.downloads = list(by_name.values())
 
 
 def installed_instead(plan: Plan, step: str) -> list[str]:

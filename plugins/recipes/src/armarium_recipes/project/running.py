@@ -186,10 +186,10 @@ class _Runner:
         if not reads_some_lines(self.job.engine, card.job) or "lines" in card.settings:
             return card.settings
         settings, step = self.row["settings"], card.steps[0]
-        again = "all" if step in settings.get("redo", ()) else "unread"
+        which_pages = "all" if step in settings.get("redo", ()) else "unread"
         return {
             **card.settings,
-            "lines": "unchecked" if step in settings.get("redo_unchecked", ()) else again,
+            "lines": "unchecked" if step in settings.get("redo_unchecked", ()) else which_pages,
         }
 
     def _new_job(self, card: RunCard, recipe: RecipeJob | None, pages: Sequence[str]) -> NewJob:
@@ -211,8 +211,8 @@ class _Runner:
         """Return *card* once its model is on this machine; waits while the model is being downloaded."""
         if card.download is None:
             return card
-        known = {card.id: card for card in cards_here(self.job.engine, self.job.library)}
-        known_card = known.get((card.choice or {}).get("id", ""))
+        cards_by_id = {card.id: card for card in cards_here(self.job.engine, self.job.library)}
+        known_card = cards_by_id.get((card.choice or {}).get("id", ""))
         if known_card is not None and known_card.installed:
             return card
         runtime, model = card.download["runtime"], card.download["id"]
@@ -236,10 +236,10 @@ class _Runner:
         if card.steps[0] in settings.get("redo_unchecked", ()):
             undecided = outputs.undecided_pages(conn, pages)
             return [page for page in pages if page in undecided], None
-        done = outputs.pages_with_output(conn, card.job, pages)
-        if done is None or card.steps[0] in settings.get("redo", ()):
+        pages_done = outputs.pages_with_output(conn, card.job, pages)
+        if pages_done is None or card.steps[0] in settings.get("redo", ()):
             return pages, None
-        return [page for page in pages if page not in done], None
+        return [page for page in pages if page not in pages_done], None
 
     def _end_card(self, card: RunCard) -> None:
         checkpoint = self.job.checkpoint
@@ -277,9 +277,9 @@ class _Runner:
         self._save(self.job.checkpoint, cards=run_rows.with_card(self.row["cards"], at, **values))
 
     def _go_on(self, at: int, **values: Any) -> None:
-        again = {"again": self.job.checkpoint["again"]} if "again" in self.job.checkpoint else {}
+        again_field = {"again": self.job.checkpoint["again"]} if "again" in self.job.checkpoint else {}
         cards = run_rows.with_card(self.row["cards"], at, **values)
-        self._save({"at": at + 1, **again}, cards=cards)
+        self._save({"at": at + 1, **again_field}, cards=cards)
 
     def _stop(self, at: int, card: RunCard, why: str) -> None:
         """Record that a card failed: later cards are not run, and the run fails with the card's reason."""
@@ -310,8 +310,8 @@ def stored_cards(plan: Any) -> list[dict[str, Any]]:
     """Return the cards of a plan as the row of a run stores them."""
     rows = []
     for run, pages_left, _ in plan.runs:
-        known = plan.known.get((run.choice or {}).get("id", ""))
-        speed = known.pages_per_hour if known is not None else None
+        choice_facts = plan.known.get((run.choice or {}).get("id", ""))
+        speed = choice_facts.pages_per_hour if choice_facts is not None else None
         rows.append({**asdict(run), "pages_per_hour": speed, "planned": len(pages_left)})
     return rows
 
@@ -327,38 +327,42 @@ def _list_present(conn: Connection, pages: Sequence[str]) -> list[str]:
         documents.c.deleted_at.is_(None),
         documents.c.exclude_from_processing.is_(False),
     )
-    known = set(conn.execute(query).scalars())
-    return [page for page in pages if page in known]
+    known_ids = set(conn.execute(query).scalars())
+    return [page for page in pages if page in known_ids]
 
 
 def _under_condition(conn: Connection, card: RunCard, pages: list[str]) -> tuple[list[str], str | None]:
     """Return which of *pages* meet the step's condition, and the reason if the card is not run at all."""
     when = card.when
     least = when.get("corrected_lines_at_least")
-    r = representations.c
+    reading = representations.c
     if least is not None:
-        by_hand = select(func.count(func.distinct(r.segment_id))).where(
-            r.provenance_kind == "human", r.retracted.is_(False), r.segment_id.is_not(None)
+        by_hand = select(func.count(func.distinct(reading.segment_id))).where(
+            reading.provenance_kind == "human", reading.retracted.is_(False), reading.segment_id.is_not(None)
         )
         count = conn.execute(by_hand).scalar_one()
         if count < least:
             return [], f"{words_of(when)} So far there are {count}."
     if when.get("spreads_detected") and card.job != "split-pages":
-        d = documents.c
-        halves = select(d.id).where(
-            is_among(d.id, pages),
-            d.doc_type == "page",
-            func.json_extract(d.metadata, "$.derived_from").is_not(None),
+        document = documents.c
+        halves = select(document.id).where(
+            is_among(document.id, pages),
+            document.doc_type == "page",
+            func.json_extract(document.metadata, "$.derived_from").is_not(None),
         )
-        known = set(conn.execute(halves).scalars())
-        pages = [page for page in pages if page in known]
+        half_ids = set(conn.execute(halves).scalars())
+        pages = [page for page in pages if page in half_ids]
     below = when.get("confidence_below")
     if below is not None:
         sure = (
-            select(r.document_id)
-            .where(is_among(r.document_id, pages), r.retracted.is_(False), r.confidence.is_not(None))
-            .group_by(r.document_id)
-            .having(func.avg(r.confidence) >= below)
+            select(reading.document_id)
+            .where(
+                is_among(reading.document_id, pages),
+                reading.retracted.is_(False),
+                reading.confidence.is_not(None),
+            )
+            .group_by(reading.document_id)
+            .having(func.avg(reading.confidence) >= below)
         )
         passed_over = set(conn.execute(sure).scalars())
         pages = [page for page in pages if page not in passed_over]

@@ -190,8 +190,8 @@ def _facts(conn: Connection, unit: Unit, so_far: _FileSoFar) -> dict[str, str]:
     """Return what is said of the file: its title, what its document's description has, who made the text, and what families state of
     it as a whole.
     """
-    d = documents.c
-    metadata = conn.execute(select(d.source_metadata).where(d.id == unit.id)).scalar() or {}
+    document = documents.c
+    metadata = conn.execute(select(document.source_metadata).where(document.id == unit.id)).scalar() or {}
     facts = {"format": "application/pdf", "title": unit.title}
     for name in _CORE:
         value = metadata.get(name)

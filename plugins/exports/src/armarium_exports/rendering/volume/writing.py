@@ -145,6 +145,9 @@ def _picture_of(library: Library, conn: Connection, page_id: str) -> PageImage |
 
 
 def _name_unread(conn: Connection, ids: Sequence[str]) -> list[dict[str, str]]:
-    d = documents.c
-    names = {row.id: row.name for row in conn.execute(select(d.id, d.name).where(is_among(d.id, ids)))}
+    document = documents.c
+    names = {
+        row.id: row.name
+        for row in conn.execute(select(document.id, document.name).where(is_among(document.id, ids)))
+    }
     return [{"document_id": identity, "name": names[identity]} for identity in ids if identity in names]
