@@ -60,8 +60,8 @@ def cut_segment(
     points = [(point[0] * width, point[1] * height) for point in outline]
     middle = ((x + w / 2) * width, (y + h / 2) * height)
     turned = [_turn(point, middle, -lean) for point in points]
-    left, top = min(p[0] for p in turned), min(p[1] for p in turned)
-    right, bottom = max(p[0] for p in turned), max(p[1] for p in turned)
+    left, top = min(point[0] for point in turned), min(point[1] for point in turned)
+    right, bottom = max(point[0] for point in turned), max(point[1] for point in turned)
     margin = max(LEAST_MARGIN * scale, MARGIN * max(right - left, bottom - top))
     x0, y0 = math.floor(left - margin), math.floor(top - margin)
     x1, y1 = math.ceil(right + margin), math.ceil(bottom + margin)
@@ -85,7 +85,7 @@ def cut_segment(
             cut.paste(page.crop(inside), (inside[0] - x0, inside[1] - y0))
     if mask:
         stencil = Images.new("L", area, 0)
-        ImageDraw.Draw(stencil).polygon([(u - x0, v - y0) for u, v in turned], fill=255)
+        ImageDraw.Draw(stencil).polygon([(across - x0, down - y0) for across, down in turned], fill=255)
         cut = Images.composite(cut, Images.new(cut.mode, area, white), stencil)
     factor = size / max(cut.size)
     if factor < 1:

@@ -44,13 +44,13 @@ class SegmentDeleted(Conflict):
     """409: the segment was deleted, or absorbed by others, which the refusal names."""
 
     def __init__(self, segment_id: str, live: Sequence[str] = ()) -> None:
-        where = (
+        continuation = (
             f"Its content is now in {', '.join(live)}; edit that, or undelete it."
             if live
             else " Undelete it first."
         )
         super().__init__(
-            f"Segment {segment_id} is deleted or merged away and cannot be edited.{where}",
+            f"Segment {segment_id} is deleted or merged away and cannot be edited.{continuation}",
             code="segment_deleted",
             segment_id=segment_id,
             live_segment_ids=list(live),
@@ -129,9 +129,9 @@ class OtherPage(Conflict):
 
 class OtherReadingCounts(Conflict):
     def __init__(self, expected: str, counting_id: str | None, counting_text: str | None) -> None:
-        what = f"the reading {counting_id} counts" if counting_id else "no reading counts"
+        counting_words = f"the reading {counting_id} counts" if counting_id else "no reading counts"
         super().__init__(
-            f"You expected {expected} to be the counting reading, but now {what}; nothing was written. "
+            f"You expected {expected} to be the counting reading, but now {counting_words}; nothing was written. "
             "Look at it and correct that one.",
             code="other_reading_counts",
             counting_id=counting_id,

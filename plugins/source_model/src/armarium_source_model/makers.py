@@ -145,8 +145,8 @@ def words_of_sum(makers: Iterable[LineMaker]) -> str:
     """Return the sum as a phrase, `3 lines: 1 made by a person, 2 read by hand-base …`; empty without lines."""
     rows = sum_makers(makers)
     total = sum(row["lines"] for row in rows)
-    each = ", ".join(f"{row['lines']} {row['words']}" for row in rows)
-    return f"{total} {'line' if total == 1 else 'lines'}: {each}" if total else ""
+    counted = ", ".join(f"{row['lines']} {row['words']}" for row in rows)
+    return f"{total} {'line' if total == 1 else 'lines'}: {counted}" if total else ""
 
 
 def words_by_line(makers: Sequence[LineMaker | None]) -> str:

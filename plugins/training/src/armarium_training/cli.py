@@ -150,8 +150,8 @@ def train_vision(
 
     def words() -> None:
         typer.echo(f"Trained {training['model_id']}, {plural(len(training['curve']), 'epoch')}.")
-        named = str(training["model_id"]).replace("/", "--")
-        typer.echo(f"  Read with it: armarium read --reader vision --model {named}")
+        model_name = str(training["model_id"]).replace("/", "--")
+        typer.echo(f"  Read with it: armarium read --reader vision --model {model_name}")
 
     answer(outcome, words)
 

@@ -30,8 +30,8 @@ class NamesOrCommands(typer.core.TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Put `show` before a name."""
-        named = bool(args) and not args[0].startswith("-")
-        return super().parse_args(ctx, ["show", *args] if named and args[0] not in self.commands else args)
+        is_named = bool(args) and not args[0].startswith("-")
+        return super().parse_args(ctx, ["show", *args] if is_named and args[0] not in self.commands else args)
 
 
 commands = Commands(Topic.lines)
@@ -196,5 +196,5 @@ def _show(model: dict[str, Any]) -> None:
         rate = cer.get("diplomatic") if isinstance(cer, dict) else None
         percentage = percent(rate) if isinstance(rate, int | float) else ""
         pages = entry.get("pages")
-        on = plural(pages, "page") if isinstance(pages, int) else "an unknown number of pages"
-        typer.echo(f"measured {entry.get('measured_at')}: {percentage} on {on}")
+        pages_words = plural(pages, "page") if isinstance(pages, int) else "an unknown number of pages"
+        typer.echo(f"measured {entry.get('measured_at')}: {percentage} on {pages_words}")

@@ -79,7 +79,7 @@ def base_of(
     Without a base the trainer is the one named, else the first whose runtime is installed.
     """
     able = [trainer for trainer in trainers(engine) if trainer.card == "linereader"]
-    held: dict[str, _HeldBase] = {}
+    held_bases: dict[str, _HeldBase] = {}
     if base is None:
         able = [candidate for candidate in able if trainer in (None, candidate.name)]
         if not able:
@@ -87,12 +87,12 @@ def base_of(
     else:
         if trainer is not None:
             able = [candidate for candidate in able if candidate.name == trainer]
-        held = {
+        held_bases = {
             candidate.name: held_base
             for candidate in able
             if (held_base := _find_base(engine, library, candidate, base)) is not None
         }
-        able = [candidate for candidate in able if candidate.name in held]
+        able = [candidate for candidate in able if candidate.name in held_bases]
         if not able:
             raise errors.no_base(str(base), bases_here(engine))
         read_base_card(engine, library, str(base))
@@ -100,7 +100,7 @@ def base_of(
     require_runtime(engine, chosen)
     if base is None:
         return Base(chosen, None, None)
-    return Base(chosen, str(base), held[chosen.name].path)
+    return Base(chosen, str(base), held_bases[chosen.name].path)
 
 
 def trainer_wanted(library: Library, base: NameOrMaterialPath | None) -> str | None:
@@ -143,11 +143,11 @@ def far_base_of(engine: Engine, library: Library, base: NameOrMaterialPath | Non
     """As `base_of`, for a training elsewhere: what it needs to run is not required on this machine."""
     able = [trainer for trainer in trainers(engine) if trainer.card == "linereader" and trainer.goes_far]
     for candidate in able:
-        held = None if base is None else _find_base(engine, library, candidate, base)
-        if base is None or held is not None:
+        held_base = None if base is None else _find_base(engine, library, candidate, base)
+        if base is None or held_base is not None:
             if base is not None:
                 read_base_card(engine, library, str(base))
-            return Base(candidate, None if base is None else str(base), held.path if held else None)
+            return Base(candidate, None if base is None else str(base), held_base.path if held_base else None)
     raise errors.no_base(str(base), bases_here(engine))
 
 

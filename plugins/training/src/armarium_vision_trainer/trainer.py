@@ -137,8 +137,8 @@ class VisionTrainer(EpochTrainer[Ready]):
         with self.whole_epoch():
             for start in range(0, len(order), size):
                 call.check()
-                some = [ready.taught[at] for at in order[start : start + size]]
-                loss, letters, left_out = _teach(ready, some)
+                batch = [ready.taught[at] for at in order[start : start + size]]
+                loss, letters, left_out = _teach(ready, batch)
                 losses, tokens, unusable = losses + loss, tokens + letters, unusable + left_out
                 call.progress(min(start + size, len(order)), len(order), epoch=number)
             if not tokens:

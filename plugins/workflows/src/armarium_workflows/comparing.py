@@ -52,7 +52,10 @@ def compare_runs(conn: Connection, engine: Engine, left: Thread, right: Thread) 
     for key in dict.fromkeys((*by_side["left"], *by_side["right"])):
         document_id, kind = key
         # A page that only one run did cannot be compared: the other missed nothing on it.
-        lone = next((a for a, b in SIDES if key not in by_side[b] and document_id not in did[b]), None)
+        lone = next(
+            (side for side, other in SIDES if key not in by_side[other] and document_id not in did[other]),
+            None,
+        )
         if lone is None:
             pairs.append(_compare_found(key, by_side["left"].get(key, {}), by_side["right"].get(key, {})))
         else:

@@ -32,12 +32,12 @@ def page_by_relevance(
     weighed = question.select_ids(candidates.by_id)
     at = max(offset, len(candidates.ranked))
     place = len(candidates.ranked)
-    for where, last, match in _following(candidates):
+    for condition, last, match in _following(candidates):
         if last is None:
             continue
-        rest = f"{where} AND {question.where_sql} AND d.id NOT IN {weighed}"
+        remaining = f"{condition} AND {question.where_sql} AND d.id NOT IN {weighed}"
         more = {"words": candidates.words, "names": candidates.names, "last": last, **match}
-        rows = question.rows(f"SELECT d.id {rest} ORDER BY {match_order(where)} LIMIT :limit OFFSET :skip",
+        rows = question.rows(f"SELECT d.id {remaining} ORDER BY {match_order(condition)} LIMIT :limit OFFSET :skip",
                           **more, limit=limit - len(answer), skip=max(0, at - place))  # fmt: skip
         answer += [
             Candidate(row[0], by_text=True, score=fuse_rank(at + number + 1))
@@ -45,7 +45,7 @@ def page_by_relevance(
         ]
         if len(answer) == limit:
             break
-        place += question.rows(f"SELECT count(*) {rest}", **more)[0][0]
+        place += question.rows(f"SELECT count(*) {remaining}", **more)[0][0]
         at = max(at + len(rows), place)
     return answer
 

@@ -139,9 +139,9 @@ class ServedVectors:
         for at in range(0, len(passages), AT_ONCE):
             self.job.check()
             request = _request(self.args.provider, self.args.model, self.args.pages_may_leave, Subject(ids[0], also=tuple(ids[1:])))  # fmt: skip
-            some = passages[at : at + AT_ONCE]
+            batch = passages[at : at + AT_ONCE]
             try:
-                rows += ask_for_vectors(self.job, request, some, self.driver).answer
+                rows += ask_for_vectors(self.job, request, batch, self.driver).answer
             except ServiceError as error:
                 put_off_while_busy(error)
                 raise

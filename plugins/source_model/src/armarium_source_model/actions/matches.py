@@ -230,12 +230,12 @@ def _carry_readings(
     if not is_one_to_one(ctx.conn, match):
         why = "Several segments are matched with one; a reading is carried only from one to one."
         return [], [(row.id, why) for row in live] or [(None, why)]
-    done = _carried_before(ctx, match)
+    carried = _carried_before(ctx, match)
     copies: dict[str, str] = {}
     new: list[dict[str, Any]] = []
     reasons: list[tuple[str | None, str]] = []
     for row in live:
-        if row.id in done:
+        if row.id in carried:
             reasons.append((row.id, "It has already been carried across this match."))
             continue
         copies[row.id] = new_id()

@@ -57,9 +57,9 @@ def seed_kinds(ctx: ActionContext) -> None:
 
 def require_kind(ctx: ActionContext, kind: str) -> None:
     """Raise UnknownKind, naming the kinds of this project, if *kind* is not one of them."""
-    known = reading_kind_keys(ctx.conn)
-    if kind not in known:
-        raise unknown_kind(kind, known)
+    kinds = reading_kind_keys(ctx.conn)
+    if kind not in kinds:
+        raise unknown_kind(kind, kinds)
 
 
 @action(

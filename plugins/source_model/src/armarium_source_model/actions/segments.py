@@ -207,8 +207,8 @@ def update(ctx: ActionContext, p: SegmentUpdate) -> dict[str, Any]:
     shape.
     """
     row = editable(ctx, p.segment_id, p.expected_version)
-    sent = p.model_fields_set - {"segment_id", "expected_version"}
-    empty = next((name for name in NEVER_NULL if name in sent and getattr(p, name) is None), None)
+    fields_sent = p.model_fields_set - {"segment_id", "expected_version"}
+    empty = next((name for name in NEVER_NULL if name in fields_sent and getattr(p, name) is None), None)
     if empty is not None:
         raise Invalid(f"{empty} cannot be cleared; leave it out to keep it.", code="invalid_request")
     changes: dict[str, Any] = {}
@@ -217,17 +217,17 @@ def update(ctx: ActionContext, p: SegmentUpdate) -> dict[str, Any]:
         changes["anchor"], rect = anchor_value(ctx, p.anchor, row.document_id, frame)
         changes |= dict(zip(("bbox_x", "bbox_y", "bbox_w", "bbox_h"), rect, strict=True))
         changes["tile"] = tile_of(*rect)
-    if "baseline" in sent:
+    if "baseline" in fields_sent:
         if p.baseline is not None:
             validate_baseline(p.baseline)
         changes["baseline"] = None if p.baseline is None else [list(point) for point in p.baseline]
-    if "parent_segment_id" in sent:
+    if "parent_segment_id" in fields_sent:
         _check_new_parent(ctx, row, p.parent_segment_id)
         changes["parent_segment_id"] = p.parent_segment_id
     StatedFacts(ctx).check(p.language, p.script)
-    if "cell" in sent:
+    if "cell" in fields_sent:
         changes["cell"] = None if p.cell is None else p.cell.model_dump()
-    for name in sent & {"kind", "kind_raw", "is_furniture", "language", "script", "direction"}:
+    for name in fields_sent & {"kind", "kind_raw", "is_furniture", "language", "script", "direction"}:
         changes[name] = getattr(p, name)
     write_version(ctx, row, changes)
     return parsed_answers(ctx.conn, [row.id], reading_rule(ctx.conn))[0]
@@ -309,9 +309,9 @@ def restore_version(ctx: ActionContext, p: RestoreVersion) -> dict[str, Any]:
     check_version(ctx, row, p.expected_version)
     recorded = {version["version"]: version for version in segment_versions(ctx.conn, row.id)}
     if p.version not in recorded:
-        known = ", ".join(map(str, recorded)) or "none, it never changed"
+        versions = ", ".join(map(str, recorded)) or "none, it never changed"
         raise NotFound(
-            f"Segment {row.id} has no version {p.version}; recorded: {known}.", code="unknown_version"
+            f"Segment {row.id} has no version {p.version}; recorded: {versions}.", code="unknown_version"
         )
     old = recorded[p.version]
     changes = {name: old[name] for name in EDITABLE}

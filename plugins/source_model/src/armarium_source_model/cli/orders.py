@@ -30,8 +30,8 @@ ROOT = "/api/reading-orders"
 
 def _in_columns(reply: dict[str, Any]) -> str:
     number = reply["columns"]
-    how = "as their positions suggest" if number is None else f"in {plural(number, 'column')}"
-    return in_words(f"The lines are read {how}. {{undo}}", reply)
+    arrangement = "as their positions suggest" if number is None else f"in {plural(number, 'column')}"
+    return in_words(f"The lines are read {arrangement}. {{undo}}", reply)
 
 
 @order.asks("columns 0001.jpg 2", f"PUT {ROOT}/document/{{page}}/columns", says=_in_columns)

@@ -53,7 +53,7 @@ def drawn_lines(
         )
     }
     outlines = _words(conn, pass_id, texts, rows) if words else {}
-    drawn: list[DrawnLine] = []
+    drawn_lines: list[DrawnLine] = []
     number = 0
     for identity in line_sequence(conn, document_id, pass_id, rule):
         row = rows.get(identity)
@@ -62,7 +62,7 @@ def drawn_lines(
         kind: Literal["region", "line"] = "line" if row[1] == "line" else "region"
         number += kind == "line"
         reading = texts.get(identity)
-        drawn.append(
+        drawn_lines.append(
             DrawnLine(
                 order=number,
                 polygon=orjson.loads(row[2]).get("polygon"),
@@ -74,7 +74,7 @@ def drawn_lines(
                 words=outlines.get(identity, ()),
             )
         )
-    return _downward(library, conn, document_id, drawn)
+    return _downward(library, conn, document_id, drawn_lines)
 
 
 def _words(

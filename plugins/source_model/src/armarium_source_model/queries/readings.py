@@ -173,15 +173,15 @@ def counting_of_segments(
     conn: Connection, ids: Iterable[str], rule: ReadingRule = "strict", kind: str = TRANSCRIPTION
 ) -> dict[str, CountingText]:
     """As `counting_of_pass`, for the segments *ids* and readings of a *kind*."""
-    named = (json_text(list(ids)), kind)
-    rows = _rows(conn, f"{_COUNTED} {_IN_SEGMENTS}", *named)
-    chosen = conn.connection.cursor().execute(_CHOSEN_OF_SEGMENTS, named).fetchall() if rows else ()
+    parameters = (json_text(list(ids)), kind)
+    rows = _rows(conn, f"{_COUNTED} {_IN_SEGMENTS}", *parameters)
+    chosen = conn.connection.cursor().execute(_CHOSEN_OF_SEGMENTS, parameters).fetchall() if rows else ()
     return _count(rows, dict(chosen), rule)
 
 
 def _rows(conn: Connection, query: str, *values: str) -> list[Any]:
-    (written,) = conn.connection.cursor().execute(query, values).fetchone()
-    rows: list[Any] = orjson.loads(written)
+    (rows_json,) = conn.connection.cursor().execute(query, values).fetchone()
+    rows: list[Any] = orjson.loads(rows_json)
     return rows
 
 

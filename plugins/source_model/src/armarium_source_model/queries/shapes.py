@@ -69,8 +69,8 @@ def _cell(cell: str) -> tuple[int, int]:
 
 
 def _lean(conn: Connection, pass_id: str, aspect: float) -> Lean:
-    (written,) = conn.connection.cursor().execute(_BASELINES, (pass_id, SAMPLE)).fetchone()
-    return lean_of(orjson.loads(written or "[]"), aspect)
+    (baselines_json,) = conn.connection.cursor().execute(_BASELINES, (pass_id, SAMPLE)).fetchone()
+    return lean_of(orjson.loads(baselines_json or "[]"), aspect)
 
 
 def writing_of_pass(

@@ -155,7 +155,7 @@ def sequence_in_order(conn: Connection, order: Row[Any], page: PageWriting) -> t
             inside.setdefault(above, []).append(identity)
             above = by_id[above].parent_id
     entries = list(walk(conn, order.id))
-    named = {segment_id for _, segment_id, _ in entries}
+    segment_ids = {segment_id for _, segment_id, _ in entries}
     sequence: dict[str, None] = {}
     absent: list[str] = []
     for _, segment_id, holds_entries in entries:
@@ -165,7 +165,7 @@ def sequence_in_order(conn: Connection, order: Row[Any], page: PageWriting) -> t
         sequence[segment_id] = None
         if not holds_entries:
             sequence.update(
-                dict.fromkeys(part_id for part_id in inside.get(segment_id, ()) if part_id not in named)
+                dict.fromkeys(part_id for part_id in inside.get(segment_id, ()) if part_id not in segment_ids)
             )
     return list(sequence), absent
 

@@ -117,8 +117,8 @@ def _of_segments(
 def _corners(row: Row[Any]) -> tuple[XY, XY, XY, XY]:
     points = row.anchor.get("polygon") or ()
     if len(points) == 4:
-        one, two, three, four = ((x, y) for x, y in points)
-        return one, two, three, four
+        first, second, third, fourth = ((x, y) for x, y in points)
+        return first, second, third, fourth
     x, y, w, h = row.anchor["rect"]
     return (x, y), (x + w, y), (x + w, y + h), (x, y + h)
 

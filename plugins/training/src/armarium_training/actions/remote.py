@@ -33,8 +33,8 @@ def start(ctx: ActionContext, p: RemoteParams) -> dict[str, Any]:
     pages = pages_of(ctx.conn, p.scope_ids)
     check_timeout(p.timeout)
     base = far_base_of(ctx.engine, ctx.project, p.base)
-    held = pages_under(ctx.conn, p.held_out_ids)
-    training_set = lines_to_teach(ctx, p.teacher, pages, held, "cloud-model")
+    held_out = pages_under(ctx.conn, p.held_out_ids)
+    training_set = lines_to_teach(ctx, p.teacher, pages, held_out, "cloud-model")
     errors.refuse_to_leave(ctx.project, "A training at the model hub", pages_may_leave=p.pages_may_leave)
     if hub_key(ctx.engine) is None:
         raise errors.NeedsToken()
@@ -43,7 +43,7 @@ def start(ctx: ActionContext, p: RemoteParams) -> dict[str, Any]:
         TrainArgs,
         p,
         page_ids=pages,
-        held_out_ids=held,
+        held_out_ids=held_out,
         trainer=base.trainer.name,
         place=HUB,
         request=p.model_dump(mode="json"),

@@ -77,9 +77,9 @@ def start_at_scale(ctx: ActionContext, p: ScaleParams) -> dict[str, Any]:
 
 def _compute(ctx: ActionContext, card: str, place: str, flavor: str) -> type[Compute]:
     """Return the place of compute that the flavor names; Invalid if there is none, or nothing can be sent there."""
-    known = ctx.engine.drivers.names(COMPUTE)
-    if place not in known:
-        why = f"No place of compute called {place!r} is installed; installed are: {', '.join(known)}. The flavor names it, as in local."
+    known_names = ctx.engine.drivers.names(COMPUTE)
+    if place not in known_names:
+        why = f"No place of compute called {place!r} is installed; installed are: {', '.join(known_names)}. The flavor names it, as in local."
         raise errors.cannot_leave(card, why)
     compute: type[Compute] = ctx.engine.drivers.load(COMPUTE, place)
     if why_not := compute.why_not(flavor):
@@ -145,15 +145,15 @@ def land_page(ctx: ActionContext, p: LandPage) -> dict[str, Any]:
     pixels of *width* by *height*. Refused for a provider that would rank the reading above those of readers.
     """
     refuse_provider(p.provider)
-    known = ctx.conn.execute(
+    known_row = ctx.conn.execute(
         select(passes.c.id).where(
             passes.c.document_id == p.document_id,
             passes.c.import_checksum == p.checksum,
             passes.c.deleted_at.is_(None),
         )
     ).scalar()
-    if known is not None:
-        return {"pass_id": known, "already": True}
+    if known_row is not None:
+        return {"pass_id": known_row, "already": True}
     fields = p.document_id, p.name, p.provider, p.model, ctx.run_id
     pass_id = create_pass(ctx, NewPass(*fields, import_checksum=p.checksum, import_format=FORMAT))
     size = p.width, p.height

@@ -62,13 +62,13 @@ def start_here(ctx: ActionContext, p: HereParams) -> dict[str, Any]:
     """
     pages = pages_of(ctx.conn, p.scope_ids)
     base = base_of(ctx.engine, ctx.project, p.base, trainer_wanted(ctx.project, p.base))
-    held = pages_under(ctx.conn, p.held_out_ids)
-    training_set = lines_to_teach(ctx, p.teacher, pages, held)
+    held_out = pages_under(ctx.conn, p.held_out_ids)
+    training_set = lines_to_teach(ctx, p.teacher, pages, held_out)
     args = args_from(
         TrainArgs,
         p,
         page_ids=pages,
-        held_out_ids=held,
+        held_out_ids=held_out,
         trainer=base.trainer.name,
         request=p.model_dump(mode="json"),
     )
@@ -96,8 +96,8 @@ def start_here(ctx: ActionContext, p: HereParams) -> dict[str, Any]:
 def start_regions_here(ctx: ActionContext, p: RegionsParams) -> dict[str, Any]:
     """Enqueue the training. Refused below 20 regions on 2 pages, and if no trainer of detectors is installed."""
     pages = pages_of(ctx.conn, p.scope_ids)
-    held = pages_under(ctx.conn, p.held_out_ids)
-    region_set = regions_of(ctx.conn, ctx.project, ctx.principal, pages, held, p.classes)
+    held_out = pages_under(ctx.conn, p.held_out_ids)
+    region_set = regions_of(ctx.conn, ctx.project, ctx.principal, pages, held_out, p.classes)
     count = sum(map(len, region_set.regions.values()))
     if count < 20 or len(region_set.regions) < 2:
         raise errors.no_such_regions(count, len(region_set.regions))
@@ -108,7 +108,7 @@ def start_regions_here(ctx: ActionContext, p: RegionsParams) -> dict[str, Any]:
         p,
         card="regions",
         page_ids=pages,
-        held_out_ids=held,
+        held_out_ids=held_out,
         trainer=trainer.name,
         request=p.model_dump(mode="json"),
     )
@@ -153,9 +153,9 @@ def land(ctx: ActionContext, p: LandParams) -> dict[str, Any]:
     """Move weights and card into the project's models; repeating it changes nothing. Conflict if no training
     is finished.
     """
-    known = ctx.conn.execute(select(trained_models).where(trained_models.c.job_id == p.job_id)).first()
-    if known is not None:
-        return known._asdict()
+    known_model = ctx.conn.execute(select(trained_models).where(trained_models.c.job_id == p.job_id)).first()
+    if known_model is not None:
+        return known_model._asdict()
     folder = staging(ctx.project, p.job_id)
     card, model = staged_card(folder), staged_model(folder)
     if card is None or model is None:

@@ -48,8 +48,8 @@ def start_vision_lora(ctx: ActionContext, p: VisionParams) -> dict[str, Any]:
         vision_base_of(ctx.engine, ctx.project, p.base_repo)
     elif "/" not in p.base_repo:
         raise errors.no_repository(p.base_repo)
-    held = pages_under(ctx.conn, p.held_out_ids)
-    count = _lines(ctx, p, pages, held, is_here)
+    held_out = pages_under(ctx.conn, p.held_out_ids)
+    count = _lines(ctx, p, pages, held_out, is_here)
     if not is_here:
         errors.refuse_to_leave(ctx.project, "A training at the model hub", pages_may_leave=p.pages_may_leave)
         if hub_key(ctx.engine) is None:
@@ -61,7 +61,7 @@ def start_vision_lora(ctx: ActionContext, p: VisionParams) -> dict[str, Any]:
         p,
         card="vision-lora",
         page_ids=pages,
-        held_out_ids=held,
+        held_out_ids=held_out,
         base=NameOrMaterialPath(p.base_repo),
         trainer=trainer.name,
         place=None if is_here else HUB,
@@ -83,9 +83,11 @@ def start_vision_lora(ctx: ActionContext, p: VisionParams) -> dict[str, Any]:
     }
 
 
-def _lines(ctx: ActionContext, p: VisionParams, pages: list[str], held: list[str], is_here: bool) -> int:
+def _lines(ctx: ActionContext, p: VisionParams, pages: list[str], held_out: list[str], is_here: bool) -> int:
     """Return how many lines the arm would be trained on; Invalid if there is none."""
-    training_set = lines_to_teach(ctx, p.teacher, pages, held, "local-model" if is_here else "cloud-model")
+    training_set = lines_to_teach(
+        ctx, p.teacher, pages, held_out, "local-model" if is_here else "cloud-model"
+    )
     shared = shared_lines(
         ctx.conn, training_set.lines, arm=p.arm, max_trace_cer=p.max_trace_cer, all_lines=p.all_lines
     )

@@ -122,8 +122,8 @@ def compare(job: JobContext) -> dict[str, Any]:
     lines = _lines(job)
     for key, contender, arm in rounds:
         for page, own in lines.items():
-            known = progress["read"].get(key, {})
-            unread = [line for line in own if line.segment_id not in known]
+            known_answers = progress["read"].get(key, {})
+            unread = [line for line in own if line.segment_id not in known_answers]
             if not unread:
                 continue
             for line, picture in line_pictures(job, page, unread):
@@ -194,7 +194,7 @@ def _result(
     lines: dict[str, list[TaughtLine]],
     read: dict[str, dict[str, Any]],
 ) -> dict[str, Any]:
-    every = [line for own in lines.values() for line in own]
+    all_lines = [line for own in lines.values() for line in own]
     answered = {
         key: {
             segment_id: answer
@@ -203,9 +203,9 @@ def _result(
         }
         for key, _, _ in rounds
     }
-    measured = {key for key, own in answered.items() if own and len(own) >= SHARE_READ * len(every)}
+    measured = {key for key, own in answered.items() if own and len(own) >= SHARE_READ * len(all_lines)}
     # All that are measured are measured on the same lines.
-    common = [line for line in every if all(line.segment_id in answered[key] for key in measured)]
+    common = [line for line in all_lines if all(line.segment_id in answered[key] for key in measured)]
     contenders = []
     for key, contender, arm in rounds:
         both = [(line.text, answered[key][line.segment_id]) for line in common] if key in measured else []
@@ -227,7 +227,7 @@ def _result(
                 "reasoning": "off" if key.endswith(":off") or arm == "answer" else "on",
                 "cer": cer,
                 "wer": round(wrong / words, 6) if words else None,
-                "unanswered": len(every) - len(answered[key]),
+                "unanswered": len(all_lines) - len(answered[key]),
                 "measured": bool(pairs),
                 "seconds_per_line": round(seconds / len(both), 4) if both else None,
                 "errors_on_uncertain": sum(text != answer["text"] for text, answer in doubted)
@@ -237,7 +237,7 @@ def _result(
         )
     return {
         "pages": len(lines),
-        "lines": len(every),
+        "lines": len(all_lines),
         "contenders": contenders,
         "verdicts": _verdicts(args, contenders),
     }

@@ -129,8 +129,8 @@ class Scale:
                 # The project may have been held to this machine since the job was queued.
                 errors.refuse_to_leave(self.job.library, "Reading at scale", pages_may_leave=True)
             packed = pack(self.job, row.number, row.pages, use)
-            known = {entry["document_id"] for entry in self.kept["skipped"]}
-            new = [entry for entry in packed.skipped if entry["document_id"] not in known]
+            skipped_ids = {entry["document_id"] for entry in self.kept["skipped"]}
+            new = [entry for entry in packed.skipped if entry["document_id"] not in skipped_ids]
             if new:
                 self.kept = {**self.kept, "skipped": [*self.kept["skipped"], *new][:MOST_NAMED]}
                 for page in new:
@@ -146,8 +146,8 @@ class Scale:
             except ServiceError as error:
                 self._update({"state": "failed", "why": error.detail, "tries": tries}, is_shard)
                 continue
-            sent = {"state": "submitted", "far_id": far_id, "tries": tries, "checksum": packed.checksum}
-            self._update(sent, is_shard)
+            submitted = {"state": "submitted", "far_id": far_id, "tries": tries, "checksum": packed.checksum}
+            self._update(submitted, is_shard)
         return self._count("pending")
 
     def _fetch(self) -> int:
@@ -193,12 +193,12 @@ class Scale:
         manifest = packed.shard.manifest
         # The number of its finished pages: a list of them would have to be rewritten with each page.
         begun = (row.number, row.tries)
-        done = int(self.kept.get("of_shard", 0)) if tuple(self.kept.get("shard", ())) == begun else 0
+        items_done = int(self.kept.get("of_shard", 0)) if tuple(self.kept.get("shard", ())) == begun else 0
         of_shard = self.kept.get("unread_of", {})
-        if not done:
+        if not items_done:
             of_shard = {**of_shard, str(row.number): 0}
-        self.kept = {**self.kept, "shard": begun, "of_shard": done, "unread_of": of_shard}
-        for number, page in enumerate(manifest["pages"][done:], done + 1):
+        self.kept = {**self.kept, "shard": begun, "of_shard": items_done, "unread_of": of_shard}
+        for number, page in enumerate(manifest["pages"][items_done:], items_done + 1):
             identity = page["document_id"]
             self.job.check()
             progress = {**self.kept, "of_shard": number}
