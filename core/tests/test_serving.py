@@ -130,8 +130,8 @@ def test_the_socket_is_its_users_alone(by_socket: ServedEngine) -> None:
         assert mode(state / name) == 0o600, name
     with by_socket.client() as client:
         assert client.get("/api/registry").status_code == 200
-        (seen,) = client.get("/api/clients").json()["clients"]
-        assert seen["transport"] == "uds"
+        (seen_client,) = client.get("/api/clients").json()["clients"]
+        assert seen_client["transport"] == "uds"
         assert client.get("/api/health", headers={"Host": "evil.com"}).status_code == 403
 
 

@@ -24,7 +24,9 @@ def test_a_parent_is_done_when_its_children_are_and_counts_their_pages(chores: A
     chores.work()
     node = tree(chores, job_id)
     assert (node["state"], node["done"], node["total"]) == ("done", 6, 6)
-    assert [(c["state"], c["done"], c["total"]) for c in node["children"]] == [("done", 2, 2)] * 3
+    assert [(child["state"], child["done"], child["total"]) for child in node["children"]] == [
+        ("done", 2, 2)
+    ] * 3
     assert len(chores.notes()) == 6
 
 
