@@ -67,7 +67,7 @@ def plan(client: TestClient, table: bytes) -> Any:
 
 
 def values_of(planned: Any) -> list[dict[str, Any]]:
-    return [{one["column"]: one["after"] for one in row["values"]} for row in planned["rows"]]
+    return [{value["column"]: value["after"] for value in row["values"]} for row in planned["rows"]]
 
 
 def test_a_workbook_with_the_habits_of_excel_says_what_its_cells_show(shared_client: TestClient) -> None:

@@ -81,17 +81,17 @@ def test_characters_become_words() -> None:
         "la",
         "FineReader10-schema-v1",
     )
-    one = page.lines()[0]
-    assert (one.text, one.language) == ("Dear S?r & co", "en-US")
-    assert one.baseline == [(100, 135), (600, 135)]
-    assert [(word.text, word.texts[0].confidence) for word in one.children] == [
+    first_line = page.lines()[0]
+    assert (first_line.text, first_line.language) == ("Dear S?r & co", "en-US")
+    assert first_line.baseline == [(100, 135), (600, 135)]
+    assert [(word.text, word.texts[0].confidence) for word in first_line.children] == [
         ("Dear", 0.9),
         ("S?r", 0.9),
         ("&", 0.9),
         ("co", 0.9),
     ]
-    assert one.children[1].points == [(150, 100), (180, 100), (180, 140), (150, 140)]
-    kept = (one.children[1].extras or {})["abbyy"]
+    assert first_line.children[1].points == [(150, 100), (180, 100), (180, 140), (150, 140)]
+    kept = (first_line.children[1].extras or {})["abbyy"]
     assert kept["suspicious"] == [1]
     assert kept["characters"].split()[0] == "150,100,160,140,90"
     assert kept["formatting"][0]["ff"] == "Arial"

@@ -78,7 +78,7 @@ def line_texts(root: etree._Element) -> list[str]:
 def facts(page: PageModel) -> list[tuple[object, ...]]:
     return [
         (
-            one.id, one.kind, one.kind_raw, one.points, one.baseline, [(t.text, t.confidence, t.extras) for t in one.texts],
+            one.id, one.kind, one.kind_raw, one.points, one.baseline, [(text.text, text.confidence, text.extras) for text in one.texts],
             one.language, one.direction, one.is_furniture, one.extras,
         )
         for one in page.walk()
@@ -142,10 +142,10 @@ def test_converted_to_page_xml_and_back_texts_ids_order_and_baselines_are_the_sa
     if alto_file.name in REFUSED:
         pytest.skip("refused, as it must be")
     page = read(alto_file)
-    other = PageXml()
-    content = other.write(page, CONTEXT).content
-    assert other.validate(content) == []
-    back = other.read(content.encode(), ReadContext("back"))[0]
+    other_page_xml = PageXml()
+    content = other_page_xml.write(page, CONTEXT).content
+    assert other_page_xml.validate(content) == []
+    back = other_page_xml.read(content.encode(), ReadContext("back"))[0]
     again = DRIVER.read(DRIVER.write(back, CONTEXT).content.encode(), ReadContext("again"))[0]
     kept = [
         [

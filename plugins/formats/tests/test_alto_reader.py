@@ -301,11 +301,11 @@ def test_circles_and_ellipses_are_drawn_and_come_back() -> None:
                 f'<Illustration ID="i1" HPOS="50" VPOS="50" WIDTH="100" HEIGHT="100"><Shape>{shape}</Shape></Illustration>'
             )
         )
-        found = page.segments[0]
-        assert len(found.points) == 36
-        assert min(x for x, _ in found.points) == 50
+        segment = page.segments[0]
+        assert len(segment.points) == 36
+        assert min(x for x, _ in segment.points) == 50
         assert f"<Shape>{shape}</Shape>" in DRIVER.write(page, NOW).content
-        found.points = [(1, 1), (9, 1), (9, 9)]
+        segment.points = [(1, 1), (9, 1), (9, 9)]
         assert shape not in DRIVER.write(page, NOW).content
 
 

@@ -29,28 +29,28 @@ written, read, losses = CASE.write_file, CASE.read, CASE.losses
 
 
 def page_of(*segments: PageSegment, **more: Any) -> PageModel:
-    made = PageModel(100, 100, "a.jpg", list(segments))
+    page_model = PageModel(100, 100, "a.jpg", list(segments))
     for key, value in more.items():
-        setattr(made, key, value)
-    return made
+        setattr(page_model, key, value)
+    return page_model
 
 
 def region(*children: PageSegment, **more: Any) -> PageSegment:
-    made = PageSegment("r", "region", "TextRegion", BOX, children=list(children))
+    page_segment = PageSegment("r", "region", "TextRegion", BOX, children=list(children))
     for key, value in more.items():
-        setattr(made, key, value)
-    return made
+        setattr(page_segment, key, value)
+    return page_segment
 
 
 def line_of(text: str, *words: str, **more: Any) -> PageSegment:
-    made = PageSegment("l", "line", points=BOX, texts=[PageText(text)] if text else [])
-    made.children = [
+    page_segment = PageSegment("l", "line", points=BOX, texts=[PageText(text)] if text else [])
+    page_segment.children = [
         PageSegment(f"w{number}", "word", points=BOX, texts=[PageText(word)] if word else [])
         for number, word in enumerate(words)
     ]
     for key, value in more.items():
-        setattr(made, key, value)
-    return made
+        setattr(page_segment, key, value)
+    return page_segment
 
 
 # ------------------------------------------------------------------------------------------- generated
@@ -61,7 +61,7 @@ def facts(page: PageModel, gone: set[str]) -> list[tuple[Any, ...]]:
     return [
         (
             one.id, one.kind, in_page_words(one.kind_raw) if one.kind == "region" else one.kind_raw, one.points,
-            one.baseline, [(t.text, t.confidence) for t in one.texts], one.language, one.script, one.direction,
+            one.baseline, [(text.text, text.confidence) for text in one.texts], one.language, one.script, one.direction,
             one.cell, one.position, one.is_furniture, one.confidence,
         )
         for one in page.walk()

@@ -135,5 +135,5 @@ def test_points_without_commas_are_points() -> None:
 
 def test_tei_reports_an_empty_text_before_others_as_a_loss() -> None:
     (page,) = read("page-loose.xml")
-    told = {loss.what: loss.count for loss in DRIVERS["tei"].write(page, CONTEXT).losses}
-    assert told["empty texts among readings"] == 1
+    counts_by_what = {loss.what: loss.count for loss in DRIVERS["tei"].write(page, CONTEXT).losses}
+    assert counts_by_what["empty texts among readings"] == 1

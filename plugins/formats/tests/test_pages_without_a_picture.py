@@ -56,8 +56,8 @@ class Pages:
 
     def direction(self) -> tuple[str, str]:
         with self.library.db.read() as conn:
-            found = resolve_settings(self.library, conn, document_id=self.page)["settings"]
-        return next((item["value"], item["basis"]) for item in found if item["key"] == "direction")
+            settings = resolve_settings(self.library, conn, document_id=self.page)["settings"]
+        return next((item["value"], item["basis"]) for item in settings if item["key"] == "direction")
 
     def export(self, name: str) -> str:
         return str(export_page(self.engine, self.library, self.page, name)["content"])

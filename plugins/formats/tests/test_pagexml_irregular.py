@@ -120,6 +120,6 @@ def test_repaired_names_are_written_as_in_page() -> None:
     from driver_case import CONTEXT
 
     found = read(f"<Column>{region(line('<TextEquiv>x</TextEquiv>', 'textline'))}</Column>")
-    written = write(found, CONTEXT).content
-    assert PageXml().validate(written) == []
-    assert texts(PageXml().read(written.encode(), ReadContext("b.xml"))[0]) == ["x"]
+    content = write(found, CONTEXT).content
+    assert PageXml().validate(content) == []
+    assert texts(PageXml().read(content.encode(), ReadContext("b.xml"))[0]) == ["x"]

@@ -212,9 +212,9 @@ def test_language_script_and_direction_are_normalised() -> None:
         region(line("l", "x", 'primaryLanguage="other" readingDirection="top-to-bottom"'),
                'primaryLanguage="German" primaryScript="Latf - Latin (Fraktur variant)" readingDirection="right-to-left"')
     )  # fmt: skip
-    found = page.segments[0]
-    assert (found.language, found.script, found.direction) == ("de", "Latf", "rtl")
-    assert (found.children[0].language, found.children[0].direction) == (None, "ttb")
+    segment = page.segments[0]
+    assert (segment.language, segment.script, segment.direction) == ("de", "Latf", "rtl")
+    assert (segment.children[0].language, segment.children[0].direction) == (None, "ttb")
 
 
 def test_cells_of_tables() -> None:

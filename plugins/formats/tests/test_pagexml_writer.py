@@ -40,7 +40,7 @@ written, read, losses = CASE.write_file, CASE.read, CASE.losses
 def facts(page: PageModel) -> list[tuple[Any, ...]]:
     return [
         (
-            one.id, one.kind, one.kind_raw, one.points, one.baseline, [(t.text, t.confidence) for t in one.texts],
+            one.id, one.kind, one.kind_raw, one.points, one.baseline, [(text.text, text.confidence) for text in one.texts],
             one.language, one.script, one.direction, one.cell, one.is_furniture,
         )
         for one in page.walk()
@@ -137,9 +137,9 @@ def test_ids_invalid_in_xml_are_written_separately() -> None:
 def test_lines_and_words_without_a_parent_get_one_with_a_loss() -> None:
     word = PageSegment("w", "word", points=BOX, texts=[PageText("lone")])
     page = PageModel(100, 100, "a", [PageSegment("l", "line", points=BOX, texts=[PageText("x")]), word])
-    found = losses(page)
-    assert found["lines without a region"] == 2
-    assert found["words without a line"] == 1
+    found_losses = losses(page)
+    assert found_losses["lines without a region"] == 2
+    assert found_losses["words without a line"] == 1
     assert [one.text for one in read(written(page)).walk() if one.text] == ["x", "lone"]
 
 

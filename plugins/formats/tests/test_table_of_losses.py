@@ -46,9 +46,9 @@ def page() -> PageModel:
 
 
 def changed_page(change: Callable[[PageModel], None]) -> PageModel:
-    made = page()
-    change(made)
-    return made
+    new_page = page()
+    change(new_page)
+    return new_page
 
 
 def line_of(made: PageModel) -> PageSegment:

@@ -140,8 +140,8 @@ def test_the_header_is_written_back_as_it_was(tei_file: Path) -> None:
     headers = strings(parse(tei_file), "//*[local-name()='teiHeader']")
     if not headers:
         pytest.skip("the file has no header")
-    written = DRIVER.write(read(tei_file)[0], CONTEXT).content
-    back = etree.fromstring(written.encode()).find("{*}teiHeader")
+    content = DRIVER.write(read(tei_file)[0], CONTEXT).content
+    back = etree.fromstring(content.encode()).find("{*}teiHeader")
     assert back is not None
     assert etree.tostring(back, method="c14n", with_tail=False) == re.sub(
         b"\r", b"", etree.tostring(headers[0], method="c14n", with_tail=False)

@@ -27,10 +27,10 @@ def import_pdf(engine: Engine, library: Library, path: Path, data: bytes, **how:
     path.write_bytes(data)
     engine.run(library, "document.import", {"folder": str(path.parent), **how}, LOCAL_OWNER)
     engine.jobs.run_until_idle(library)
-    found = rows(
+    found_rows = rows(
         library, "SELECT state, result FROM job WHERE kind = 'ingest-layouts' ORDER BY id DESC LIMIT 1"
     )
-    state, result = found[0]
+    state, result = found_rows[0]
     assert state == "done"
     return dict(orjson.loads(result))
 
@@ -52,15 +52,15 @@ def test_a_pdf_with_a_text_layer_is_read_and_found_without_a_reader(
     drawn = f"BT {mode} /F1 9 Tf 6 24 Td (El molino de arriba) Tj ET"
     place = tmp_path / "box" / "t.pdf"
     place.parent.mkdir()
-    done = import_pdf(engine, library, place, write_pdf([drawn], "/MediaBox [0 0 144 48]"))
-    assert (done["texts"], done["notes"]) == (1, [])
+    imported = import_pdf(engine, library, place, write_pdf([drawn], "/MediaBox [0 0 144 48]"))
+    assert (imported["texts"], imported["notes"]) == (1, [])
     (page,) = pages_of(library)
     text = read_text(client, page)
     assert (text["text"], text["pass_basis"]) == ("El molino de arriba", "text-layer")
     answer = client.post("/api/search", json={"query": "molino", "search_type": "fulltext"}).json()
     assert [result["document_id"] for result in answer["results"]] == [page]
-    written = client.get(f"/api/documents/{page}/export/pagexml").json()
-    assert "<Unicode>molino</Unicode>" in written["content"]
+    written_answer = client.get(f"/api/documents/{page}/export/pagexml").json()
+    assert "<Unicode>molino</Unicode>" in written_answer["content"]
     words = rows(
         library,
         "SELECT r.content, s.bbox_x, s.bbox_y, s.bbox_w, s.bbox_h FROM segment s"
@@ -79,15 +79,15 @@ def test_a_pdf_with_a_text_layer_is_read_and_found_without_a_reader(
 def test_a_pdf_without_a_text_layer_says_so(engine: Engine, library: Library, tmp_path: Path) -> None:
     place = tmp_path / "box" / "scan.pdf"
     place.parent.mkdir()
-    done = import_pdf(engine, library, place, write_pdf(["0 0 m 72 48 l S"]))
-    assert done["texts"] == 0
-    assert done["notes"][0]["note"].startswith("It has no text layer")
+    imported = import_pdf(engine, library, place, write_pdf(["0 0 m 72 48 l S"]))
+    assert imported["texts"] == 0
+    assert imported["notes"][0]["note"].startswith("It has no text layer")
     assert rows(library, "SELECT count(*) FROM segment_pass") == [(0,)]
-    done = import_pdf(
+    imported = import_pdf(
         engine, library, place, write_pdf(["0 0 m 72 48 l S", "BT /F1 9 Tf 6 24 Td (Two) Tj ET"])
     )
-    assert done["texts"] == 1
-    assert done["notes"][0]["note"].startswith("1 of its pages has no text layer")
+    assert imported["texts"] == 1
+    assert imported["notes"][0]["note"].startswith("1 of its pages has no text layer")
 
 
 def test_importing_again_reads_a_text_layer_once(engine: Engine, library: Library, tmp_path: Path) -> None:
@@ -165,10 +165,10 @@ def test_words_stand_where_they_are_drawn_however_the_page_is_turned_and_cropped
     place = tmp_path / "r.pdf"
     stated = f"/MediaBox [0 0 400 300] /CropBox [40 30 360 270] /Rotate {turn}"
     place.write_bytes(write_pdf(["BT /F1 24 Tf 100 200 Td (turned) Tj ET"], stated))
-    with OpenedPdf(place) as pdf:
-        picture, _ = pdf.picture(0)
-        assert pdf.size(0) == picture.size == ((1334, 1000) if turn % 180 == 0 else (1000, 1334))
-        (line,) = pdf.text_layer(0)
+    with OpenedPdf(place) as imported:
+        picture, _ = imported.picture(0)
+        assert imported.size(0) == picture.size == ((1334, 1000) if turn % 180 == 0 else (1000, 1334))
+        (line,) = imported.text_layer(0)
     ink = picture.convert("L").point(lambda value: 255 if value < 128 else 0).getbbox()
     assert ink is not None
     assert line.text == "turned"
@@ -184,8 +184,8 @@ def test_columns_and_turned_lines_are_lines_of_their_own(tmp_path: Path) -> None
         "BT /F1 10 Tf 20 188 Td (left two) Tj ET BT /F1 10 Tf 0 1 -1 0 390 20 Tm (along the edge) Tj ET"
     )
     place.write_bytes(write_pdf([drawn], "/MediaBox [0 0 400 300]"))
-    with OpenedPdf(place) as pdf:
-        lines = pdf.text_layer(0)
+    with OpenedPdf(place) as imported:
+        lines = imported.text_layer(0)
     assert [line.text for line in lines] == ["left one", "right one", "left two", "along the edge"]
     left, top, right, bottom = lines[3].box
     assert bottom - top > 3 * (right - left)

@@ -29,8 +29,8 @@ def test_the_sequence_of_the_segments_changes_no_id(names: tuple[list[str], list
 
 @given(NAMES)
 def test_valid_ids_are_written_unchanged(names: list[str]) -> None:
-    written = Identities(names, IDS).of_segment
-    assert all(written[name] == name for name in names if is_ncname(name))
+    written_ids = Identities(names, IDS).of_segment
+    assert all(written_ids[name] == name for name in names if is_ncname(name))
 
 
 def test_duplicate_ids_are_counted() -> None:
