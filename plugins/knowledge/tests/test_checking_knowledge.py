@@ -66,7 +66,7 @@ def test_a_prompt_of_the_project_counts_for_statements_and_entities(
     (folder / "strict.txt").write_text("Judge like a notary.", encoding="utf-8")
     check(desk, page, layer, prompt_file="strict.txt")
     (asked,) = provider.asked
-    said = json.dumps(asked["body"], ensure_ascii=False)
-    assert "Judge like a notary." in said
-    assert "Juan Garcia" in said
-    assert "Give your reasons in a sentence" not in said
+    json_text = json.dumps(asked["body"], ensure_ascii=False)
+    assert "Judge like a notary." in json_text
+    assert "Juan Garcia" in json_text
+    assert "Give your reasons in a sentence" not in json_text

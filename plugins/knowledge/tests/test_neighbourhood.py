@@ -52,10 +52,10 @@ def write_graph(desk: Desk, chance: random.Random) -> Graph:
     for number in range(chance.randrange(8, 18)):
         subject, target, verb = chance.choice(graph.people), chance.choice(graph.people), chance.choice("ab")
         rests = {page.id for page in chance.sample(pages, chance.choice((0, 0, 1, 1, 2)))}
-        on = {one.id for one in chance.sample(graph.said, chance.choice((0, 0, 1)) if graph.said else 0)}
+        ids = {one.id for one in chance.sample(graph.said, chance.choice((0, 0, 1)) if graph.said else 0)}
         about = {"subject_entity_id": subject, "object_entity_id": target, "predicate_verb": verb}
-        claim = desk.claim(f"Statement {number}", **about, source_ids=sorted(rests | on))["id"]
-        graph.said.append(Statement(claim, subject, verb, target, rests, on))
+        claim = desk.claim(f"Statement {number}", **about, source_ids=sorted(rests | ids))["id"]
+        graph.said.append(Statement(claim, subject, verb, target, rests, ids))
     for said in chance.sample(graph.said, 2):
         desk.do("claim.update", {"claim_id": said.id, "curation_state": "rejected"})
         said.rejected = True
@@ -87,7 +87,7 @@ def resting_only_on_trash(graph: Graph) -> set[str]:
     for _ in graph.said:
         for one in graph.said:
             dead = [page in graph.trashed for page in one.pages] + [
-                other in found for other in one.statements
+                statement in found for statement in one.statements
             ]
             if dead and all(dead):
                 found.add(one.id)
@@ -105,10 +105,14 @@ def withheld_statements(graph: Graph) -> set[str]:
 def withheld_people(graph: Graph) -> set[str]:
     """The people that only restricted pages and withheld statements name."""
     found, withheld = set(), withheld_statements(graph)
-    for who in graph.people:
-        about = {one.id for one in graph.said if who in (one.subject, one.target)}
-        if (graph.named_on[who] or about) and graph.named_on[who] <= graph.restricted and about <= withheld:
-            found.add(who)
+    for person in graph.people:
+        about = {one.id for one in graph.said if person in (one.subject, one.target)}
+        if (
+            (graph.named_on[person] or about)
+            and graph.named_on[person] <= graph.restricted
+            and about <= withheld
+        ):
+            found.add(person)
     return found
 
 
@@ -116,12 +120,12 @@ def left_out(graph: Graph, *, by_rights: bool) -> tuple[set[str], set[str]]:
     """The statements and people that a caller is not shown; *by_rights*: one from whom restricted pages are withheld."""
     dead, hidden_people = resting_only_on_trash(graph), withheld_people(graph) if by_rights else set()
     withheld = withheld_statements(graph) if by_rights else set()
-    for who in graph.people:
-        about = {one.id for one in graph.said if who in (one.subject, one.target)}
-        on = graph.named_on[who] - (graph.restricted if by_rights else set())
+    for person in graph.people:
+        about = {one.id for one in graph.said if person in (one.subject, one.target)}
+        on = graph.named_on[person] - (graph.restricted if by_rights else set())
         has_dead = bool(on & graph.trashed or about & dead)
-        if has_dead and who not in graph.verified and not on - graph.trashed and not about - dead:
-            hidden_people.add(who)
+        if has_dead and person not in graph.verified and not on - graph.trashed and not about - dead:
+            hidden_people.add(person)
     return dead | withheld, hidden_people
 
 
@@ -141,18 +145,18 @@ def expect_right(graph: Graph, answer: dict[str, Any], depth: int, limit: int, *
         beside = {item.target for item in shown if item.subject in levels[-1]}
         beside |= {item.subject for item in shown if item.target in levels[-1]}
         levels.append(beside - nearer)
-    told = {node["id"]: node["depth"] for node in answer["nodes"]}
+    depths_by_id = {node["id"]: node["depth"] for node in answer["nodes"]}
     room = limit
     for far, level in enumerate(levels):
-        here = {one for one, at in told.items() if at == far}
+        here = {one for one, at in depths_by_id.items() if at == far}
         assert here <= level
         assert len(here) == min(len(level), room)
         room -= len(here)
-    assert len(told) == len(answer["nodes"]) == limit - room
+    assert len(depths_by_id) == len(answer["nodes"]) == limit - room
     assert answer["truncated"] == (sum(map(len, levels)) > limit)
     edges: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for one in shown:
-        if one.subject in told and one.target in told:
+        if one.subject in depths_by_id and one.target in depths_by_id:
             edges[one.subject, one.verb, one.target].append(one.id)
     got = {(edge["source"], edge["predicate"], edge["target"]): edge["claim_ids"] for edge in answer["edges"]}
     assert len(got) == len(answer["edges"])

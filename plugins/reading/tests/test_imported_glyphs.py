@@ -224,11 +224,11 @@ def test_a_word_that_was_reshaped_leaves_its_glyphs_behind(desk: Desk, content: 
     moved = {"document_id": page, "rect": [0.5, 0.5, 0.1, 0.1]}
     desk.do("segment.update", {"segment_id": words[0], "expected_version": 1, "anchor": moved})
     for name in ("alto", "pagexml", "hocr"):
-        written = export_page(desk.engine, desk.library, page, name)
+        exported = export_page(desk.engine, desk.library, page, name)
         if not (name == "hocr" and "x_confs" in content):
-            assert glyphs_in(str(written["content"])) == WORDS["ab"], name
-        assert any(loss["what"] == "places of characters" for loss in written["losses"]), name
-        assert "100 110 130 150" not in str(written["content"])
+            assert glyphs_in(str(exported["content"])) == WORDS["ab"], name
+        assert any(loss["what"] == "places of characters" for loss in exported["losses"]), name
+        assert "100 110 130 150" not in str(exported["content"])
 
 
 @pytest.mark.parametrize("content", [alto(), pagexml()], ids=["alto", "page"])

@@ -121,11 +121,11 @@ def test_a_hostile_file_is_refused_with_a_sentence_and_the_project_stays_usable(
     desk.recipe(ORDER)
     path = desk.library.recipe / "recipe.yaml"
     path.write_bytes(_file(name))
-    told = {file["name"]: file for file in desk.get("")["files"]}["recipe.yaml"]
-    assert told["state"] == "refused"
-    assert told["why"].endswith(".")
-    assert "sk-1" not in told["why"]
-    assert told["line"] is not None or name.startswith("ten megabytes")
+    recipe_yaml = {file["name"]: file for file in desk.get("")["files"]}["recipe.yaml"]
+    assert recipe_yaml["state"] == "refused"
+    assert recipe_yaml["why"].endswith(".")
+    assert "sk-1" not in recipe_yaml["why"]
+    assert recipe_yaml["line"] is not None or name.startswith("ten megabytes")
     assert path.read_bytes() == _file(name)
     assert desk.get("")["recipe"]["title"] == "Test"
     assert desk.run_whole()["state"] == "done"

@@ -96,10 +96,10 @@ def test_pages_and_queries_get_their_vectors_from_the_provider(
 def test_what_rights_keep_from_models_is_never_sent(desk: SearchDesk, provider: VectorProvider) -> None:
     provider.add_to(desk.engine, "Loopback")
     desk.page("abierto")
-    kept = desk.page("secreto")
+    page = desk.page("secreto")
     desk.do(
         "rights.set",
-        {"target_kind": "document", "target_id": kept.id, "restricted": False, "model_use": "none"},
+        {"target_kind": "document", "target_id": page.id, "restricted": False, "model_use": "none"},
     )
     embed(desk)
     assert provider.passages == ["abierto"]
