@@ -58,8 +58,8 @@ def measure(rounds: int) -> list[Result]:
 
 def torch_python(script: str) -> Path | None:
     """Return an interpreter with torch; where there is none, say that *script* is left out."""
-    if named := os.environ.get("ARMARIUM_BENCH_TORCH"):
-        return Path(named)
+    if answer := os.environ.get("ARMARIUM_BENCH_TORCH"):
+        return Path(answer)
     folder = Settings().state_dir / "runtimes" / "hand-trainer"
     places = sorted(folder.iterdir()) if folder.is_dir() else []
     found = next((interpreter(place) for place in places if read_marker(place) is not None), None)

@@ -161,8 +161,8 @@ def test_every_command_shown_exists_with_its_options(all_commands: Any, page: st
     words = re.split("[#|]", re.sub(r'"[^"]*"', "VALUE", line))[0].split()[1:]
     known = {option for parameter in group.params for option in parameter.opts}
     for word in words:
-        if hasattr(group, "commands") and (found := group.get_command(context, word)) is not None:
-            group = found
+        if hasattr(group, "commands") and (command := group.get_command(context, word)) is not None:
+            group = command
             known |= {
                 option
                 for parameter in group.params

@@ -31,9 +31,9 @@ class Sides:
         picture = {"picture_segment_id": self.page.segment_ids[0]}
         self.sign = self.run(self.project, "sign.create", {"name": "long s", **picture})["id"]
         self.claim = self.run(self.project, "claim.create", {"text": "He sold the mill"})["id"]
-        made = self.run(self.project, "branches.create", {"name": "Names"})
-        self.branch = engine.libraries.open_only(made["library_path"])
-        self.given = {"branch_id": made["id"]}
+        branches = self.run(self.project, "branches.create", {"name": "Names"})
+        self.branch = engine.libraries.open_only(branches["library_path"])
+        self.given = {"branch_id": branches["id"]}
 
     def run(self, library: Library, name: str, params: dict[str, Any]) -> dict[str, Any]:
         """Run an action as the owner; return its result with its step."""

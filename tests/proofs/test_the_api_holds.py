@@ -228,9 +228,9 @@ def install_hooks(**hooks: Any) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def ground() -> Iterator[ApiProject]:
-    made = ApiProject()
-    yield made
-    made.close()
+    api_project = ApiProject()
+    yield api_project
+    api_project.close()
 
 
 @pytest.mark.slow
@@ -298,10 +298,10 @@ def planted(ground: ApiProject) -> Iterator[None]:
 
     routes = ground.app.router.routes
     before = list(routes)
-    for what, answer in zip(FAULTS, (error, answer_undeclared, shape, wrong_type), strict=True):
+    for fault, answer in zip(FAULTS, (error, answer_undeclared, shape, wrong_type), strict=True):
         routes.append(
             APIRoute(
-                f"/api/planted/{what}",
+                f"/api/planted/{fault}",
                 answer,
                 response_model=PlantedAnswer,
                 responses=REFUSALS(),

@@ -30,7 +30,7 @@ def provider(project: CheckingProject) -> Iterator[LoopbackProvider]:
 def read(project: CheckingProject, *texts: str) -> tuple[str, list[str]]:
     """Create a page whose lines a machine read as *texts*; return its id and those of the readings."""
     page, pass_id, lines = project.page([0.5] * len(texts))
-    readings = [{"segment_id": one, "text": text} for one, text in zip(lines, texts, strict=True)]
+    readings = [{"segment_id": line, "text": text} for line, text in zip(lines, texts, strict=True)]
     sent = {"document_id": page, "pass_id": pass_id, "provider": "sample-reader", "readings": readings}
     return page, project.do("reading.take", sent)["representation_ids"]
 
@@ -166,10 +166,10 @@ def test_a_prompt_of_the_project_replaces_ours(project: CheckingProject, provide
     provider.answers = [json.dumps({"verdict": "unsure", "reasons": ""})]
     check(project, page, prompt_file="prompts/strict.txt")
     (asked,) = provider.asked
-    said = json.dumps(asked["body"])
-    assert "Judge like a notary." in said
-    assert "Deer Sir" in said
-    assert "can stand" not in said
+    json_text = json.dumps(asked["body"])
+    assert "Judge like a notary." in json_text
+    assert "Deer Sir" in json_text
+    assert "can stand" not in json_text
 
 
 def test_an_invalid_prompt_is_refused_before_anything_is_queued(

@@ -16,12 +16,12 @@ from armarium_exports import download_writers
 
 
 def save(desk: Desk, **body: Any) -> tuple[dict[str, Any], bytes]:
-    made = desk.post("/api/export/downloads", **body)
-    answer = desk.client.get(f"/api/export/downloads/{made['id']}")
+    new_answer = desk.post("/api/export/downloads", **body)
+    answer = desk.client.get(f"/api/export/downloads/{new_answer['id']}")
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-disposition"].startswith("attachment")
-    assert len(answer.content) == made["size_bytes"]
-    return made, answer.content
+    assert len(answer.content) == new_answer["size_bytes"]
+    return new_answer, answer.content
 
 
 def as_device(desk: Desk, role: str) -> dict[str, str]:
@@ -104,10 +104,10 @@ def test_a_file_is_given_to_nobody_else_and_not_for_ever(desk: Desk, monkeypatch
     assert (refused.status_code, refused.json()["code"]) == (404, "download_gone")
     place = desk.library.derived_folder / "downloads" / answer["id"]
     os.utime(place, (1, 1))
-    again = desk.post("/api/export/downloads", what="files", format="markdown", scope_ids=[page])
+    second_answer = desk.post("/api/export/downloads", what="files", format="markdown", scope_ids=[page])
     assert not place.exists()
     monkeypatch.setattr("armarium_exports.downloads.time.time", lambda: 1e11)
-    assert desk.client.get(f"/api/export/downloads/{again['id']}").status_code == 404
+    assert desk.client.get(f"/api/export/downloads/{second_answer['id']}").status_code == 404
     assert desk.client.get("/api/export/downloads/..").status_code == 404
 
 

@@ -141,10 +141,10 @@ def test_titles_of_pages_that_a_caller_may_not_see_are_not_listed(desk: Desk) ->
     page, shut = desk.page(box, "1.png", ["Dear Sir"]), desk.page(box, "diary of Ann.png", ["A secret"])
     kept_now(desk)
     desk.restrict(shut)
-    seen = desk.client.get("/api/export/kept", headers=agent_headers(desk))
-    (entry,) = seen.json()["exports"]
-    assert "diary" not in seen.text
-    assert shut not in seen.text
+    answer = desk.client.get("/api/export/kept", headers=agent_headers(desk))
+    (entry,) = answer.json()["exports"]
+    assert "diary" not in answer.text
+    assert shut not in answer.text
     assert [file["document_id"] for file in entry["files"]] == [page]
     (mine,) = desk.list_kept()
     assert [one["document_id"] for one in mine["left_behind"]] == [shut]
@@ -183,7 +183,7 @@ def test_a_link_in_place_of_the_folder_is_not_followed(desk: Desk) -> None:
     folder.symlink_to(elsewhere, target_is_directory=True)
     desk.do("representation.create", {"segment_id": desk.lines(page)[0], "text": "Dear Madam"})
     desk.work()
-    (written,) = elsewhere.iterdir()
-    assert "Dear Sir" in written.read_text()
+    (path,) = elsewhere.iterdir()
+    assert "Dear Sir" in path.read_text()
     ((reason,),) = desk.rows("SELECT reason FROM job WHERE kind = 'export-kept' AND state = 'failed'")
     assert "has become a link" in reason

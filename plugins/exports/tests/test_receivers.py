@@ -37,7 +37,7 @@ def test_a_profile_obeys_its_own_rules(desk: Desk, receiver: str) -> None:
     pictures = {entry.name for entry in (folder / profile.images).iterdir() if entry.suffix == ".png"}
     assert pictures == {"1.png", "1-2.png"}
     assert set(answer["files"]) == {
-        one.relative_to(folder).as_posix() for one in folder.rglob("*") if one.is_file()
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
     }
     assert check_written(profile, folder) == []
 

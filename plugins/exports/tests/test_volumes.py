@@ -63,8 +63,8 @@ def test_a_word_file_has_the_tree_as_headings_footnotes_and_the_sum(desk: Desk, 
         body = etree.fromstring(archive.read("word/document.xml"))
     assert [one.get(f"{W}id") for one in body.iter(f"{W}footnoteReference")] == ["1"]
     assert "in another hand" in str(etree.tostring(notes, encoding="unicode"))
-    said = [paragraph.text for paragraph in document.paragraphs][-2:]
-    assert said == ["3 pages; 3 lines: 3 made by a person.", "Not read: 0002.png."]
+    texts = [paragraph.text for paragraph in document.paragraphs][-2:]
+    assert texts == ["3 pages; 3 lines: 3 made by a person.", "Not read: 0002.png."]
     assert [one["why"] for one in made["left_out"]] == ["0002.png has not been read."]
     assert save(desk, "word", chest)[1] == data, "the same pages give the same bytes"
 
@@ -164,8 +164,8 @@ def test_a_transcribed_picture_that_was_split_since_is_named_as_left_out_until_i
     why = "0001.png is split; the text of the whole picture is left out"
     for more in ({"what": "volume"}, {"what": "files"}, {"what": "receiver", "receiver": "tropy"}):
         answer = desk.post("/api/export/downloads", format="plain-text", scope_ids=[box], **more)
-        named = {one["document_id"]: one["why"] for one in answer["left_out"]}
-        assert named[whole].startswith(why), more
+        reasons_by_document_id = {one["document_id"]: one["why"] for one in answer["left_out"]}
+        assert reasons_by_document_id[whole].startswith(why), more
     for number, (path, ending) in enumerate((("pdf", ".pdf"), ("eleventy-site", ""))):
         answer = desk.post(
             f"/api/export/{path}", output_path=str(tmp_path / f"{number}{ending}"), target_id=box

@@ -112,10 +112,8 @@ def test_a_changed_manifest_is_noticed_and_taken_without_losing_work(
 ) -> None:
     base = f"http://manifests.example:{publisher.server_port}"
     publisher.pages["/m"] = (200, {"ETag": '"1"'}, manifest_at(base, 3))
-    made = job_of(
-        client, engine, library, client.post("/api/iiif/manifests/fetch", json={"url": f"{base}/m"})
-    )
-    folder = made["result"]["document_id"]
+    job = job_of(client, engine, library, client.post("/api/iiif/manifests/fetch", json={"url": f"{base}/m"}))
+    folder = job["result"]["document_id"]
     mine, other, _ = pages_of(client, folder)
     engine.run(library, "document.update", {"document_id": mine["id"], "name": "My letter"}, OWNER)
 

@@ -48,8 +48,8 @@ def export_tei(project: PaleographyProject, page: Page) -> tuple[Any, Counter[st
     content, losses = export(project, page, "tei")
     tree = etree.fromstring(content.encode())
     assert Tei().validate(content) == []
-    stated = os.environ.get("ARMARIUM_SHARED_DATA")
-    folder = Path(stated) if stated else Path(__file__).resolve().parents[4] / "shared" / "data"
+    answer = os.environ.get("ARMARIUM_SHARED_DATA")
+    folder = Path(answer) if answer else Path(__file__).resolve().parents[4] / "shared" / "data"
     place = folder / "schemas" / "tei_all-4.7.0.rng"
     if slow_too() and place.is_file():
         schema = compile_schema(place)
@@ -91,20 +91,20 @@ def test_each_kind_of_fact_is_exported_as_its_tei_element(project: PaleographyPr
 
 def test_lost_text_is_a_gap_and_a_fact_without_a_span_covers_its_line(project: PaleographyProject) -> None:
     page = project.page([TEXT, TEXT, TEXT], picture=True)
-    gone = project.page(lines=1, picture=True)
+    removed_page = project.page(lines=1, picture=True)
     state_fact(
         project, page.lines[0], "lost", (12, 12), reason="hole", extent_quantity=2, extent_unit="chars"
     )
     state_fact(project, page.lines[1], "lost")
     state_fact(project, page.lines[2], "added", place="margin")
-    state_fact(project, gone.lines[0], "lost", reason="cut away")
+    state_fact(project, removed_page.lines[0], "lost", reason="cut away")
     tree, _ = export_tei(project, page)
     gaps = list(tree.iter(f"{NS}gap"))
     assert [(gap.get("reason"), gap.get("quantity"), gap.tail and gap.tail.strip()) for gap in gaps] == [
         ("hole", "2", "ꝓ erat uerbum"), (None, None, gaps[1].tail and gaps[1].tail.strip()),
     ]  # fmt: skip
     assert next(tree.iter(f"{NS}add")).text == TEXT
-    tree, _ = export_tei(project, gone)
+    tree, _ = export_tei(project, removed_page)
     assert next(tree.iter(f"{NS}gap")).get("reason") == "cut away"
 
 

@@ -54,8 +54,8 @@ def look(desk: Desk, answer: Any) -> dict[str, Any]:
     assert answer.status_code == 200, answer.text
     desk.engine.jobs.run_until_idle(desk.library)
     job_id = answer.json()["job_id"]
-    found: dict[str, Any] = desk.client.get(f"/api/reading-at-scale/jobs/{job_id}").json()
-    return found
+    found_answer: dict[str, Any] = desk.client.get(f"/api/reading-at-scale/jobs/{job_id}").json()
+    return found_answer
 
 
 @pytest.mark.parametrize(
@@ -243,6 +243,6 @@ def test_an_environment_is_made_once_for_what_an_interpreter_lacks(
             else ran.append(command)
         ),
     )
-    made = container.environment_for(["no-such-package-of-anyone==1.0"])
-    assert container.environment_for(["no-such-package-of-anyone==1.0"]) == made != sys.executable
+    environment = container.environment_for(["no-such-package-of-anyone==1.0"])
+    assert container.environment_for(["no-such-package-of-anyone==1.0"]) == environment != sys.executable
     assert [command[1:3] for command in ran] == [["-m", "venv"], ["-m", "pip"]]

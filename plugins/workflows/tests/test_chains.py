@@ -126,10 +126,14 @@ def test_a_condition_chooses_the_next_step_and_the_others_are_skipped(
     if taken == "yes":
         steps[2]["condition"] = {"expression": "$.inputs.gone"}
     told, ended = execute_chain(project, chain(project, steps), word="go", count=3)
-    found = statuses(ended)
-    assert (found["ask"], found["between"], found[taken]) == ("done", "skipped", "done")
+    found_statuses = statuses(ended)
+    assert (found_statuses["ask"], found_statuses["between"], found_statuses[taken]) == (
+        "done",
+        "skipped",
+        "done",
+    )
     if taken == "no":
-        assert found["yes"] == "skipped"
+        assert found_statuses["yes"] == "skipped"
     skipped = project.of(told["steps"][1]["thread_id"])
     assert (skipped["status"], skipped["reason"]) == ("cancelled", "The chain skipped this step.")
 

@@ -56,8 +56,8 @@ def find_choice(
         "graph": {"provider": graph[0], "model": graph[1]},
     }
     one = NodeIn.model_validate(node("n", "small-who", **of_node))
-    found = settings_of(project.engine, one, of, given, {})
-    return tuple(getattr(found, name) for name in ("reader", "provider", "model"))
+    settings = settings_of(project.engine, one, of, given, {})
+    return tuple(getattr(settings, name) for name in ("reader", "provider", "model"))
 
 
 def test_a_run_precedes_the_node_and_the_node_precedes_the_workflow(project: WorkflowProject) -> None:

@@ -80,9 +80,15 @@ def test_a_stream_is_resumed_after_the_last_event_seen(project: WorkflowProject)
         f"/api/workflow-execution/threads/{thread}/stream", headers={"Last-Event-ID": str(seen["id"])}
     )
     assert answer.headers["content-type"].startswith("text/event-stream")
-    again = parse_frames(answer.content)
-    assert [item["kind"] for item in again] == ["snapshot", *(one["kind"] for one in lasting[4:]), "end"]
-    assert [one["id"] for one in again[1:-1]] == [one["id"] for one in lasting[4:]]
+    second_frames = parse_frames(answer.content)
+    assert [item["kind"] for item in second_frames] == [
+        "snapshot",
+        *(one["kind"] for one in lasting[4:]),
+        "end",
+    ]
+    assert [second_frame["id"] for second_frame in second_frames[1:-1]] == [
+        second_frame["id"] for second_frame in lasting[4:]
+    ]
 
 
 def test_the_stream_reports_pause_and_resume_and_sends_heartbeats(
@@ -102,8 +108,8 @@ def test_the_stream_reports_pause_and_resume_and_sends_heartbeats(
 
     events = follow_run(project, thread, pause_again)
     assert events[0]["data"]["run"]["status"] == "paused"
-    said = [event["kind"] for event in events if event["kind"] in ("workflow_paused", "workflow_resumed")]
-    assert said == ["workflow_resumed", "workflow_paused", "workflow_resumed"]
+    kinds = [event["kind"] for event in events if event["kind"] in ("workflow_paused", "workflow_resumed")]
+    assert kinds == ["workflow_resumed", "workflow_paused", "workflow_resumed"]
     assert [event["kind"] for event in events][-2:] == ["workflow_completed", "end"]
 
 
