@@ -32,7 +32,7 @@ def project_names(incomplete: str) -> list[str]:
                 candidates.append(library["name"] or Path(library["path"]).stem)
 
     _without_failing(ask)
-    return _fitting([*here, *candidates], incomplete)
+    return _select_fitting([*here, *candidates], incomplete)
 
 
 def complete_word(
@@ -54,7 +54,7 @@ def complete_word(
                 names.extend(ask(session, MOST))
 
     _without_failing(ask_project)
-    return _fitting(names, incomplete)
+    return _select_fitting(names, incomplete)
 
 
 def target_names(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -103,6 +103,6 @@ def _without_failing(ask: Callable[[], None]) -> None:
         ask()
 
 
-def _fitting(names: list[str], incomplete: str) -> list[str]:
+def _select_fitting(names: list[str], incomplete: str) -> list[str]:
     prefix = incomplete.casefold()
     return sorted({name for name in names if name.casefold().startswith(prefix)})[:MOST]

@@ -103,7 +103,7 @@ def progress(title: str) -> Iterator[Callable[[Mapping[str, Any]], None]]:
             counted = ", ".join(part for part in (_progress_words(node), pace.time_left(node)) if part)
             bars.update(
                 task,
-                completed=_at(node),
+                completed=_count_done(node),
                 total=node.get("total") or None,
                 reason=_state(node),
                 counted=counted,
@@ -143,7 +143,7 @@ class Pace:
     def time_left(self, node: Mapping[str, Any], at: float | None = None) -> str | None:
         """Return the time left in words; None as long as it cannot be told: for work whose parts are not known yet."""
         at = time.monotonic() if at is None else at
-        done, total = _at(node), node.get("total") or 0
+        done, total = _count_done(node), node.get("total") or 0
         if self._began is None:
             self._began = at, done
         seconds, progress = at - self._began[0], done - self._began[1]
@@ -163,7 +163,7 @@ def _item(node: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return item or next(filter(None, map(_item, node.get("children") or ())), None)
 
 
-def _at(node: Mapping[str, Any]) -> float:
+def _count_done(node: Mapping[str, Any]) -> float:
     """Return how many pages are done, with the part of the page in hand."""
     done, item = float(node.get("done") or 0), _item(node)
     return done + (min(item["done"] / item["total"], 1.0) if item and item["total"] else 0.0)

@@ -79,7 +79,7 @@ def exercise_format(
     if driver.reads:
         assert files, f"{driver.name} reads: give at least one sample file to test it with."
         for sample in files:
-            _reads(driver, sample, text_only)
+            _check_reading(driver, sample, text_only)
             _refuses_broken(driver, sample)
     if driver.writes:
         for name, page in _pages().items():
@@ -131,7 +131,7 @@ def _claims_nothing_foreign(driver: FormatDriver) -> None:
             ) from fault
 
 
-def _reads(driver: FormatDriver, sample: Sample, text_only: bool = False) -> None:
+def _check_reading(driver: FormatDriver, sample: Sample, text_only: bool = False) -> None:
     sure = driver.sniff(sample.data)
     assert sure >= (0.01 if text_only else 0.5), (
         f"{driver.name} does not recognise its own {sample.name} ({sure})."

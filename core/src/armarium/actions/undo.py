@@ -120,7 +120,7 @@ def _with_sets(bus: Bus, raw: sqlite3.Connection, rows: list[Row]) -> list[Row]:
             )
             members = raw.execute(query, (orjson.dumps(row.target_ids).decode(),)).fetchall()
             # For a member that was undone and redone, the step that redid it counts.
-            ids = [(_standing(raw, step_id),) for (step_id,) in members if step_id not in begun]
+            ids = [(_find_standing_step(raw, step_id),) for (step_id,) in members if step_id not in begun]
         rows_by_id |= {step_id: _row(raw, step_id) for (step_id,) in ids if step_id not in rows_by_id}
     return sorted(rows_by_id.values(), key=lambda row: -row.seq)
 
@@ -351,14 +351,14 @@ def _origin_id(raw: sqlite3.Connection, row: Row) -> str:
     return identity
 
 
-def _standing(raw: sqlite3.Connection, audit_id: str) -> str:
+def _find_standing_step(raw: sqlite3.Connection, audit_id: str) -> str:
     """Return the step by which *audit_id* is in effect: itself, or the last step that redid it."""
     query = (
         "SELECT redo.id FROM audit AS undo JOIN audit AS redo ON redo.inverse_of = undo.id "
         "WHERE undo.inverse_of = ? AND redo.undone = 0"
     )
     later_row = raw.execute(query, (audit_id,)).fetchone()
-    return audit_id if later_row is None else _standing(raw, later_row[0])
+    return audit_id if later_row is None else _find_standing_step(raw, later_row[0])
 
 
 def _mark(raw: sqlite3.Connection, row: Row) -> None:

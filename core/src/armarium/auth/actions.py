@@ -98,7 +98,7 @@ def _resolve_folders(folders: list[MaterialPath]) -> list[str]:
     return sorted({str(folder.real) for folder in folders})
 
 
-def _live(ctx: ActionContext, token_id: str) -> Row[Any]:
+def _require_live(ctx: ActionContext, token_id: str) -> Row[Any]:
     row = ctx.conn.execute(select(tokens).where(tokens.c.id == token_id)).first()
     if row is None:
         raise NotFound(
@@ -226,7 +226,7 @@ def create_token(ctx: ActionContext, p: TokenCreateParams) -> dict[str, Any]:
 )
 def update_token(ctx: ActionContext, p: TokenUpdateParams) -> dict[str, Any]:
     """Sessions made from the token get the same folders at once."""
-    row = _live(ctx, p.token_id)
+    row = _require_live(ctx, p.token_id)
     changes: dict[str, Any] = {}
     if p.name is not None:
         changes["name"] = p.name
@@ -267,7 +267,7 @@ def update_token(ctx: ActionContext, p: TokenUpdateParams) -> dict[str, Any]:
 )
 def renew_token(ctx: ActionContext, p: TokenId) -> dict[str, Any]:
     """Also revives an expired device; a revoked one stays revoked."""
-    row = _live(ctx, p.token_id)
+    row = _require_live(ctx, p.token_id)
     if row.kind != "device":
         raise Conflict(f"Only device tokens are renewed, and this is {_a(row.kind)} token: make a new one.")
     if row.revoked:
@@ -292,7 +292,7 @@ def renew_token(ctx: ActionContext, p: TokenId) -> dict[str, Any]:
 )
 def revoke_token(ctx: ActionContext, p: TokenId) -> dict[str, Any]:
     """Revoking a revoked token changes nothing and is no error."""
-    _live(ctx, p.token_id)
+    _require_live(ctx, p.token_id)
     marked = {"revoked": True, "revoked_at": ctx.now}
     open_ = tokens.c.revoked.is_(False)
     ctx.conn.execute(update(tokens).where(tokens.c.id == p.token_id, open_).values(**marked))
@@ -317,7 +317,7 @@ def make_session(ctx: ActionContext, p: SessionParams) -> dict[str, Any]:
     if p.code is not None:
         code: Any = use_code(ctx.conn, p.code, by_browser=True)
         parent = code.session_of
-        if parent not in (None, "owner") and _live(ctx, parent).revoked:
+        if parent not in (None, "owner") and _require_live(ctx, parent).revoked:
             raise Forbidden(
                 "The device that made this link was revoked meanwhile; make another with `armarium open`.",
                 code="wrong_code",

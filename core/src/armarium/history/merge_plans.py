@@ -137,7 +137,7 @@ def _settle(
         for name, _, parent in references(schema)[table.name]:
             if changed.get(name) is not None:
                 users_by_row.setdefault((parent, (changed[name],)), []).append(place)
-    for (parent, key), users in _missing(plan, users_by_row, raw):
+    for (parent, key), users in _find_missing(plan, users_by_row, raw):
         parent_change = by_place.get((parent.name, key))
         if parent_change is not None and parent_change.place not in chosen:
             plan.needs.append(parent_change)
@@ -183,7 +183,7 @@ def _leave_out(plan: MergePlan, places: Iterable[Place]) -> None:
         plan.left_out.add(place)
 
 
-def _missing(
+def _find_missing(
     plan: MergePlan, users_by_row: dict[tuple[Table, Key], list[Place]], raw: sqlite3.Connection
 ) -> list[tuple[tuple[Table, Key], list[Place]]]:
     """Return what is referred to and would not be there."""

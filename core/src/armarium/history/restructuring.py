@@ -118,7 +118,7 @@ def find_restructured_here(
             steps_apart |= {(table, step_of(table, there))} if here[table.name, key] else set()
     above = Above(schema, (source.raw, target.raw))
     for change in changes if here else ():
-        remade = [here[place] for place in _above(above, change) if place in here]
+        remade = [here[place] for place in _find_places_above(above, change) if place in here]
         step = _new_step(change)
         if change.status != "same" and (
             any(remade) or (step is not None and (change.table, step) in steps_apart)
@@ -148,7 +148,7 @@ def find_restructured_there(
     remade = frozenset(place for place in moved if _new_step(by_place[place]) is not None)
     above = Above(schema, (source.raw, target.raw))
     for change in changes if remade else ():
-        change.rests_on = remade & (_above(above, change) - {change.place})
+        change.rests_on = remade & (_find_places_above(above, change) - {change.place})
     above = Above(schema, (target.raw, source.raw))
     changed_places: set[Place] = set()
     for table, key, base, now, _ in differences(schema.tracked, source, target, by_place):
@@ -161,7 +161,7 @@ def find_restructured_there(
     }
     above = Above(schema, (source.raw, target.raw))
     for change in changes if changed_places else ():
-        hangs = change.status == "clean" and not changed_places.isdisjoint(_above(above, change))
+        hangs = change.status == "clean" and not changed_places.isdisjoint(_find_places_above(above, change))
         if hangs or (change.place in changed_places and change.status != "same" and change.why != "remade"):
             change.status, change.why = "conflict", "restructured"
 
@@ -172,5 +172,5 @@ def _new_step(change: Change) -> object:
     return after if after != before else None
 
 
-def _above(above: Above, change: Change) -> frozenset[Place]:
+def _find_places_above(above: Above, change: Change) -> frozenset[Place]:
     return above.of(change.table, change.key, change.theirs if change.theirs is not None else change.base)

@@ -107,7 +107,7 @@ class VisibleRows:
             rules = rules_of(self.tree).tree
             assert rules is not None
             parent = quote_name(rules.parent)
-            stands_for = [f"t.{quote_name(column.name)}" for column in _weak(self.tree)]
+            stands_for = [f"t.{quote_name(column.name)}" for column in _list_weak_columns(self.tree)]
             if everything:
                 raw.execute(f"INSERT INTO temp.{NODES} SELECT {key} FROM main.{tree}")
             else:
@@ -260,7 +260,7 @@ class VisibleRows:
             target = targets.get(column.name)
             if target is not None:
                 yield from self._pointing(table, column, target)
-        for column in _weak(table):
+        for column in _list_weak_columns(table):
             if column.name != rules.document:
                 yield _not_in(column, NODES)
                 yield _not_in(column, PARTS)
@@ -319,7 +319,7 @@ def _find_known(raw: sqlite3.Connection, table: Table, ids: Iterable[str]) -> li
     return [row[0] for row in raw.execute(query, (json_text(list(ids)),))]
 
 
-def _weak(table: Table) -> list[Column[object]]:
+def _list_weak_columns(table: Table) -> list[Column[object]]:
     """Return the columns that hold an id without a foreign key."""
     texts = (column for column in table.columns if isinstance(column.type, Text))
     return [column for column in texts if column.name.endswith("_id") and not column.foreign_keys]

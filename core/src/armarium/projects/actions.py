@@ -209,7 +209,7 @@ def release_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
             code="library_busy",
             busy=busy,
         )
-    converting = _converting(library)
+    converting = _is_converting(library)
     stopped, waiting = ctx.engine.jobs.detach(library)
     ctx.target(library.uuid)
     libraries.release(place)
@@ -223,7 +223,7 @@ def release_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
     }
 
 
-def _converting(library: Library) -> bool:
+def _is_converting(library: Library) -> bool:
     """Return whether a conversion of older results runs in it, which is shown apart from other work."""
     with library.db.read() as conn:
         return (

@@ -115,7 +115,7 @@ def _looked_over(engine: Engine, library: Library, *, files: bool) -> Iterator[F
         yield Finding("error", broken)
     if library.is_branch:
         yield from _base(library)
-    yield from _missing(library)
+    yield from _find_missing_files(library)
     if files:
         yield from _files(library)
     leftovers = library.objects.root / "tmp"
@@ -232,7 +232,7 @@ def _find_miscounts(raw: sqlite3.Connection, histories: list[str]) -> Iterator[F
                 return
 
 
-def _missing(library: Library) -> Iterator[Finding]:
+def _find_missing_files(library: Library) -> Iterator[Finding]:
     """Yield files that rows or images name (in columns with `info={"object": True}`) and that the project does not
     have.
     """

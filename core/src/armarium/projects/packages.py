@@ -77,7 +77,7 @@ def open_database(place: Path) -> Database:
     try:
         db = Database(place / DATABASE)
     except Exception as error:
-        raise _readable(error, damaged) from error
+        raise _explain_error(error, damaged) from error
     try:
         with db.read() as conn:
             raw = raw_of(conn)
@@ -92,14 +92,14 @@ def open_database(place: Path) -> Database:
             )
     except sqlite3.Error as error:
         db.close()
-        raise _readable(error, damaged) from error
+        raise _explain_error(error, damaged) from error
     except BaseException:
         db.close()
         raise
     return db
 
 
-def _readable(error: Exception, damaged: ServiceError) -> Exception:
+def _explain_error(error: Exception, damaged: ServiceError) -> Exception:
     if is_out_of_files(error):
         return too_many_files()
     text = str(error)

@@ -191,7 +191,7 @@ class WorkerPool:
             if stopped is not None and stopped():
                 raise WorkerStopped("Stopped before its turn came.")
             if self._closed.is_set():
-                raise _closing()
+                raise _make_closing_error()
         try:
             yield
         finally:
@@ -203,7 +203,7 @@ class WorkerPool:
         self._make_room(key, compute)
         with self._lock:
             if self._closed.is_set():
-                raise _closing()
+                raise _make_closing_error()
             idle = next((warm for warm in self._warm if warm.key == key and not warm.busy), None)
             if idle is not None:
                 idle.busy = True
@@ -217,7 +217,7 @@ class WorkerPool:
             self._watch()
         if self._closed.is_set():
             self.close()
-            raise _closing()
+            raise _make_closing_error()
         return warm
 
     def _make_room(self, key: tuple[str | None, str, str | None], compute: Compute) -> None:
@@ -309,7 +309,7 @@ def _memory_is_tight() -> bool:
     return int(psutil.virtual_memory().available) < MEMORY_TO_SPARE
 
 
-def _closing() -> ServiceError:
+def _make_closing_error() -> ServiceError:
     return Unavailable(
         "The engine is stopping; the job continues when it is started again.", code="engine_stopping"
     )

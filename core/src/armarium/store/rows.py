@@ -193,16 +193,16 @@ def kind_of(column: Column[Any]) -> Any:
 @cache
 def listed(item: type[Message], name: str | None = None, doc: str | None = None) -> type[Message]:
     """Return the model of what `Rows.list_all` answers for *item*; its *name* is the item's with `List` by default."""
-    return _several(name or f"{item.__name__}List", doc, item, count=(int, ...))
+    return _make_list_model(name or f"{item.__name__}List", doc, item, count=(int, ...))
 
 
 @cache
 def paged(item: type[Message], name: str | None = None, doc: str | None = None) -> type[Message]:
     """Return the model of `Rows.page` for *item*; its *name* is the item's with `Page` by default."""
     numbers = dict.fromkeys(("count", "total", "limit", "offset"), (int, ...))
-    return _several(name or f"{item.__name__}Page", doc, item, **numbers)
+    return _make_list_model(name or f"{item.__name__}Page", doc, item, **numbers)
 
 
-def _several(name: str, doc: str | None, item: type[Message], **numbers: Any) -> type[Message]:
+def _make_list_model(name: str, doc: str | None, item: type[Message], **numbers: Any) -> type[Message]:
     fields: dict[str, Any] = {"items": (list[item], ...), **numbers}  # type: ignore[valid-type]
     return create_model(name, __base__=Message, __module__=item.__module__, __doc__=doc, **fields)

@@ -45,7 +45,7 @@ def count_withheld(routes: Iterable[Any]) -> None:
         if getattr(route.endpoint, _COUNTS, False) or inspect.iscoroutinefunction(route.endpoint):
             continue
         if "GET" in (route.methods or ()) and _answers_list(route):
-            route.endpoint = route.dependant.call = _counting(route, route.endpoint)
+            route.endpoint = route.dependant.call = _add_counts(route, route.endpoint)
 
 
 def _answers_list(route: APIRoute) -> bool:
@@ -59,7 +59,7 @@ def _fields(route: APIRoute) -> Mapping[str, FieldInfo] | None:
     return model.model_fields if isinstance(model, type) and issubclass(model, BaseModel) else None
 
 
-def _counting(route: APIRoute, call: Callable[..., Any]) -> Callable[..., Any]:
+def _add_counts(route: APIRoute, call: Callable[..., Any]) -> Callable[..., Any]:
     is_list_itself = "count" in (_fields(route) or ())
 
     @functools.wraps(call)

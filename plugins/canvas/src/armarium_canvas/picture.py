@@ -250,7 +250,7 @@ class _Drawing:
                 if line:
                     yield line
                 while font.width(word) > width:
-                    fits = _fitting(font, word, width)
+                    fits = _count_fitting(font, word, width)
                     if fits >= len(word):
                         break
                     yield word[:fits]
@@ -273,7 +273,7 @@ class _Drawing:
             return
         font = PictureFont(self._text_size)
         if right is not None and font.width(text + ending) > right - x:
-            fits = _fitting(font, text, right - x - font.width("..." + ending))
+            fits = _count_fitting(font, text, right - x - font.width("..." + ending))
             text = f"{text[:fits].rstrip()}..."
         font.write(self.image, (x, y), text + ending, colour)
 
@@ -320,7 +320,7 @@ def _bounding_rect(rects: Iterable[Rect]) -> Rect | None:
     )
 
 
-def _fitting(font: PictureFont, text: str, width: float) -> int:
+def _count_fitting(font: PictureFont, text: str, width: float) -> int:
     """Return how many characters of *text* fit *width* pixels, at least one."""
     low, high = 1, len(text)
     while low < high:

@@ -223,7 +223,7 @@ def _write_separated(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> 
     # With the mark by which Excel knows UTF-8.
     out.write("\ufeff")
     for row in chain((headings,), rows):
-        writer.writerow([_inert(cell) for cell in row])
+        writer.writerow([_make_inert(cell) for cell in row])
         if out.tell() > 65_536:
             yield out.getvalue().encode("utf-8", "replace")
             out.seek(0)
@@ -231,7 +231,7 @@ def _write_separated(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> 
     yield out.getvalue().encode("utf-8", "replace")
 
 
-def _inert(value: Any) -> Any:
+def _make_inert(value: Any) -> Any:
     if isinstance(value, bool):
         return "true" if value else "false"
     return f"'{value}" if isinstance(value, str) and _RISKY.match(value) else value

@@ -147,7 +147,7 @@ def prepared_for(library: Library, principal: Principal) -> list[dict[str, Any]]
     exports = []
     for path in folder.iterdir() if folder.is_dir() else ():
         try:
-            about = _about(folder, principal, path.name)
+            about = _read_about(folder, principal, path.name)
             _check_rights(library, principal, about)
         except ServiceError:
             continue
@@ -160,12 +160,12 @@ def find_prepared(library: Library, principal: Principal, download_id: str) -> t
     where something in it has been withheld since.
     """
     folder = _folder(library)
-    about = _about(folder, principal, download_id)
+    about = _read_about(folder, principal, download_id)
     _check_rights(library, principal, about)
     return folder / download_id / about["filename"], about["media_type"], about["filename"]
 
 
-def _about(folder: Path, principal: Principal, download_id: str) -> dict[str, Any]:
+def _read_about(folder: Path, principal: Principal, download_id: str) -> dict[str, Any]:
     try:
         if not download_id.isalnum():
             raise download_gone()

@@ -125,13 +125,13 @@ def write_kept(job: JobContext) -> dict[str, Any]:
         noted_here = {
             identity: noted[identity] for identity in (unit.id, *unit.page_ids) if identity in noted
         }
-        job.save(counts, done=number, total=len(units), along=_keeps(args.export_id, row, noted_here))
+        job.save(counts, done=number, total=len(units), along=_make_writer(args.export_id, row, noted_here))
     # Folders, and documents that no longer are pages, are recorded too.
-    job.save(counts, along=_keeps(args.export_id, None, noted))
+    job.save(counts, along=_make_writer(args.export_id, None, noted))
     return counts
 
 
-def _keeps(
+def _make_writer(
     export_id: str, row: dict[str, Any] | None, done: Mapping[str, int]
 ) -> Callable[[Connection], None]:
     def write(conn: Connection) -> None:

@@ -234,7 +234,7 @@ def _is_within(column: Any) -> Callable[[Selection], ColumnElement[bool]]:
     return lambda selection: is_among(column, selection.ids)
 
 
-def _live(column: Any, deleted: Any) -> Callable[[Selection], ColumnElement[bool]]:
+def _select_live(column: Any, deleted: Any) -> Callable[[Selection], ColumnElement[bool]]:
     return lambda selection: and_(is_among(column, selection.ids), deleted.is_(None))
 
 
@@ -310,7 +310,7 @@ _OWN: tuple[RecordType, ...] = (
     _of_table("rendition", renditions, _is_within(renditions.c.document_id)),
     _of_table("artifact", artifacts, _is_within(artifacts.c.document_id)),
     _of_table("representation", representations, _is_within(representations.c.document_id)),
-    _of_table("pass", passes, _live(passes.c.document_id, passes.c.deleted_at)),
+    _of_table("pass", passes, _select_live(passes.c.document_id, passes.c.deleted_at)),
     _of_table("segment", segments, _of_segments),
     _of_table("order", reading_orders, _of_orders, more={"entries": _entries}),
     _of_table("link", links, _of_links),

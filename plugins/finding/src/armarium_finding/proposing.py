@@ -90,7 +90,7 @@ def _documents(
         sure: list[float | None] = [leaf.confidence for leaf in leaves[start:end]]
         sure += [begins if begins is None else 1.0 - begins for begins in inner]
         sure += [join["probability"] for join in (joins[start], *joins[end : end + 1])]
-        why = doubt or _unread(leaves[start:end], None in sure)
+        why = doubt or _explain_unread(leaves[start:end], None in sure)
         documents.append(
             {
                 "page_ids": [page_id for leaf in leaves[start:end] for page_id in leaf.ids],
@@ -121,7 +121,7 @@ def is_sure_enough(document: Mapping[str, Any], least: float) -> bool:
     )
 
 
-def _unread(leaves: Sequence[Leaf], is_open: bool) -> str | None:
+def _explain_unread(leaves: Sequence[Leaf], is_open: bool) -> str | None:
     """Return, in words, that pages of a document were not read, or (if one of its ends *is_open*) one beside it."""
     unread = sum(not page.is_read for leaf in leaves for page in leaf.pages)
     if unread:

@@ -62,7 +62,7 @@ def decode(data: bytes, declared: str | None = None) -> DecodedText:
             return _with_losses(data[len(mark) :], encoding, None)
     if wide := _detect_utf16(data):
         return _with_losses(data, wide, "The file is in UTF-16 without a mark that says so")
-    usable = _usable(declared)
+    usable = _find_codec(declared)
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
@@ -136,7 +136,7 @@ def _detect_utf16(data: bytes) -> str | None:
     return "utf-16-be" if even * 10 >= half * 9 and odd == 0 else None
 
 
-def _usable(name: str | None) -> str | None:
+def _find_codec(name: str | None) -> str | None:
     """Return the codec of a declared encoding, None for an unknown one and for one that is not a text
     encoding.
     """

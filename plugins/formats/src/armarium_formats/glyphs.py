@@ -36,7 +36,7 @@ def glyphs_of(text: PageText) -> Iterator[Sign]:
 def drop_glyphs(segment: PageSegment) -> int:
     """Leave out where a file says that the characters of a segment stand, as it wrote it; return how many places were left out."""
     dropped = 0
-    for part in _things(segment):
+    for part in _list_parts(segment):
         for driver, stored in (part.extras or {}).items():
             without_glyphs = _without_glyphs(stored)
             if glyphs_gone := _count_glyphs(stored) - _count_glyphs(without_glyphs):
@@ -47,10 +47,12 @@ def drop_glyphs(segment: PageSegment) -> int:
 
 def has_glyphs(segment: PageSegment) -> bool:
     """Return whether a file says where the characters of a segment stand."""
-    return any(_count_glyphs(stored) for part in _things(segment) for stored in (part.extras or {}).values())
+    return any(
+        _count_glyphs(stored) for part in _list_parts(segment) for stored in (part.extras or {}).values()
+    )
 
 
-def _things(segment: PageSegment) -> list[PageSegment | PageText]:
+def _list_parts(segment: PageSegment) -> list[PageSegment | PageText]:
     return [segment, *segment.texts[:1]]
 
 

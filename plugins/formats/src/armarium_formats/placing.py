@@ -118,7 +118,7 @@ class _Placing:
             )
         if self.clipped:
             notes.append(
-                f"{_shapes(self.clipped)} beyond the page, {_farthest(self.clipped)}; the part on the page "
+                f"{_shapes(self.clipped)} beyond the page, {_describe_farthest(self.clipped)}; the part on the page "
                 "is drawn, and the file's own points are kept."
             )
         if self.beside:
@@ -127,7 +127,7 @@ class _Placing:
                 f" and {len(outside_names) - 20} more" if len(outside_names) > 20 else ""
             )
             notes.append(
-                f"{_shapes(self.beside)} only beyond the page, {_farthest(self.beside)}, and got the place "
+                f"{_shapes(self.beside)} only beyond the page, {_describe_farthest(self.beside)}, and got the place "
                 f"of what surrounds them; the file's own points are kept: {listed}."
             )
         if self.empty:
@@ -386,7 +386,7 @@ def _shapes(distances: Sequence[float]) -> str:
     return f"{len(distances)} shape{' reaches' if len(distances) == 1 else 's reach'}"
 
 
-def _farthest(distances: Sequence[float]) -> str:
+def _describe_farthest(distances: Sequence[float]) -> str:
     far = max(distances)
     return f"{'by' if len(distances) == 1 else 'the farthest by'} {far:.6g} pixel{'' if far == 1 else 's'}"
 

@@ -104,7 +104,7 @@ def match_lines(lines: Sequence[str], drawn: Sequence[str]) -> list[tuple[int, i
     """
     if len(lines) * len(drawn) > MOST_COMPARED:
         return []
-    sure = _certain(_likeness(lines, drawn), len(lines), len(drawn))
+    sure = _find_certain(_likeness(lines, drawn), len(lines), len(drawn))
     pairs = list(sure)
     for (left, above), (right, below) in pairwise([(-1, -1), *sure, (len(lines), len(drawn))]):
         if right - left == below - above:
@@ -124,7 +124,7 @@ def _likeness(lines: Sequence[str], drawn_lines: Sequence[str]) -> list[list[flo
     ]
 
 
-def _certain(likeness: list[list[float]], rows: int, columns: int) -> list[tuple[int, int]]:
+def _find_certain(likeness: list[list[float]], rows: int, columns: int) -> list[tuple[int, int]]:
     """Return the matches common to all best alignments; alignments keep the sequence of both sides."""
     # before[i][j]: the best score of the first i and j lines; after[i][j]: of those from i and j on.
     before = [[0.0] * (columns + 1) for _ in range(rows + 1)]

@@ -83,7 +83,7 @@ def draw_mask(ctx: ActionContext, pass_id: str, document_id: str, mask: list[Fra
             "kind": "region",
             "kind_raw": MASK,
             "is_furniture": True,
-            "anchor": {"rect": _around(mask), "polygon": [list(point) for point in mask]}
+            "anchor": {"rect": _measure_bounds(mask), "polygon": [list(point) for point in mask]}
             | ({"rendition_id": rendition_id} if rendition_id else {}),
         }
         ctx.run("segment.create", segment_fields)
@@ -102,7 +102,7 @@ def mask_of(conn: Connection, pass_id: str) -> list[Fractions] | None:
     )
 
 
-def _around(corners: list[Fractions]) -> list[float]:
+def _measure_bounds(corners: list[Fractions]) -> list[float]:
     (left, right), (top, bottom) = ((min(side), max(side)) for side in zip(*corners, strict=True))
     return [left, top, right - left, bottom - top]
 

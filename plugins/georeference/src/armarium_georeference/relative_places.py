@@ -179,11 +179,14 @@ def _with_holes(outer: list[list[float]], holes: list[list[list[float]]]) -> dic
     from shapely.geometry.polygon import orient
 
     if remaining.geom_type == "Polygon":
-        return _plain(mapping(orient(remaining, 1.0)))
+        return _make_lists(mapping(orient(remaining, 1.0)))
     parts = [orient(polygon, 1.0) for polygon in remaining.geoms if polygon.geom_type == "Polygon"]
-    return {"type": "MultiPolygon", "coordinates": [_plain(mapping(part))["coordinates"] for part in parts]}
+    return {
+        "type": "MultiPolygon",
+        "coordinates": [_make_lists(mapping(part))["coordinates"] for part in parts],
+    }
 
 
-def _plain(geometry: Mapping[str, Any]) -> dict[str, Any]:
+def _make_lists(geometry: Mapping[str, Any]) -> dict[str, Any]:
     rings = [[[*place] for place in ring] for ring in geometry["coordinates"]]
     return {"type": geometry["type"], "coordinates": rings}

@@ -213,7 +213,7 @@ def suggest(
                 matches = [
                     entity_type
                     for entity_type in reconciling.entity_types(conn)
-                    if _begins(entity_type["name"], prefix)
+                    if _begins_with(entity_type["name"], prefix)
                 ]
                 matches = matches[cursor : cursor + limit]
     return schemas.ReconciliationSuggestions.model_validate({"result": matches})
@@ -249,8 +249,8 @@ def preview(
 
 def _find_properties(prefix: str) -> list[dict[str, str]]:
     listed = ({"id": prop.id, "name": prop.name} for prop in reconciling.PROPERTIES.values())
-    return [prop for prop in listed if _begins(prop["name"], prefix) or _begins(prop["id"], prefix)]
+    return [prop for prop in listed if _begins_with(prop["name"], prefix) or _begins_with(prop["id"], prefix)]
 
 
-def _begins(name: str, prefix: str) -> bool:
+def _begins_with(name: str, prefix: str) -> bool:
     return name.casefold().startswith(prefix.casefold())

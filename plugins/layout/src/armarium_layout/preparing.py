@@ -81,7 +81,7 @@ def _prepare(
     upright = plain(source)
     sheet, pixels = sheet_of(upright), numpy.asarray(upright)
     prepared = [_level(sheet, pixels, lines)] if p.deskew else []
-    prepared += [_straight(sheet, pixels, lines)] if p.dewarp else []
+    prepared += [_straighten(sheet, pixels, lines)] if p.dewarp else []
     profile = source.info.get("icc_profile")
     return [
         Preparation(
@@ -114,7 +114,7 @@ def _level(sheet: Any, pixels: Any, lines: _Lines) -> _Made | None:
     return "deskewed", leveled.pixels, leveled.transform, {"degrees": round(degrees, 3)}
 
 
-def _straight(sheet: Any, pixels: Any, lines: _Lines) -> _Made | None:
+def _straighten(sheet: Any, pixels: Any, lines: _Lines) -> _Made | None:
     from armarium_layout.finding import leveling
 
     # A baseline of two points does not show how its line bends.

@@ -40,11 +40,11 @@ def look_at(job: JobContext) -> dict[str, Any]:
             except ServiceError as refusal:
                 job.log("warning", refusal.detail, document_id=page_id)
                 progress["left_out"] += 1
-        job.save(progress, done=number + 1, total=len(args.page_ids), along=_writing(rows))
+        job.save(progress, done=number + 1, total=len(args.page_ids), along=_make_writer(rows))
     return {name: progress[name] for name in ("looked_at", "left_out")}
 
 
-def _writing(rows: list[dict[str, Any]]) -> Any:
+def _make_writer(rows: list[dict[str, Any]]) -> Any:
     def along(conn: Connection) -> None:
         if rows:
             conn.execute(vectors.insert().prefix_with("OR REPLACE"), rows)

@@ -132,7 +132,7 @@ def _align(
             min(own_steps),
             max(own_steps),
             min(sure) if is_known else None,
-            _others(answer[clearest], codes[own[0]], alphabet),
+            _list_others(answer[clearest], codes[own[0]], alphabet),
         )
     return Alignment(letters, spans, likelihood)
 
@@ -179,7 +179,9 @@ def _probability(answer: Answer, steps: Sequence[int], code: int) -> float:
     return math.exp(max(float(answer[step, max(code, 0)]) for step in steps))
 
 
-def _others(step: NDArray[np.float32], code: int, alphabet: Sequence[str]) -> tuple[tuple[str, float], ...]:
+def _list_others(
+    step: NDArray[np.float32], code: int, alphabet: Sequence[str]
+) -> tuple[tuple[str, float], ...]:
     """Return the likeliest letters of a step beside the one that is meant."""
     order = np.argsort(step[1:])[::-1][: OTHERS + 1] + 1
     others = [
@@ -269,7 +271,7 @@ def _gap(columns: NDArray[np.int64], left: float, right: float, *, apart: bool) 
         return left, right
     empty = between < STROKE
     if apart and empty.any():
-        first, last = _longest(empty)
+        first, last = _find_longest_run(empty)
         return float(start + first), float(start + last)
     # The thinnest place, of several the one nearest the middle.
     middle = (len(between) - 1) / 2
@@ -277,7 +279,7 @@ def _gap(columns: NDArray[np.int64], left: float, right: float, *, apart: bool) 
     return float(start + thin), float(start + thin)
 
 
-def _longest(empty: NDArray[np.bool_]) -> tuple[int, int]:
+def _find_longest_run(empty: NDArray[np.bool_]) -> tuple[int, int]:
     """Return the longest run of true values: its start and its end."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], empty.astype(np.int8), [0]])))
     starts, ends = edges[0::2], edges[1::2]

@@ -62,7 +62,7 @@ class Standing:
 def standing_of(conn: Connection, episode_id: str) -> Standing:
     """Return what remains of the call *episode_id* now."""
     standing = Standing()
-    for note in _standing(conn, episodes.c.corrects_episode_id == episode_id).values():
+    for note in _load_notes(conn, episodes.c.corrects_episode_id == episode_id).values():
         if note.kind == "correction":
             standing.corrections[note.segment_id] = note.text or ""
         else:
@@ -88,7 +88,7 @@ def note_consequences(ctx: ActionContext) -> None:
         episodes.c.segment_id.is_(None) & is_among(episodes.c.corrects_episode_id, calls.call_ids),
     )
     documents = list(ctx.changes.get("document_ids", ()))
-    standing = _standing(ctx.conn, is_among(episodes.c.document_id, documents), is_near)
+    standing = _load_notes(ctx.conn, is_among(episodes.c.document_id, documents), is_near)
     new = [
         _row(ctx, calls, _Note("invalidation", note.episode_id, note.segment_id, note.reading_id), identity)
         for identity, note in standing.items()
@@ -194,7 +194,7 @@ class _Calls:
         return self.rows[episode_id]
 
 
-def _standing(conn: Connection, *where: ColumnElement[bool]) -> dict[str, _Note]:
+def _load_notes(conn: Connection, *where: ColumnElement[bool]) -> dict[str, _Note]:
     """Return the ledger's notes that were not withdrawn, by their episode, oldest first."""
     episode = episodes.c
     notes: dict[str, _Note] = {}

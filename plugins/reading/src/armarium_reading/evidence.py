@@ -292,7 +292,7 @@ def _answer(question: Question, places: _Places) -> dict[str, Any]:
             "char_end": at,
             **_place(place.corners),
             "probability": place.probability,
-            "others": _others(place.others),
+            "others": _pack_others(place.others),
         }
         letters.append(entry)
         if not words or not words[-1]:
@@ -330,11 +330,11 @@ def _word(text: str, word: Any, others: Sequence[tuple[str, float | None]]) -> d
         "char_end": end,
         **_place(points),
         "probability": sum(sure) / len(sure) if sure else None,
-        "others": _others(others),
+        "others": _pack_others(others),
     }
 
 
-def _others(others: Sequence[tuple[str, float | None]]) -> list[dict[str, Any]]:
+def _pack_others(others: Sequence[tuple[str, float | None]]) -> list[dict[str, Any]]:
     return [{"text": other, "probability": sure} for other, sure in others]
 
 
@@ -342,9 +342,9 @@ def _place(points: Corners) -> dict[str, Any]:
     """Return points within the page as they are, and the upright box around them, in fractions."""
     inside = [(min(1.0, max(0.0, x)), min(1.0, max(0.0, y))) for x, y in points]
     xs, ys = [x for x, _ in inside], [y for _, y in inside]
-    corners = inside if len(inside) == 4 else _around(xs, ys)
+    corners = inside if len(inside) == 4 else _measure_corners(xs, ys)
     return {"rect": [min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys)], "corners": corners}
 
 
-def _around(xs: Sequence[float], ys: Sequence[float]) -> Corners:
+def _measure_corners(xs: Sequence[float], ys: Sequence[float]) -> Corners:
     return [(min(xs), min(ys)), (max(xs), min(ys)), (max(xs), max(ys)), (min(xs), max(ys))]

@@ -53,10 +53,10 @@ def left_out(mine: Lines, other: Lines) -> tuple[float, float]:
     )
     whole = max(sum(rect[2] for rect in first), sum(rect[2] for rect in second)) or 1.0
     cut_up = len(first) > PIECES * len(second) > 0
-    return 1.0 if cut_up else _missing(second, first) / whole, _missing(first, second) / whole
+    return 1.0 if cut_up else _measure_missing(second, first) / whole, _measure_missing(first, second) / whole
 
 
-def _missing(some: Sequence[Sequence[float]], others: Sequence[Sequence[float]]) -> float:
+def _measure_missing(some: Sequence[Sequence[float]], others: Sequence[Sequence[float]]) -> float:
     """Return the length of the lines of *some* of which less than half lies in *others*."""
     total = 0.0
     for x, y, w, h in some:

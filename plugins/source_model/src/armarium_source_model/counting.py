@@ -57,13 +57,13 @@ def counting_reading(
         return Counting(chosen_id, "chosen")
     human = [reading for reading in readings if reading.provenance_kind == HUMAN]
     if not human:
-        newest = _newest(readings)
+        newest = _find_newest(readings)
         return Counting(newest.id, "newest-machine-unchosen", newest.provenance_kind != IMPORTED)
     retired = retired_ids(human)
     current = [reading for reading in human if reading.id not in retired] or human
     corrections = [reading for reading in current if reading.corrects_id]
     return Counting(
-        _newest(corrections or current).id,
+        _find_newest(corrections or current).id,
         "correction" if corrections else "newest-human",
         disputed=rule == "strict" and len(current) > 1,
     )
@@ -78,7 +78,7 @@ def retired_ids(readings: Iterable[ReadingFacts]) -> set[str]:
     }
 
 
-def _newest(readings: Sequence[ReadingFacts]) -> ReadingFacts:
+def _find_newest(readings: Sequence[ReadingFacts]) -> ReadingFacts:
     return max(readings, key=lambda reading: (reading.created_at, reading.id))
 
 

@@ -206,7 +206,7 @@ def splice(conn: Connection, document_id: str, read: set[str], rule: ReadingRule
     for number in sorted((places[segment_id] for segment_id in read), reverse=True):
         segment_id, start, end = spans[number]
         old, new = text[start:end], _format_text(counting[segment_id].text) if segment_id in counting else ""
-        if not new or _writing(new) != _writing(old):
+        if not new or _detect_writing(new) != _detect_writing(old):
             return False
         # Folding a page takes longer than the correction; a line takes a hundredth of that.
         folded = folded and fold_again(folded, text[:start], old, new)
@@ -238,7 +238,7 @@ def _add_words(raw: sqlite3.Connection, words: Iterable[str]) -> None:
         )
 
 
-def _writing(text: str) -> tuple[str | None, str | None]:
+def _detect_writing(text: str) -> tuple[str | None, str | None]:
     return first_strong_direction(text), script_of(text)
 
 

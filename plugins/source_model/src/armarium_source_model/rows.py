@@ -117,10 +117,10 @@ def _order_rows(boxes: list[Box]) -> list[Box]:
         height = max(box.v1 for box in strip) - min(box.v0 for box in strip)
         thickest = max(strip, key=lambda box: box.thick)
         if height <= 1.3 * (thickest.v1 - thickest.v0) and thickest.thick < 1.6 * size:
-            out += _along(strip)
+            out += _order_along(strip)
         else:
             for row in _rows(strip, size, pitch):
-                out += _along(row)
+                out += _order_along(row)
     return out
 
 
@@ -162,7 +162,7 @@ def _meets(box: Box, others: Iterable[Box]) -> bool:
     return any(_overlap(box, other) >= 0.3 * min(box.length, other.length) for other in others)
 
 
-def _along(row: list[Box]) -> list[Box]:
+def _order_along(row: list[Box]) -> list[Box]:
     """Order a row along the line; pieces one above another (a gloss in two half lines) from top to bottom."""
     stacks: list[list[Box]] = []
     for box in sorted(row, key=lambda box: box.u0):

@@ -148,7 +148,7 @@ def line_set(
     held_out = set(held_out_ids)
     relatives_of_held = relatives.of(held_out)
     others = [page for page in page_ids if page not in relatives_of_held]
-    shots = second_shots(conn, others, _visible(library, principal, relatives_of_held))
+    shots = second_shots(conn, others, _select_visible(library, principal, relatives_of_held))
     kept_back = find_withheld(library, principal, others, use)
     for page in page_ids:
         checksum = checksum_of(conn, page)
@@ -183,7 +183,7 @@ def line_set(
     return training_set
 
 
-def _visible(library: Library, principal: Principal, pages: Collection[str]) -> list[str]:
+def _select_visible(library: Library, principal: Principal, pages: Collection[str]) -> list[str]:
     """Return those of *pages* that the caller may see: nothing is said of the words of others."""
     hidden = find_withheld(library, principal, list(pages), "show")
     return [page for page in pages if page not in hidden]
@@ -285,7 +285,7 @@ def checked_pages(
     """
     relatives_of_held = Relatives(conn).of(held_out_ids)
     others = [page for page in page_ids if page not in relatives_of_held]
-    shots = second_shots(conn, others, _visible(library, principal, relatives_of_held))
+    shots = second_shots(conn, others, _select_visible(library, principal, relatives_of_held))
     kept_back = find_withheld(library, principal, page_ids, use)
     lines_by_page: dict[str, list[TaughtLine]] = {}
     missing: list[dict[str, str]] = []

@@ -120,13 +120,15 @@ def _find_base(
     try:
         choice = choose(engine, library, reader=trainer.reader, method="read_lines", model=base)
     except ServiceError as refusal:
-        return _waiting(engine, library, trainer, base) if refusal.code == "runtime_missing" else None
+        return (
+            _find_waiting_base(engine, library, trainer, base) if refusal.code == "runtime_missing" else None
+        )
     if choice.model_path is not None and not choice.model_path.name.endswith(trainer.suffix):
         return None
     return _HeldBase(choice.model_path)
 
 
-def _waiting(
+def _find_waiting_base(
     engine: Engine, library: Library, trainer: type[Trainer], base: NameOrMaterialPath
 ) -> _HeldBase | None:
     """Return an existing base whose reader cannot run yet: then the runtime is refused, not the base."""

@@ -96,7 +96,7 @@ def problems_of(graph: Graph, jobs: Mapping[str, RecipeJob]) -> list[str]:
     circle = _circle(graph)
     if circle is not None:
         return [*problems, circle]
-    return [*problems, *_missing(graph, jobs)]
+    return [*problems, *_find_missing(graph, jobs)]
 
 
 def _find_repeated(graph: Graph) -> Iterator[str]:
@@ -221,7 +221,7 @@ def _circle(graph: Graph) -> str | None:
     return None
 
 
-def _missing(graph: Graph, jobs: Mapping[str, RecipeJob]) -> Iterator[str]:
+def _find_missing(graph: Graph, jobs: Mapping[str, RecipeJob]) -> Iterator[str]:
     for node in graph.nodes:
         fed = {edge.target_port for edge in graph.edges_into[node.id]} | set(node.inputs)
         fed |= {mapping.port_id for mapping in node.input_mappings}

@@ -114,7 +114,7 @@ def extend(ctx: ActionContext, p: SampleExtend) -> dict[str, Any]:
     )
     more_pages = [
         page._replace(lines=[line for line in page.lines if line.segment_id not in before])
-        for page in _visible(
+        for page in _select_visible(
             ctx, _untaught(ctx, list(population(ctx.conn, list(pages), create_params.reader)))[0]
         )
         if page.fingerprint == pages[page.document_id].fingerprint
@@ -199,7 +199,7 @@ def _selection(ctx: ActionContext, p: SampleCreate) -> tuple[list[PageOfLines], 
     if p.hand_id is not None:
         documents_by_hand = _select(ctx, "hand", p.hand_id)
         listed = _lines_only(listed, lambda line: line in documents_by_hand)
-    return _visible(ctx, listed), taught
+    return _select_visible(ctx, listed), taught
 
 
 def _select(ctx: ActionContext, by: Any, value: str) -> Collection[str]:
@@ -220,7 +220,7 @@ def _untaught(ctx: ActionContext, pages: list[PageOfLines]) -> tuple[list[PageOf
     return without_taught(ctx.conn, pages, taught)
 
 
-def _visible(ctx: ActionContext, pages: list[PageOfLines]) -> list[PageOfLines]:
+def _select_visible(ctx: ActionContext, pages: list[PageOfLines]) -> list[PageOfLines]:
     """Leave out what the caller may not see: it belongs to no selection, and no number tells of it."""
     ids = [page.document_id for page in pages]
     ids += [line.segment_id for page in pages for line in page.lines]

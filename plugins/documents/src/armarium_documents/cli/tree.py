@@ -225,7 +225,7 @@ def _show(details: dict[str, Any], picture_path: str | None) -> None:
             f"  proposed as: {proposed.get('value') or proposed.get('prototype_key')}, waiting for a person"
         )
     if node["page_content"]:
-        typer.echo(f"  text: {_short(node['page_content'])}")
+        typer.echo(f"  text: {_shorten(node['page_content'])}")
     for rendition in hanging["renditions"]:
         size = (
             f"{rendition['pixel_width']} × {rendition['pixel_height']} pixels"
@@ -252,15 +252,15 @@ def _show_attributes(described: dict[str, Any]) -> None:
     own = set(described.get("own_keys", described["values"]))
     for key, value in described["values"].items():
         if value is not None:
-            typer.echo(f"  {labels.get(key, key)}: {_short(value)}{'' if key in own else ' (by its kind)'}")
+            typer.echo(f"  {labels.get(key, key)}: {_shorten(value)}{'' if key in own else ' (by its kind)'}")
     if described.get("unresolved"):
         typer.echo(f"  its kind cannot be resolved: {described['unresolved']}")
 
 
-def _short(value: object) -> str:
+def _shorten(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    words = ", ".join(map(_short, value)) if isinstance(value, list) else str(value)
+    words = ", ".join(map(_shorten, value)) if isinstance(value, list) else str(value)
     words = " ".join(words.split())
     return words if len(words) <= 100 else f"{words[:97]}…"
 

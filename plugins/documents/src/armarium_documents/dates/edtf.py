@@ -59,15 +59,15 @@ def span_of(text: str) -> Span | None:
     """Parse *text*; None if it is not a date. An interval or a set spans its first to its last date."""
     if _PLAIN.fullmatch(text):
         # The form of nearly every date; nothing else needs to be parsed.
-        return _single(text)
+        return _parse_single(text)
     plain = text.strip().strip("[]{}").replace("?", "").replace("~", "").replace("%", "")
     first, slash, last = (part.strip() for part in plain.partition("/"))
     if not slash:
         listed = re.split(r"\.\.|,", plain)
         if len(listed) == 1:
-            return _single(plain)
+            return _parse_single(plain)
         first, last = listed[0].strip(), listed[-1].strip()
-    opening, closing = (None if part in ("", "..") else _single(part) for part in (first, last))
+    opening, closing = (None if part in ("", "..") else _parse_single(part) for part in (first, last))
     if opening is None and closing is not None and first in ("", ".."):
         return closing._replace(start=FIRST)
     if opening is not None and closing is None and last in ("", ".."):
@@ -77,7 +77,7 @@ def span_of(text: str) -> Span | None:
     return opening._replace(end=closing.end)
 
 
-def _single(text: str) -> Span | None:
+def _parse_single(text: str) -> Span | None:
     # A time of day does not change the day.
     match = _DATE.fullmatch(text.partition("T")[0])
     if match is None or "XXXX" in match[1]:
@@ -186,7 +186,7 @@ def pack_date(value: object) -> tuple[int, int, int] | None:
     there are), and the first and last day that it may mean. Where it begins in no one year, 0 of them: the year, and
     in place of the day the number of its unknown digits (19XX), or 0 if it has no beginning (../1960: the year it ends).
     """
-    span = _single(value) if isinstance(value, str) and _PLAIN.fullmatch(value) else date_in(value)
+    span = _parse_single(value) if isinstance(value, str) and _PLAIN.fullmatch(value) else date_in(value)
     if span is None:
         return None
     if span.start == FIRST:

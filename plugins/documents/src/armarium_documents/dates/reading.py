@@ -51,7 +51,7 @@ def read_date(
     ) is not None
     unsure = "?" in bare
     bare = CIRCA.sub(" ", bare).replace("?", " ") if about else bare.replace("?", " ")
-    date = _single(" ".join(bare.split()).strip(" .-"), context, named_calendar) or _interval(
+    date = _read_single(" ".join(bare.split()).strip(" .-"), context, named_calendar) or _interval(
         " ".join(bare.split()), context, named_calendar
     )
     if date is None:
@@ -75,7 +75,7 @@ def _mark_edtf(edtf: str, mark: str) -> str:
     )
 
 
-def _single(text: str, context: DateContext, named_calendar: str | None) -> ReadDate | None:
+def _read_single(text: str, context: DateContext, named_calendar: str | None) -> ReadDate | None:
     days = republican(text)
     if days is not None:
         first, last = days
@@ -207,17 +207,17 @@ def _interval(text: str, context: DateContext, named_calendar: str | None) -> Re
     for pattern, ends in _OPEN:
         match = pattern.match(text)
         if match is not None:
-            date = _single(match[1], context, named_calendar)
+            date = _read_single(match[1], context, named_calendar)
             return None if date is None else _build_range(None, date) if ends else _build_range(date, None)
     for pattern in _BETWEEN:
         for match in pattern.finditer(text):
             first, second = text[: match.start()], text[match.end() :]
             opening = _OPENING.match(first)
             first = first[opening.end() :] if opening else first
-            later = _single(second.strip(" ."), context, named_calendar)
+            later = _read_single(second.strip(" ."), context, named_calendar)
             if later is None:
                 continue
-            earlier = _single(first.strip(" ."), context, named_calendar) or _fill_earlier(
+            earlier = _read_single(first.strip(" ."), context, named_calendar) or _fill_earlier(
                 first, second, context, named_calendar
             )
             if earlier is not None and earlier.edtf.startswith("XXXX") and not later.edtf.startswith("XXXX"):
@@ -249,7 +249,7 @@ def _fill_earlier(
     """Return the earlier of two dates, completed with the month and year that only the later one states."""
     words = second.split()
     for begin in range(1, len(words)):
-        date = _single(f"{first} {' '.join(words[begin:])}".strip(), context, named_calendar)
+        date = _read_single(f"{first} {' '.join(words[begin:])}".strip(), context, named_calendar)
         if date is not None and not date.edtf.startswith("XXXX"):
             return date
     return None

@@ -65,12 +65,12 @@ def check_json(value: Any) -> Any:
     return value
 
 
-def _unique(ids: list[str]) -> list[str]:
+def _require_unique(ids: list[str]) -> list[str]:
     return list(dict.fromkeys(ids))
 
 
 Id = RowId
-Ids = Annotated[list[Id], Field(min_length=1, max_length=MAX_IDS), AfterValidator(_unique)]
+Ids = Annotated[list[Id], Field(min_length=1, max_length=MAX_IDS), AfterValidator(_require_unique)]
 """Ids without repeats, in the order given."""
 
 

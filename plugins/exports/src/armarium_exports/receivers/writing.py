@@ -136,7 +136,7 @@ def _prepare_pages(
                 continue
             # Such a program takes pictures without a text.
             exported, text = {"content": "<alto/>", "losses": [], "choices": {"made": []}}, ""
-        stem = _free(plain_name(Path(name).stem or name), stems)
+        stem = _find_free_stem(plain_name(Path(name).stem or name), stems)
         ending = _ENDINGS.get(picture.mime_type, Path(name).suffix or ".img")
         path = f"{stem}{ending}" if profile.image_path == "name" else f"{profile.images}/{stem}{ending}"
         content, more = (
@@ -165,7 +165,7 @@ def _prepare_pages(
     return pages
 
 
-def _free(stem: str, stems: set[str]) -> str:
+def _find_free_stem(stem: str, stems: set[str]) -> str:
     number, free = 1, stem
     while free.casefold() in stems:
         number += 1

@@ -238,7 +238,7 @@ class Textlines(Writing):
             read = text or len(word.texts) > 1 or first.confidence is not None or inside != shape
             self._texts_as_read(word, text if read else None, entry)
         elif text:
-            entry["texts"] = {"of": checksum(_lawful(text)), "all": []}
+            entry["texts"] = {"of": checksum(_clean_text(text)), "all": []}
         if bad := illegal_characters(text):
             self.lose("control characters in texts", "XML cannot contain them", bad)
         self._write_other_attributes("String", source, attributes, entry)
@@ -331,7 +331,7 @@ class Textlines(Writing):
             self.lose(
                 "confidence of alternatives", "ALTO has no place for it; it is in a tag of Armarium's", sure
             )
-        lawful = _lawful(read) if read is not None else None
+        lawful = _clean_text(read) if read is not None else None
         entry["texts"] = {
             "of": checksum(lawful) if lawful is not None else None,
             "all": [
@@ -364,7 +364,7 @@ def _ratio(value: float) -> str:
     return repr(min(1.0, max(0.0, float(value))))
 
 
-def _lawful(text: str) -> str:
+def _clean_text(text: str) -> str:
     """Return a text as it comes back from a file."""
     return (
         "".join(letter for letter in text if not illegal_characters(letter))

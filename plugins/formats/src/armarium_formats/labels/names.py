@@ -23,14 +23,14 @@ _PAIR = re.compile(r"""\s*["']?(\d{1,6})["']?\s*:\s*(.+)""")
 
 def is_names_file(filename: str) -> bool:
     """Whether a file of this name, lying among others, lists the classes of label files; such a file is no page."""
-    name = _last(filename)
+    name = _take_last_part(filename)
     return name in _LISTS or name in _OTHERS or name.endswith(".names")
 
 
 def class_names(companions: Mapping[str, bytes]) -> dict[int, str]:
     """Class number -> name, from the first companion that lists any; YAML of any name is looked at. Empty when none does."""
     for filename in sorted(companions, key=_rank):
-        name = _last(filename)
+        name = _take_last_part(filename)
         if not is_names_file(filename) and not name.endswith(_YAML):
             continue
         text = decode(companions[filename]).text
@@ -49,12 +49,12 @@ def class_names(companions: Mapping[str, bytes]) -> dict[int, str]:
     return {}
 
 
-def _last(filename: str) -> str:
+def _take_last_part(filename: str) -> str:
     return filename.replace("\\", "/").rpartition("/")[2].casefold()
 
 
 def _rank(filename: str) -> tuple[int, str]:
-    name = _last(filename)
+    name = _take_last_part(filename)
     kinds = (name in _LISTS, name.endswith(".names"), name.endswith(_YAML), True)
     return kinds.index(True), name
 

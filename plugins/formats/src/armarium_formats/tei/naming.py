@@ -68,12 +68,12 @@ def _text_of_editor(element: etree._Element) -> str:
         for part in element.iter()
         if isinstance(part.tag, str)
         for text, inside in ((part.text, part), (part.tail if part is not element else "", part.getparent()))
-        if text and not any(name_of(above) in ("am", "abbr") for above in _upwards(inside, element))
+        if text and not any(name_of(above) in ("am", "abbr") for above in _walk_up(inside, element))
     ]
     return _BLANKS.sub(" ", "".join(words)).strip()
 
 
-def _upwards(element: etree._Element | None, last: etree._Element) -> list[etree._Element]:
+def _walk_up(element: etree._Element | None, last: etree._Element) -> list[etree._Element]:
     elements = []
     while element is not None:
         elements.append(element)

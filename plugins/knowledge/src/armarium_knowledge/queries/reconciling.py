@@ -123,7 +123,7 @@ def candidates(conn: Connection, questions: Sequence[Question]) -> list[list[dic
     return answers
 
 
-def _visible(conn: Connection) -> list[ColumnElement[bool]]:
+def _make_conditions(conn: Connection) -> list[ColumnElement[bool]]:
     hidden = HiddenKnowledge(conn).entities
     return [
         NOT_MERGED,
@@ -135,7 +135,9 @@ def _visible(conn: Connection) -> list[ColumnElement[bool]]:
 def _read_names(conn: Connection) -> _Names:
     columns = (entities.c.id, entities.c.entity_type, entities.c.language, entities.c.folded_names)
     names = _Names([], [])
-    for entity_id, entity_type, language, folded in conn.execute(select(*columns).where(*_visible(conn))):
+    for entity_id, entity_type, language, folded in conn.execute(
+        select(*columns).where(*_make_conditions(conn))
+    ):
         for name in filter(None, folded.split("\n")):
             names.names.append(_in_order(name))
             names.owners.append(Candidate(entity_id, entity_type, language, (name,)))
@@ -148,7 +150,10 @@ def _in_order(name: str) -> str:
 
 def _answer(conn: Connection, names: _Names, question: Question) -> list[dict[str, Any]]:
     alike = _score_names(conn, names, question) if question.name else {}
-    where = [*_visible(conn), *([entities.c.entity_type.in_(question.types)] if question.types else [])]
+    where = [
+        *_make_conditions(conn),
+        *([entities.c.entity_type.in_(question.types)] if question.types else []),
+    ]
     if question.ids:
         where.append(entities.c.id.in_(question.ids))
     elif question.name:
@@ -209,7 +214,7 @@ def _score_names(conn: Connection, names: _Names, question: Question) -> dict[st
     from rapidfuzz import process
     from rapidfuzz.distance import JaroWinkler
 
-    where = [*_visible(conn), in_words(entities.c.folded_names, question.name)]
+    where = [*_make_conditions(conn), in_words(entities.c.folded_names, question.name)]
     if question.types:
         # Narrowed first: the most similar names of other types would take the places of these.
         where.append(entities.c.entity_type.in_(question.types))
@@ -242,7 +247,7 @@ def entity_rows(
     rows = shown_entities(conn, page["items"])
     parent_ids = {row["parent_id"] for row in rows if row["parent_id"]}
     select_names = select(entities.c.id, entities.c.canonical_name).where(
-        *_visible(conn), is_among(entities.c.id, list(parent_ids))
+        *_make_conditions(conn), is_among(entities.c.id, list(parent_ids))
     )
     parents = (
         {parent.id: {"id": parent.id, "name": parent.canonical_name} for parent in conn.execute(select_names)}
@@ -254,14 +259,14 @@ def entity_rows(
 
 def visible_entities(conn: Connection, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Return those of the entities that are shown, by id."""
-    rows = entity_rows(conn, *_visible(conn), is_among(entities.c.id, list(ids)), limit=len(ids) or 1)
+    rows = entity_rows(conn, *_make_conditions(conn), is_among(entities.c.id, list(ids)), limit=len(ids) or 1)
     return {row["id"]: row for row in rows}
 
 
 def suggested_entities(conn: Connection, prefix: str, offset: int, limit: int) -> list[dict[str, Any]]:
     """Return entities with a name in which all words of *prefix* occur, by name."""
     rows = entity_rows(
-        conn, *_visible(conn), in_words(entities.c.folded_names, prefix), limit=limit, offset=offset
+        conn, *_make_conditions(conn), in_words(entities.c.folded_names, prefix), limit=limit, offset=offset
     )
     return [
         {
@@ -276,7 +281,12 @@ def suggested_entities(conn: Connection, prefix: str, offset: int, limit: int) -
 
 def entity_types(conn: Connection) -> list[dict[str, str]]:
     """Return the types of the entities that are shown."""
-    query = select(entities.c.entity_type).where(*_visible(conn)).distinct().order_by(entities.c.entity_type)
+    query = (
+        select(entities.c.entity_type)
+        .where(*_make_conditions(conn))
+        .distinct()
+        .order_by(entities.c.entity_type)
+    )
     return [named_type(entity_type) for entity_type in conn.scalars(query)]
 
 

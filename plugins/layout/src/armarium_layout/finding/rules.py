@@ -67,7 +67,7 @@ def rules_of(sheet: Sheet, letters: float, *, upright: bool) -> list[Rule]:
     # A leaning rule is made of steps of a pixel: thickened by a row, its runs are unbroken.
     thick = cv2.dilate(turned_ink, numpy.ones((3, 1), numpy.uint8))
     if upright:
-        thick = cv2.bitwise_or(thick, _faint(grey, 3 * run))
+        thick = cv2.bitwise_or(thick, _mark_faint(grey, 3 * run))
     runs = cv2.morphologyEx(thick, cv2.MORPH_OPEN, numpy.ones((1, run), numpy.uint8))
     count, labels, stats, _ = cv2.connectedComponentsWithStats(runs, connectivity=8)
     pieces = []
@@ -95,7 +95,7 @@ def _is_edge(rule: Rule, turned_ink: Pixels) -> bool:
     )
 
 
-def _faint(grey: Pixels, window: int) -> Pixels:
+def _mark_faint(grey: Pixels, window: int) -> Pixels:
     """Return where a line is barely darker than the paper, but for most of each *window* along it."""
     flat = cv2.GaussianBlur(grey, (0, 0), 0.8)
     across = cv2.morphologyEx(flat, cv2.MORPH_BLACKHAT, numpy.ones((9, 1), numpy.uint8))

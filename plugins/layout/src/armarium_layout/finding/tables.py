@@ -103,7 +103,7 @@ def _written_across(lines: Sequence[Box], columns: Sequence[Rule], letters: floa
 
 def _grids(upright: list[Rule], level: list[Rule], letters: float) -> list[tuple[list[Rule], list[Rule]]]:
     """Return groups of rules that cross, or run side by side at the same height, if they may be a table."""
-    upright, level = _holding(upright, level, letters)
+    upright, level = _select_grid(upright, level, letters)
     count = len(upright)
     parts = list(range(count + len(level)))
 
@@ -130,7 +130,7 @@ def _grids(upright: list[Rule], level: list[Rule], letters: float) -> list[tuple
     ]
 
 
-def _holding(upright: list[Rule], level: list[Rule], letters: float) -> tuple[list[Rule], list[Rule]]:
+def _select_grid(upright: list[Rule], level: list[Rule], letters: float) -> tuple[list[Rule], list[Rule]]:
     """Return the rules that hold a grid together: a level one meets two vertical ones; a vertical one meets
     two level ones, or has a neighbour that begins and ends where it does, or within it. Strokes and
     underlines do neither.

@@ -49,10 +49,10 @@ def tie_words(
     for line in text_lines:
         words += line.split(" ")
         ends.add(len(words))
-    return _best(words, ends, widths, readings)
+    return _cut_words(words, ends, widths, readings)
 
 
-def _best(
+def _cut_words(
     words: list[str], ends: set[int], widths: Sequence[float], read: Sequence[str | None]
 ) -> list[TiedWords]:
     """Return the cheapest way to cut *words* into as many runs as there are lines."""

@@ -157,7 +157,7 @@ def _piece(maps: Maps, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Lin
     # Upright writing runs so that its letters stand on the baseline.
     if not level and _share_of_letters(maps, points, above) < _share_of_letters(maps, points[::-1], above):
         points = points[::-1]
-    return LineTrace(_longer(points, 1.5 + 0.3 * above), above, below, float(weight.mean()))
+    return LineTrace(_lengthen(points, 1.5 + 0.3 * above), above, below, float(weight.mean()))
 
 
 def _share_of_letters(maps: Maps, points: Points, above: float) -> float:
@@ -169,7 +169,7 @@ def _share_of_letters(maps: Maps, points: Points, above: float) -> float:
     return float(maps.core[y, x].mean())
 
 
-def _longer(points: Points, more: float) -> Points:
+def _lengthen(points: Points, more: float) -> Points:
     """Continue a baseline at both ends."""
     first, last = (
         _unit(points[0] - points[min(2, len(points) - 1)]),

@@ -112,7 +112,7 @@ def by_hand(
     for (row, _), corrected in zip(tests, holm([p_value for _, p_value in tests]), strict=True):
         row["p"] = round(corrected, 5)
     for result in results:
-        result["better"] = _better(result)
+        result["better"] = _choose_better(result)
         result["promoted"] = False
     return results
 
@@ -123,7 +123,7 @@ def _interval(lines: Sequence[tuple[int, int]]) -> list[float] | None:
     return interval(np.array(lines, dtype=np.float64))
 
 
-def _better(result: Mapping[str, Any]) -> str | None:
+def _choose_better(result: Mapping[str, Any]) -> str | None:
     used = next((row["cer"] for row in result["rows"] if row["card"] == result["in_use"]), None)
     if used is None:
         return None

@@ -60,7 +60,7 @@ def search_repository(engine: Engine, *, online: bool, held: str | None = None) 
     """
     listing = discovery.read_kept(engine, NAME)
     if online and held:
-        return FoundCandidates("offline", f"{held}; {_had(listing)}.", repository_cards(engine))
+        return FoundCandidates("offline", f"{held}; {_describe_listing(listing)}.", repository_cards(engine))
     if not online:
         if listing is None:
             return FoundCandidates(
@@ -75,7 +75,7 @@ def search_repository(engine: Engine, *, online: bool, held: str | None = None) 
             looked = _fetch_cards(engine, asking, listing)
     except ServiceError as refusal:
         return FoundCandidates(
-            "failed", f"{refusal.detail} {_had(listing).capitalize()}.", repository_cards(engine)
+            "failed", f"{refusal.detail} {_describe_listing(listing).capitalize()}.", repository_cards(engine)
         )
     unfetched = sum("card" not in entry for entry in listing.entries)
     if fresh and not looked:
@@ -86,7 +86,7 @@ def search_repository(engine: Engine, *, online: bool, held: str | None = None) 
     )
 
 
-def _had(listing: discovery.KeptListing | None) -> str:
+def _describe_listing(listing: discovery.KeptListing | None) -> str:
     return (
         "nothing was listed earlier" if listing is None else (f"the listing {_read_date(listing)} is shown")
     )

@@ -67,7 +67,7 @@ def bakeoff(
             answer(listing, lambda: show_all(listing["items"]))
             return
         if show is not None or (use is not None and not ids):
-            result = _earlier(session, show or "last")
+            result = _get_earlier(session, show or "last")
         else:
             result = _run(session, ids, lines=lines, promote=promote, power=power)
         used = None if use is None else _use(session, result, use, folder)
@@ -113,7 +113,7 @@ def _run(
     return result
 
 
-def _earlier(session: Session, name: str) -> dict[str, Any]:
+def _get_earlier(session: Session, name: str) -> dict[str, Any]:
     items = session.get("/api/recipes/project/bakeoffs")["items"]
     if not items:
         raise Refused("There was no bake-off yet: armarium bakeoff.")
@@ -139,13 +139,13 @@ def show_all(items: list[dict[str, Any]]) -> None:
         typer.echo("There was no bake-off yet: armarium bakeoff.")
         return
     rows = [
-        [item["id"], item["state"], item["started_at"], item["step"], item["lines"], _best(item)]
+        [item["id"], item["state"], item["started_at"], item["step"], item["lines"], _describe_best(item)]
         for item in items
     ]
     table("Bake-offs", ["bake-off", "state", "started", "compared", "lines", "best"], rows)
 
 
-def _best(item: dict[str, Any]) -> str:
+def _describe_best(item: dict[str, Any]) -> str:
     return next((row["name"] for row in item["candidates"] if row["not_scored"] is None), "")
 
 

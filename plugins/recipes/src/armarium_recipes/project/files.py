@@ -211,13 +211,13 @@ def _lock_of(library: Library) -> Any:
 
 def _write_one(library: Library, name: str, text: bytes | None, noted: NotedFile | None) -> NotedFile | None:
     try:
-        return _standing(library, name, text, noted)
+        return _determine_state(library, name, text, noted)
     except OSError as error:
         log.warning("the file recipe/%s could not be written: %s", name, error.strerror)
         return noted
 
 
-def _standing(library: Library, name: str, text: bytes | None, noted: NotedFile | None) -> NotedFile:
+def _determine_state(library: Library, name: str, text: bytes | None, noted: NotedFile | None) -> NotedFile:
     """Return the state of a file after it was written, or left because somebody edited it."""
     fallen_out = noted.digest if noted is not None else None
     try:

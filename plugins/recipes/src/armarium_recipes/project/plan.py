@@ -183,7 +183,7 @@ def pages_of_card(conn: Connection, run: RunCard, setup: SavedSetup, pages: Sequ
     }
     if not folders:
         return list(pages) if run.folder_ids is None else []
-    nearest = _nearest(conn, pages, list(folders))
+    nearest = _map_to_nearest(conn, pages, list(folders))
     mine = set(run.folder_ids or ())
     if run.folder_ids is not None:
         return [page for page in pages if nearest.get(page) in mine]
@@ -191,7 +191,7 @@ def pages_of_card(conn: Connection, run: RunCard, setup: SavedSetup, pages: Sequ
     return [page for page in pages if page not in nearest or folders[nearest[page]] == own]
 
 
-def _nearest(conn: Connection, pages: Sequence[str], folders: Sequence[str]) -> dict[str, str]:
+def _map_to_nearest(conn: Connection, pages: Sequence[str], folders: Sequence[str]) -> dict[str, str]:
     """Return each page below one of *folders*, with the nearest of them."""
     rows = raw_of(conn).execute(
         "WITH RECURSIVE up(page, node, steps) AS (SELECT value, value, 0 FROM json_each(?) UNION ALL "

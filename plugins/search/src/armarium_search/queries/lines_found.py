@@ -129,7 +129,7 @@ def _pages_with(question: SearchQuestion, document_id: str, after: str | None = 
     while batch := list(islice(pages, size)):
         whole = _with_words(question, batch) if everywhere is None else everywhere
         matching = [page for page in batch if page in whole or page in partial]
-        yield from _able(question, matching)
+        yield from _filter_pages(question, matching)
         looked_at, often, size = looked_at + len(batch), often + len(matching), size * 4
         # Words that are common on the first pages are found on the next ones; rare ones are asked of the whole index at once.
         if everywhere is None and often * RARE < looked_at and len(batch) == size // 4:
@@ -137,11 +137,11 @@ def _pages_with(question: SearchQuestion, document_id: str, after: str | None = 
             if len(everywhere | partial) <= FEW:
                 last = batch[-1]
                 among = pages_among(question.conn, document_id, [*(everywhere | partial | {last})])
-                yield from _able(question, among[among.index(last) + 1 :])
+                yield from _filter_pages(question, among[among.index(last) + 1 :])
                 return
 
 
-def _able(question: SearchQuestion, page_ids: Sequence[str]) -> Iterator[str]:
+def _filter_pages(question: SearchQuestion, page_ids: Sequence[str]) -> Iterator[str]:
     """Yield those pages found by the index, or of which the caller sees a part, that may be a result, in their order."""
     partial = question.partial or frozenset()
     for start in range(0, len(page_ids), AT_A_TIME):

@@ -32,7 +32,7 @@ def page_by_relevance(
     weighed = question.select_ids(candidates.by_id)
     at = max(offset, len(candidates.ranked))
     place = len(candidates.ranked)
-    for condition, last, match in _following(candidates):
+    for condition, last, match in _list_following(candidates):
         if last is None:
             continue
         remaining = f"{condition} AND {question.where_sql} AND d.id NOT IN {weighed}"
@@ -50,7 +50,7 @@ def page_by_relevance(
     return answer
 
 
-def _following(candidates: WeighedCandidates) -> list[tuple[str, int | None, dict[str, Any]]]:
+def _list_following(candidates: WeighedCandidates) -> list[tuple[str, int | None, dict[str, Any]]]:
     in_text = (
         f"NOT EXISTS (SELECT 1 FROM {page_texts} ep CROSS JOIN {text_index} WHERE {text_index}.rowid = ep.number "
         f"AND ep.document_id = d.id AND {text_index} MATCH :words)"

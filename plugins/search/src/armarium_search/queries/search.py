@@ -289,8 +289,8 @@ def _with_excerpts(
                 "metadata": metadata,
                 "highlights": highlights,
                 "transcript_excerpts": lines,
-                "kg_claim_ids": _resting(lists.get("claims", ()), candidate.document_id),
-                "kg_entity_ids": _resting(lists.get("entities", ()), candidate.document_id),
+                "kg_claim_ids": _find_hits(lists.get("claims", ()), candidate.document_id),
+                "kg_entity_ids": _find_hits(lists.get("entities", ()), candidate.document_id),
             }
         )
     return results
@@ -309,5 +309,5 @@ def _word_for_way(question: SearchQuestion, candidate: Candidate) -> str:
     return "name" if not question.parsed.required_terms and "name" in scopes else "content"
 
 
-def _resting(hits: Any, document_id: str) -> list[str]:
+def _find_hits(hits: Any, document_id: str) -> list[str]:
     return [hit.id for hit in hits if document_id in hit.document_ids]

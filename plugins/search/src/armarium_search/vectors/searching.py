@@ -87,7 +87,7 @@ def nearest(
         return None
     if not vector.any():
         return {}
-    return _best(
+    return _rank_documents(
         vectors,
         vectors.likeness(vectors.matrix @ vector),
         standing_of(library, conn, vectors).seen,
@@ -127,7 +127,7 @@ def embed_texts(library: Library, engine: Engine, texts: Sequence[str]) -> Any:
 _HELD = "search.vectors.standing"
 
 
-def _best(
+def _rank_documents(
     vectors: KeptVectors,
     likeness: np.ndarray[Any, Any],
     visible_pages: frozenset[str],

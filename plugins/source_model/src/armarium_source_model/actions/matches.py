@@ -177,7 +177,7 @@ def carry(ctx: ActionContext, p: Carry) -> dict[str, Any]:
         if kind == "reading":
             copies, reasons = _carry_readings(ctx, match)
         elif kind == "annotation":
-            copies, reasons = carry_annotations(ctx, _hanging(ctx, match))
+            copies, reasons = carry_annotations(ctx, _load_hanging(ctx, match))
         elif kind in carriers:
             copies, reasons = carriers[kind].carry(ctx, match.from_segment_id, match.to_segment_id)
         else:
@@ -202,7 +202,7 @@ def _carried_before(ctx: ActionContext, match: Row[Any]) -> frozenset[str]:
     return frozenset(row[0] for row in rows)
 
 
-def _hanging(ctx: ActionContext, match: Row[Any]) -> Hanging:
+def _load_hanging(ctx: ActionContext, match: Row[Any]) -> Hanging:
     """Return the match with the counting transcription of each of its ends."""
     from_id, to_id = match.from_segment_id, match.to_segment_id
     texts = counting_of_segments(ctx.conn, (from_id, to_id), rule=reading_rule(ctx.conn))

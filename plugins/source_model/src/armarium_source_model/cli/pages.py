@@ -89,7 +89,7 @@ def text(
             if page["notice"]:
                 typer.echo(page["notice"], err=True)
             elif not page["spans"]:
-                typer.echo(_unread(node, page), err=True)
+                typer.echo(_explain_unread(node, page), err=True)
             if page["text"] and not with_ids and not confidence:
                 typer.echo(page["text"])
             for span in page["spans"] if with_ids or confidence else ():
@@ -105,7 +105,7 @@ def text(
     answer({"items": texts, "count": len(texts)}, words)
 
 
-def _unread(node: dict[str, Any], page: dict[str, Any]) -> str:
+def _explain_unread(node: dict[str, Any], page: dict[str, Any]) -> str:
     """Return why a page has no text, and what to do about it."""
     if node.get("file_type") == "audio":
         return f"{page['name']} was never written down: armarium transcribe does it."

@@ -74,7 +74,7 @@ def drawn_lines(
                 words=outlines.get(identity, ()),
             )
         )
-    return _downward(library, conn, document_id, drawn_lines)
+    return _mark_downward(library, conn, document_id, drawn_lines)
 
 
 def _words(
@@ -96,7 +96,7 @@ def _words(
     return outlines
 
 
-def _downward(
+def _mark_downward(
     library: Library, conn: Connection, document_id: str, lines: list[DrawnLine]
 ) -> list[DrawnLine]:
     """Mark the lines if the page is written vertically."""

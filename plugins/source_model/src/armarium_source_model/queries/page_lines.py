@@ -186,7 +186,7 @@ def _lines(
         if line is None:
             runs = page.direction(holder.id).value or "ltr"
             line = lines[holder.id] = _line(holder.id, holder.kind, holder.parent_id, runs)
-            line["is_furniture"] = any(upward.is_furniture for upward in _upwards(page, holder))
+            line["is_furniture"] = any(upward.is_furniture for upward in _walk_up(page, holder))
         if span is not None:
             _add_text(line, span, assembled.text[span.char_start : span.char_end])
     return list(lines.values())
@@ -198,7 +198,7 @@ def _holder(page: PageWriting, shape: Shape) -> Shape:
     return parent if shape.kind == "word" and parent is not None and parent.kind == "line" else shape
 
 
-def _upwards(page: PageWriting, shape: Shape | None) -> Iterator[Shape]:
+def _walk_up(page: PageWriting, shape: Shape | None) -> Iterator[Shape]:
     while shape is not None:
         yield shape
         shape = page.by_id.get(shape.parent_id or "")

@@ -251,7 +251,7 @@ def readings_of(
     narrowed = () if kind is None else (representations.c.kind == kind,)
     oldest_first = (representations.c.created_at, representations.c.id)
     rows = READINGS.all(conn, representations.c.segment_id == segment_id, *narrowed, order=oldest_first)
-    standing = _standing(conn, segment_id, rule)
+    standing = _load_standing(conn, segment_id, rule)
     counting = {name: counted for name, counted in standing.counting.items() if kind in (None, name)}
     return {
         "segment_id": segment_id,
@@ -264,7 +264,7 @@ def readings_of(
 def reading_of(conn: Connection, representation_id: str, rule: ReadingRule = "strict") -> dict[str, Any]:
     """Return one reading of a segment, as `readings_of` lists it; NotFound."""
     row = READINGS.require(conn, representation_id)
-    return _standing(conn, row["segment_id"], rule).answer(row)
+    return _load_standing(conn, row["segment_id"], rule).answer(row)
 
 
 class _Standing(NamedTuple):
@@ -287,7 +287,7 @@ class _Standing(NamedTuple):
         }
 
 
-def _standing(conn: Connection, segment_id: str, rule: ReadingRule) -> _Standing:
+def _load_standing(conn: Connection, segment_id: str, rule: ReadingRule) -> _Standing:
     chosen = standing_choices(conn, segment_id)
     by_kind: dict[str, list[ReadingFacts]] = {}
     corrected_by: dict[str, str] = {}

@@ -141,7 +141,7 @@ def text_in_order(
     page = writing_of_pass(conn, order.document_id, order.pass_id, rule)
     sequence, absent = sequence_in_order(conn, order, page)
     assembled = assemble_in_order(page, sequence, texts, include_furniture=include_furniture, kind=texts_kind)
-    assembled.omitted += [_absent(conn, segment_id) for segment_id in absent]
+    assembled.omitted += [_explain_absent(conn, segment_id) for segment_id in absent]
     return assembled
 
 
@@ -170,7 +170,7 @@ def sequence_in_order(conn: Connection, order: Row[Any], page: PageWriting) -> t
     return list(sequence), absent
 
 
-def _absent(conn: Connection, segment_id: str) -> SegmentLeftOut:
+def _explain_absent(conn: Connection, segment_id: str) -> SegmentLeftOut:
     """Return why a segment that an order names is not among the live ones of its pass."""
     row = conn.exec_driver_sql(
         "SELECT pass_id, deleted_at FROM segment WHERE id = ?", (segment_id,)

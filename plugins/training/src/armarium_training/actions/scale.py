@@ -169,8 +169,8 @@ def land_page(ctx: ActionContext, p: LandPage) -> dict[str, Any]:
                 key=f"line-{number}",
                 kind="line",
                 rect=(left, top, right - left, bottom - top),
-                polygon=_sound(line.polygon, size, area=True),
-                baseline=_sound(line.baseline, size, area=False),
+                polygon=_check_shape(line.polygon, size, area=True),
+                baseline=_check_shape(line.baseline, size, area=False),
                 confidence=line.confidence,
             )
         )
@@ -195,7 +195,7 @@ def land_page(ctx: ActionContext, p: LandPage) -> dict[str, Any]:
     return {"pass_id": pass_id, "already": False}
 
 
-def _sound(
+def _check_shape(
     points: Sequence[Sequence[float]] | None, size: tuple[int, int], *, area: bool
 ) -> SoundPoints | None:
     """Return a shape that can be stored; None for one that cannot: its line keeps only its box."""

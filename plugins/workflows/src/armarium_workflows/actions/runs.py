@@ -26,7 +26,7 @@ from armarium_workflows.schemas.answers import Deleted, DeletedRuns, RunState
 from armarium_workflows.schemas.requests import SAME_STATUS, DeleteRunsParams, RunNamed
 
 
-def _going(ctx: ActionContext, thread_id: str) -> dict[str, Any]:
+def _require_going(ctx: ActionContext, thread_id: str) -> dict[str, Any]:
     """Return a run whose job exists and has not ended. Raises NotFound and Conflict."""
     run = run_row(ctx.conn, thread_id)
     if run["status"] in FINISHED:
@@ -76,7 +76,7 @@ def _cancel_undone(undo: UndoContext) -> None:
 )
 def pause(ctx: ActionContext, p: RunNamed) -> dict[str, Any]:
     """Pages waiting for a lane are withdrawn until it is resumed. It stays paused when the engine restarts."""
-    _going(ctx, p.thread_id)
+    _require_going(ctx, p.thread_id)
     ctx.run("job.pause", {"job_id": p.thread_id, "paused": True})
     return _state_of(ctx, p.thread_id)
 
@@ -110,7 +110,7 @@ def cancel(ctx: ActionContext, p: RunNamed) -> dict[str, Any]:
     """Pages waiting for a lane are withdrawn. What it wrote remains; read-again continues with the other
     pages.
     """
-    _going(ctx, p.thread_id)
+    _require_going(ctx, p.thread_id)
     ctx.run("job.cancel", {"job_id": p.thread_id})
     return _state_of(ctx, p.thread_id)
 

@@ -87,7 +87,7 @@ def write_volume(
             unread.append({"document_id": place.page_id, "name": page.title})
         pages += 1
     sums = sum_makers(makers.elements())
-    writer.finish(_about(pages, sums, unread))
+    writer.finish(_describe_pages(pages, sums, unread))
     return RenderedUnit(sum_losses(lost), sums), unread
 
 
@@ -121,11 +121,13 @@ def _write_tei(
         page_names = _name_unread(conn, unread)
     if not pages:
         raise nothing_to_export()
-    writer.finish(_about(len(placed), makers, page_names))
+    writer.finish(_describe_pages(len(placed), makers, page_names))
     return RenderedUnit(sum_losses(losses), makers), page_names
 
 
-def _about(pages: int, makers: Sequence[dict[str, Any]], unread: Sequence[dict[str, str]]) -> list[str]:
+def _describe_pages(
+    pages: int, makers: Sequence[dict[str, Any]], unread: Sequence[dict[str, str]]
+) -> list[str]:
     """Return in sentences how many pages there are, who stands behind their lines, and which were not read."""
     total = sum(maker["lines"] for maker in makers)
     counted = ", ".join(f"{maker['lines']:,} {maker['words']}" for maker in makers)
