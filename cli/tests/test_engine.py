@@ -78,7 +78,7 @@ def test_create_adds_the_suffix_and_never_makes_a_project_twice(desk: Machine) -
         desk.succeed("create", "Letters", "--name", "Of the house").out
         == f"Made {desk.home / 'Letters.library'}.\n"
     )
-    assert "exists already" in desk.expect_refusal("create", "Letters")
+    assert "already exists" in desk.expect_refusal("create", "Letters")
     assert "Of the house" in desk.succeed("projects").out
 
 
@@ -354,14 +354,14 @@ def test_a_runtime_is_installed_listed_and_removed(desk: Machine, monkeypatch: p
 
 
 def test_a_second_engine_in_one_state_folder_is_refused(desk: Machine) -> None:
-    assert desk.expect_refusal("serve").startswith("An engine serves this state folder already")
+    assert desk.expect_refusal("serve").startswith("An engine already serves this state folder")
 
 
 @pytest.mark.parametrize(
     ("words", "why"),
     [
         (("--uds", "u" * 120), "set SERVICE_UDS to a shorter one"),
-        (("--uds", "taken"), "is there and is no socket"),
+        (("--uds", "taken"), "exists and is not a socket"),
     ],
 )
 def test_an_address_that_cannot_be_listened_on_is_refused(

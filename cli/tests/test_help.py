@@ -229,7 +229,7 @@ def test_creating_a_project_that_exists_says_how_to_open_it(desk: Machine, pictu
     refusal = desk.expect_refusal("create", "Letters")
     assert (
         refusal
-        == "Letters.library exists already: name it in a request, which opens it, or choose another name."
+        == "Letters.library already exists: name it in a request, which opens it, or choose another name."
     )
     desk.succeed("release")
     desk.succeed("ls", "--library", "Letters")

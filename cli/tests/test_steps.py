@@ -50,7 +50,7 @@ def test_undo_and_redo_of_a_named_set_and_of_a_named_step(read_pages: Machine) -
     assert read_pages.succeed("undo", str(number)).out == "Undid 1 step: Read the lines of 2.png.\n"
     assert read_pages.expect_refusal("undo", "999") == "There is no step #999; armarium history lists them."
     assert read_pages.succeed("undo", whole).out == "Undid 1 step: Read the lines of 1.png.\n"
-    assert "undone already" in read_pages.expect_refusal("undo", whole)
+    assert "already undone" in read_pages.expect_refusal("undo", whole)
     assert read_pages.expect_refusal("undo", step)
     assert read_pages.succeed("redo", step).out == "Redid 1 step: Read the lines of 2.png.\n"
     assert read_pages.succeed("redo", whole).out == "Redid 1 step: Read the lines of 1.png.\n"

@@ -215,8 +215,8 @@ class TestOne:
             expect_refusal(web.put(f"{JOBS}/{job_id}/paused", json={"paused": True}), 404, "unknown_job")
             expect_refusal(web.post(f"{JOBS}/{job_id}/cancel"), 404, "unknown_job")
             expect_refusal(web.post(f"{JOBS}/{job_id}/retry"), 404, "unknown_job")
-        for state, words in (("waiting", "waits"), ("paused", "is paused")):
-            assert web.get(f"{JOBS}/{state}:chore-items").json()["detail"].endswith(f"none of them {words}.")
+        for state, words in (("waiting", "is waiting"), ("paused", "is paused")):
+            assert web.get(f"{JOBS}/{state}:chore-items").json()["detail"].endswith(f"{words} now.")
         expect_refusal(web.post(f"{JOBS}/derivatives/cancel"), 404, "unknown_job")
         expect_refusal(web.get(f"{JOBS}/{'x' * 201}"), 422, "invalid_request")
 
@@ -575,7 +575,7 @@ class TestActivity:
                 conn.exec_driver_sql(statement)
 
     def test_a_type_of_its_own_invention_is_refused(self, project: Library) -> None:
-        with pytest.raises(Invalid, match="is no type of activity"), project.db.write() as conn:
+        with pytest.raises(Invalid, match="is not a type of activity"), project.db.write() as conn:
             record_activity(conn, "party", "x")  # type: ignore[arg-type]
 
     def test_without_a_project_all_open_ones(

@@ -50,7 +50,7 @@ def test_a_link_to_an_open_or_registered_package_is_no_second_project(
         assert released.result["status"] == "released"
         shelf_library = libraries.get(spelled)
     assert [entry["path"] for entry in libraries.list_registered()] == [str(shelf_library.path)]
-    with pytest.raises(Conflict, match="exists already"):
+    with pytest.raises(Conflict, match="already exists"):
         shelf_engine.run(None, "library.create", {"path": str(link), "name": "Second"}, LOCAL_OWNER)
 
 

@@ -20,7 +20,7 @@ def write_family(name: str, folder: Path) -> list[Path]:
         why = f"{name!r} cannot be the name of a plugin: use 2 to 40 lower-case letters, digits and underscores."
         raise Refused({"detail": why, "code": "plugin_name"})
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        why = f"{folder} exists already; name an empty folder, or none."
+        why = f"{folder} already exists; name an empty folder, or none."
         raise Refused({"detail": why, "code": "already_exists"})
     paths = []
     for template in sorted(path for path in _TEMPLATES.rglob("*") if path.is_file()):

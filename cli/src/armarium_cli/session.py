@@ -206,7 +206,7 @@ class Session:
 def id_of(text: str) -> str:
     """Return *text* if it can be an id in a path; raises Refused otherwise."""
     if ID.fullmatch(text) is None:
-        raise Refused(f"{text!r} is no id; armarium ls, history, jobs and token list show ids.")
+        raise Refused(f"{text!r} is not an id; armarium ls, history, jobs and token list show ids.")
     return text
 
 

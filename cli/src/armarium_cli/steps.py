@@ -159,7 +159,7 @@ def _find_standing_steps(session: Session, steps: list[str]) -> list[str]:
             continue
         ids.append(row["id"])
     if not ids:
-        raise Refused("All of its steps are undone already; armarium redo redoes them.")
+        raise Refused("All of its steps are already undone; armarium redo redoes them.")
     return ids
 
 

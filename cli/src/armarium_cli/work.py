@@ -111,9 +111,9 @@ def place_for(place: Path, *, overwrite: bool) -> Path:
     if place.is_dir():
         raise Refused(f"{place} is a folder; give the name of a file.")
     if place.exists() and not place.is_file():
-        raise Refused(f"{place} is no ordinary file; give the name of a file.")
+        raise Refused(f"{place} is not an ordinary file; give the name of a file.")
     if (place.exists() or place.is_symlink()) and not overwrite:
-        raise Refused(f"{place} is there already; pass --overwrite to write over it.")
+        raise Refused(f"{place} already exists; pass --overwrite to overwrite it.")
     return place
 
 

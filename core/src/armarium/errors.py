@@ -237,7 +237,7 @@ def left_out(plugin: str, why: str) -> Conflict:
 
 moved_away = Conflict.saying(
     "library_moved",
-    "{package} is not where it was opened any more: it was moved, renamed or removed meanwhile. Open it where it is "
+    "{package} is not where it was opened any more: it was moved, renamed or removed in the meantime. Open it where it is "
     "now.",
 )
 

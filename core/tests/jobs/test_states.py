@@ -185,7 +185,7 @@ class TestFailed:
         with pytest.raises(Conflict, match="waiting already") as refusal:
             chores.act("job.retry", job_id=failed)
         assert refusal.value.code == "already_waiting"
-        with pytest.raises(Conflict, match="waits already"):
+        with pytest.raises(Conflict, match="already waiting"):
             chores.act("job.retry", job_id=waiting)
 
     def test_the_same_work_under_two_parents_is_retried_for_each(self, chores: Any) -> None:

@@ -59,7 +59,7 @@ def test_after_a_correction_the_statement_says_that_it_no_longer_holds(desk: Des
     ((line,), *_) = desk.rows("SELECT id FROM segment WHERE document_id = ?", page)
     desk.client.post(f"/api/segments/{line}/correct", json={"text": "Anno domini"})
     content = written(desk, page, "pagexml")
-    assert "It no longer holds: the text of 1 of its pages was read anew or corrected since" in content
+    assert "It no longer holds: the text of 1 of its pages has been read again or corrected since" in content
     stale = desk.client.get("/api/staleness")
     if stale.status_code == 200:
         assert "error rate" in {item["kind"] for item in stale.json()["items"]}
@@ -94,7 +94,7 @@ def test_the_searchable_pdf_carries_it_once_in_its_metadata(desk: Desk, page: st
     second_description = description_of(page)
     assert second_description.count("Character error rate") == 1
     assert (
-        "It no longer holds: the text of 1 of its pages was read anew or corrected since"
+        "It no longer holds: the text of 1 of its pages has been read again or corrected since"
         in second_description
     )
 

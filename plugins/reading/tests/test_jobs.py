@@ -296,7 +296,7 @@ def test_only_lines_without_text_are_read_or_those_that_nobody_decided(project: 
     _, again = project.job("reading.read_lines", scope_ids=[page], lines="unread")
     assert (again["state"], again["reason"]) == (
         "done",
-        "Nothing was done. Every line of the page is read already.",
+        "Nothing was done. Every line of the page has already been read.",
     )
     # The machine's own reading is repeated, the person's is not; once a person has chosen one it is not either.
     _, unchecked = project.job("reading.read_lines", scope_ids=[page], lines="unchecked", language="he")

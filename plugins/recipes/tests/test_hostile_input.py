@@ -206,7 +206,7 @@ def test_a_card_whose_id_contains_a_path_is_unknown(desk: Desk, tmp_path: Path, 
 
 
 def test_a_layer_is_added_once_however_often_it_is_asked_for_at_once(desk: Desk) -> None:
-    """One of six simultaneous requests adds it; the others are told that it exists already."""
+    """One of six simultaneous requests adds it; the others are told that it already exists."""
     from concurrent.futures import ThreadPoolExecutor
 
     recipe = desk.client.post(ASSEMBLE, json=ANSWERS).json()["recipe"]

@@ -125,7 +125,7 @@ def test_five_purposes_run_to_their_ends_and_are_undone_as_sets(desk: Desk, tmp_
             assert cards["vectors"]["account"]["done"] == 1
         if runs:
             # What an earlier purpose did is not done again.
-            assert cards["read"]["why"] == "Every page has been through it already."
+            assert cards["read"]["why"] == "Every page has already been through it."
         else:
             with desk.library.db.read() as conn:
                 text = page_text(conn, run["page_ids"][0]).text

@@ -319,7 +319,7 @@ def make_session(ctx: ActionContext, p: SessionParams) -> dict[str, Any]:
         parent = code.session_of
         if parent not in (None, "owner") and _require_live(ctx, parent).revoked:
             raise Forbidden(
-                "The device that made this link was revoked meanwhile; make another with `armarium open`.",
+                "The device that made this link was revoked in the meantime; make another link with `armarium open`.",
                 code="wrong_code",
             )
         row, secret = _make(

@@ -275,7 +275,7 @@ def _what_it_is(head: bytes) -> str:
         return "is an XML or HTML text, not an image"
     if all(byte >= 32 or byte in b"\t\r\n" for byte in head):
         return "is a text, not an image, whatever its name ends with"
-    return "is no image that can be read"
+    return "is not an image that can be read"
 
 
 _LATE: Final = ("AVIF", "HEIC")

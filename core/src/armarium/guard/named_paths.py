@@ -226,7 +226,7 @@ class PathRules:
         real = place.resolve()
         if not any(real.is_relative_to(folder) for folder in granted):
             raise PathNotAllowed(
-                f"{place.name} is no project that this engine knows, and lies outside the folders granted to this "
+                f"{place.name} is not a project that this engine knows, and lies outside the folders granted to this "
                 "token. Have the owner open it, or grant its folder: armarium token folders.",
                 text,
             )

@@ -260,13 +260,14 @@ def retry_job(ctx: ActionContext, p: JobNamed) -> dict[str, Any]:
         if not _counted_rows(view, p.job_id):
             return {"id": p.job_id, "state": _import_state(view), "applied": 0}
         raise Conflict(
-            f"The jobs behind {p.job_id} wait already; there is nothing to retry.", code="already_waiting"
+            f"The jobs behind {p.job_id} are already waiting; there is nothing to retry.",
+            code="already_waiting",
         )
     row = _single_row(view, p.job_id)
     _refuse_of_run(view, row, "retry")
     state = view.state(row)
     if state == "waiting":
-        raise Conflict(f"{row.title} waits already; there is nothing to retry.", code="already_waiting")
+        raise Conflict(f"{row.title} is already waiting; there is nothing to retry.", code="already_waiting")
     if state in ("failed", "cancelled"):
         asked_for = ctx.action_name == "job.retry"
         if asked_for:

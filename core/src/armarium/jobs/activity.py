@@ -85,7 +85,7 @@ def record_activity(
     """
     if type not in ACTIVITY_TYPES:
         raise Invalid(
-            f"{type!r} is no type of activity; the types are {', '.join(sorted(ACTIVITY_TYPES))}.",
+            f"{type!r} is not a type of activity; the types are {', '.join(sorted(ACTIVITY_TYPES))}.",
             code="unknown_activity_type",
         )
     event_id = new_id()

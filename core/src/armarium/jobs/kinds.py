@@ -152,7 +152,7 @@ class KindRegistry:
     def add(self, kind: JobKind) -> None:
         """Add *kind*; raises ValueError when its name is taken or a lane does not exist."""
         if kind.name in self._kinds:
-            raise ValueError(f"The job kind {kind.name} exists already; names are never overwritten.")
+            raise ValueError(f"The job kind {kind.name} already exists; names are never overwritten.")
         for lane in kind.lanes:
             if lane not in LANES:
                 raise ValueError(

@@ -108,7 +108,7 @@ def enqueue_many(
             require(raw, job.after_id)
         if job.job_id is not None and raw.execute("SELECT 1 FROM job WHERE id = ?", (job.job_id,)).fetchone():
             raise Conflict(
-                f"A job with the id {job.job_id} exists already.", code="already_exists", id=job.job_id
+                f"A job with the id {job.job_id} already exists.", code="already_exists", id=job.job_id
             )
         job_id = job.job_id or new_id()
         ids.append(job_id)

@@ -235,7 +235,7 @@ def faults_of_recipe_job(job: Any) -> Iterator[str]:
             if material not in MATERIALS:
                 yield f"{recipe_job_name} {way} {material!r}; materials are {', '.join(MATERIALS)}."
     if not (isinstance(job.settings, type) and issubclass(job.settings, Params)):
-        yield f"{recipe_job_name} has settings that are no model; derive them from Params."
+        yield f"{recipe_job_name} has settings that are not a model; derive them from Params."
         return
     args = job.kind.args
     fields = set(args.model_fields) if isinstance(args, type) and issubclass(args, BaseModel) else set()

@@ -216,7 +216,7 @@ class Egress:
             parts = urlsplit(url)
             port = parts.port
         except ValueError:
-            raise BadRequest("This is no web address: it cannot be parsed.") from None
+            raise BadRequest("This is not a web address: it cannot be parsed.") from None
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise BadRequest("A web address begins with http:// or https:// and names a host.")
         if not parts.netloc.isascii():
@@ -229,7 +229,7 @@ class Egress:
             raise BadRequest("Port 0 leads nowhere; name the server's port.")
         if self.local_only and reach != "machine":
             raise Forbidden(
-                "The engine is held offline (SERVICE_LOCAL_ONLY); unset it to reach the network.",
+                "The engine is set to work offline (SERVICE_LOCAL_ONLY); unset it to reach the network.",
                 code="offline",
             )
         address = plain_address(parts.hostname) if literal else None

@@ -177,7 +177,7 @@ def _table(table: Table, rules: TableRules, metadata: MetaData | None) -> Iterat
             key.column  # noqa: B018 - resolving it is the question
         except Exception:
             yield (
-                f"Its table {table.name} points at {key.target_fullname}, which is no column of its tables; declare "
+                f"Its table {table.name} points at {key.target_fullname}, which is not a column of its tables; declare "
                 "the table of another family with foreign_table(metadata, …)."
             )
             continue

@@ -94,7 +94,7 @@ class ExtensionPoints:
             elif not (is_optional and self._is_absent(hook.name)):
                 close = difflib.get_close_matches(hook.name, self._owners, 1)
                 raise DoesNotFit(
-                    f"It implements {hook.name}, which is no hook of this engine"
+                    f"It implements {hook.name}, which is not a hook of this engine"
                     + (f"; {close[0]} is one." if close else ".")
                     + " Where the plugin that asks may be missing, mark it @hookimpl(optionalhook=True)."
                 )

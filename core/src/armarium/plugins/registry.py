@@ -253,7 +253,7 @@ class PluginRegistry:
         if wrong:
             return " ".join(wrong)
         if any(other.name == plugin.name for other in self.loaded):
-            return f"A plugin called {plugin.name} is loaded already; each name is used once."
+            return f"A plugin called {plugin.name} is already loaded; each name is used once."
         for other in self.loaded:
             clash = [
                 own for own in plugin.owned_prefixes if any(own == theirs for theirs in other.owned_prefixes)

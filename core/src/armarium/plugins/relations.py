@@ -34,7 +34,7 @@ def first_clash(kind: str, names: Sequence[str], existing: set[str]) -> str | No
     earlier: set[str] = set()
     for name in names:
         if name in existing or name in earlier:
-            return f"Its {kind} {name} exists already; names are never overwritten."
+            return f"Its {kind} {name} already exists; names are never overwritten."
         earlier.add(name)
     return None
 

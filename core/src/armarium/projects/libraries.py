@@ -242,7 +242,7 @@ class Libraries:
         place = Path(os.path.normpath(place))
         if place.suffix != SUFFIX:
             raise Forbidden(
-                f"{place.name} is no project: a project is a folder whose name ends in {SUFFIX}.",
+                f"{place.name} is not a project: a project is a folder whose name ends in {SUFFIX}.",
                 code="library_access_denied",
                 library_path=text,
             )
@@ -270,7 +270,7 @@ class Libraries:
         place = self.check_path(path)
         if place.exists():
             raise Conflict(
-                f"{place.name} exists already: name it in a request, which opens it, or choose another name.",
+                f"{place.name} already exists: name it in a request, which opens it, or choose another name.",
                 code="already_exists",
                 path=str(place),
             )

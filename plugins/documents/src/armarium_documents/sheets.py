@@ -80,7 +80,7 @@ def _check_rows(rows: Iterable[tuple[int, Sequence[Any]]]) -> Iterator[tuple[int
 def _read_workbook(data: bytes) -> Sheet:
     members = {member.filename: member for member in check_archive(data, max_members=_MOST_MEMBERS, max_bytes=_MOST_BYTES, name="The workbook")}  # fmt: skip
     if "xl/workbook.xml" not in members:
-        raise NotATable("it is no workbook of Excel; save it as .xlsx or CSV")
+        raise NotATable("it is not an Excel workbook; save it as .xlsx or CSV")
     texts = members.get("xl/sharedStrings.xml")
     if texts is not None and texts.file_size > _MOST_TEXTS:
         raise NotATable(f"its texts take more than {_MOST_TEXTS // 10**6} MB; split it")

@@ -39,7 +39,7 @@ def test_attributes_are_written_kept_and_cleared(desk: Machine, page: str) -> No
     desk.succeed("undo", new_answer["audit_id"])
     assert show_page(desk, page)["attributes"]["place"] == "Toledo"
     same_output = desk.succeed("set", page, "place=Toledo")
-    assert "has these values already; nothing was changed" in same_output.out
+    assert "already has these values; nothing was changed" in same_output.out
 
 
 def test_fields_of_the_document_are_named_with_a_prefix(desk: Machine, page: str) -> None:

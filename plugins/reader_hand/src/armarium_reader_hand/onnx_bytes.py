@@ -62,7 +62,7 @@ def check_graph(path: Path, largest: int) -> None:
 
 def _check_graph(graph: memoryview, depth: int) -> None:
     if depth > DEEPEST:
-        raise Refused(f"The model has graphs within graphs, more than {DEEPEST} deep. Export it anew.")
+        raise Refused(f"The model nests graphs more than {DEEPEST} deep. Export it again.")
     for number, value in _fields(graph):
         if number == 1:
             _check_node(_message(value), depth)

@@ -140,7 +140,7 @@ def evidence(
     segment: Annotated[str, "Id of a line."],
     text: Annotated[str | None, "Of this text, in place of the line's own; nothing is stored."] = None,
     reading: Annotated[str | None, "--reading ID: Of this reading, in place of the one that counts."] = None,
-    afresh: Annotated[bool, "Align anew, whatever was stored when it was read."] = False,
+    afresh: Annotated[bool, "Align again, whatever was stored when it was read."] = False,
 ) -> None:
     """Show where the words and letters of a line stand on its page, and how probable each letter is."""
     route = f"/api/segments/{id_of(segment)}/evidence"

@@ -97,7 +97,7 @@ in_use = Conflict.saying(
     "in_use", "The model {model} is in use. Wait for its jobs, or cancel them, and try again."
 )
 model_name_taken = Conflict.saying(
-    "name_taken", "A model called {name} is on this machine already. Remove it first, or choose another name."
+    "name_taken", "A model called {name} is already on this machine. Remove it first, or choose another name."
 )
 not_the_pinned_file = Conflict.saying(
     "wrong_file",

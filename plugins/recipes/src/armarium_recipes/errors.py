@@ -85,7 +85,7 @@ def start_refused(refusals: Sequence[dict[str, Any]]) -> Invalid:
 
 already_started = Conflict.saying(
     "already_started",
-    "The recipe is running already. Wait for it to end, or cancel it first.",
+    "The recipe is already running. Wait for it to end, or cancel it first.",
     job_id="job_id",
 )
 version_raised = Conflict.saying(

@@ -43,7 +43,7 @@ def read_lines(folder: Path) -> list[Line]:
     if len(pictures) != HEIGHT * sum(int(entry["width"]) for entry in entries):
         raise Refused(
             f"The lines of this training were not cut to {HEIGHT} pixels of height, as by an earlier version. "
-            "Start the training anew."
+            "Start the training again."
         )
     for entry in entries:
         size = HEIGHT * int(entry["width"])

@@ -93,7 +93,7 @@ def get(
             names = ", ".join(item["model_id"] for item in offered["items"])
             raise Refused(f"No published model is called {name}. There are: {names}.")
         if offer["is_here"]:
-            answer(offer, f"{offer['model_id']} is on this machine already. {_use(offer)}")
+            answer(offer, f"{offer['model_id']} is already on this machine. {_use(offer)}")
             return
         _tell_offer(offer)
         if not yes and not _says_yes(offer):

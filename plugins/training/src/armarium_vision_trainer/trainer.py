@@ -198,7 +198,7 @@ def load_base(base: Mapping[str, Any], device: str) -> tuple[Any, Any]:
         )
     except Exception as error:
         raise Refused(
-            f"{Path(place).name} is no image-text model that this transformers can load ({type(error).__name__}). Name one "
+            f"{Path(place).name} is not an image-text model that this transformers can load ({type(error).__name__}). Name one "
             "with config.json, weights as safetensors and the files of its processor."
         ) from error
     if not getattr(processor, "chat_template", None):

@@ -242,7 +242,9 @@ def _sentence(statement: dict[str, Any], last: str | None) -> str:
     if not statement["holds"]:
         why = []
         if statement["changed"]:
-            why.append(f"the text of {statement['changed']:,} of its pages was read anew or corrected since")
+            why.append(
+                f"the text of {statement['changed']:,} of its pages has been read again or corrected since"
+            )
         if statement["gone"]:
             why.append(f"{statement['gone']:,} of its pages were deleted")
         sentence += f" It no longer holds: {' and '.join(why)}."

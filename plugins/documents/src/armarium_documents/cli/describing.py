@@ -44,7 +44,7 @@ def set_(
         if not body:
             answer(
                 {"document_id": identity, "changed": [], "audit_id": None},
-                f"{node['name']} has these values already; nothing was changed.",
+                f"{node['name']} already has these values; nothing was changed.",
             )
             return
         result = session.ask("PATCH", f"/api/documents/{identity}", body=body)

@@ -227,7 +227,7 @@ class Import:
     def _picture_missing(
         self, position: Position, name: str, existing: ExistingFile, source: SourceFile
     ) -> None:
-        """Add the pages that an interrupted import did not reach, to a file that exists already."""
+        """Add the pages that an interrupted import did not reach, to a file that already exists."""
         before = self.kept.documents + len(self.nodes)
         self._picture_pages(position, name, existing.id, source, 0, existing.pages or frozenset())
         if self.kept.documents + len(self.nodes) > before:

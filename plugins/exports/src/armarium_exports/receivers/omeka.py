@@ -38,11 +38,11 @@ def omeka_of(items: Iterable[Item], images: str) -> bytes:
         for page, _, notes in item.pages:
             noted += len(notes)
             last: list[dict[str, Any]] = page.losses
-        for lost, count, why in (
+        for what, count, why in (
             ("annotations", noted, "a row of Omeka S has no place for them"),
             ("a | within a value", divided, "it divides values, and the value becomes several"),
         ):
             if count:
-                last.append({"what": lost, "count": count, "why": why})
+                last.append({"what": what, "count": count, "why": why})
     headings = list(dict.fromkeys(name for row in rows for name in row))
     return b"".join(write_sheet(headings, ([row.get(name, "") for name in headings] for row in rows), "csv"))

@@ -81,8 +81,8 @@ def _tag(mark: TextMark, text: PageText, lose: Callable[..., None]) -> str:
     values = {"offset": str(start), "length": str(end - start)} | properties
     clean = {key: brace_free(value) for key, value in values.items()}
     if clean != values:
-        noun = "editorial facts" if mark.kind in FACT_KINDS else "tags"
-        lose(f"marks in {noun}", "a `custom` allows no braces and semicolons; they became blanks")
+        what = "editorial facts" if mark.kind in FACT_KINDS else "tags"
+        lose(f"marks in {what}", "a `custom` allows no braces and semicolons; they became blanks")
     return f"{name} {{{' '.join(f'{key}:{value};' for key, value in clean.items())}}}"
 
 

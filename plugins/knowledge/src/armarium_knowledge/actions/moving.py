@@ -99,7 +99,7 @@ class EvidenceCarrier:
                 skipped.append((row.id, "The other line has no reading."))
                 continue
             if row.claim_id in resting:
-                skipped.append((row.id, "The statement rests on the other line already."))
+                skipped.append((row.id, "The statement already rests on the other line."))
                 continue
             span = move_span(
                 row.segment_char_start, row.segment_char_end, texts.get(row.representation_id, ""), line[1]

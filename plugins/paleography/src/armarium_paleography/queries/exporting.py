@@ -36,12 +36,12 @@ def mark_page(
     ]
     standing = (members.c.superseded_at.is_(None), is_among(members.c.segment_id, segments))
     described = (live(letterforms), is_among(letterforms.c.segment_id, segments))
-    for lost, count in (
+    for what, count in (
         ("campaigns of lines", count_of(conn, members, *standing)),
         ("letterforms", count_of(conn, letterforms, *described)),
     ):
         losses.append(
-            Loss(lost, count, "no format here can express them; they stay with the page in the project")
+            Loss(what, count, "no format here can express them; they stay with the page in the project")
         )
     return [loss for loss in losses if loss.count]
 

@@ -211,7 +211,7 @@ class ReadLines(PageJob):
         selected -= confirmed_lines(self.ctx.engine, conn, ids)
         if not selected:
             raise PageSkipped(
-                "Every line of the page is read already."
+                "Every line of the page has already been read."
                 if self.args.lines == "unread"
                 else "A person made or checked every line of the page."
             )

@@ -176,12 +176,12 @@ def _words(page: PageModel, placed: PlacedPicture, so_far: _FileSoFar) -> Iterat
     height = placed.points[1]
     words, unplaced = words_of_page(page)
     estimates = sum(word.is_estimate for word in words)
-    for lost, why, count in (
+    for what, why, count in (
         ("places of words", "nothing says where they stand; each has its share of its line", estimates),
         ("lines", "they have no place on the page", unplaced),
     ):
         if count:
-            so_far.losses[lost, why] += count
+            so_far.losses[what, why] += count
     for word in words:
         yield word.text, [(x * across, height - y * down) for x, y in word.corners]
 
