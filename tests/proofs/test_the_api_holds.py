@@ -50,7 +50,7 @@ ENDLESS = {"/api/changes/stream", "/api/workflow-execution/threads/{thread_id}/s
 """Streams that never end by themselves: tested elsewhere."""
 NEVER_MET = {
     "POST /api/engine/stop": "it would end what is asked; tried in core/tests/over_http/test_engine.py",
-    "POST /api/iiif/manifests/fetch": "it reaches the network, and the engine is held offline here; tried in "
+    "POST /api/iiif/manifests/fetch": "it reaches the network, and the engine is set to work offline here; tried in "
     "plugins/iiif/tests/test_iiif_import.py",
     "POST /api/training/linereader": "no model hub is reached from here; tried in plugins/training/tests/test_remote.py",
     "POST /api/training/linereader/here": "the trainer's runtime is not installed here; tried in "

@@ -58,7 +58,7 @@ def test_a_finder_leaves_out_what_the_other_found_elsewhere() -> None:
     assert left_out(mine, pieces) == (50 / 200, 100 / 200)
     assert left_out([], mine) == (1.0, 0.0)
     number, said = settle_finder([FinderTrial(0.7, (0.012, 0.008))], ["Ours", "The other"])
-    assert (number, said.endswith("which is no clear difference.")) == (0, True)
+    assert (number, said.endswith("which is not a clear difference.")) == (0, True)
 
 
 def test_a_finder_that_takes_letters_for_lines_is_not_sure_and_loses_to_one_that_finds_lines() -> None:

@@ -91,7 +91,7 @@ def _make(
 
 
 def _resolve_folders(folders: list[MaterialPath]) -> list[str]:
-    """Return folders as a token records them, with links resolved; raises Invalid for what is no folder."""
+    """Return folders as a token records them, with links resolved; raises Invalid for what is not a folder."""
     for folder in folders:
         if not folder.real.is_dir():
             raise Invalid(f"There is no folder {folder}: choose one that exists.", code="not_a_folder")
@@ -291,7 +291,7 @@ def renew_token(ctx: ActionContext, p: TokenId) -> dict[str, Any]:
     scope="engine",
 )
 def revoke_token(ctx: ActionContext, p: TokenId) -> dict[str, Any]:
-    """Revoking a revoked token changes nothing and is no error."""
+    """Revoking a revoked token changes nothing and is not an error."""
     _require_live(ctx, p.token_id)
     marked = {"revoked": True, "revoked_at": ctx.now}
     open_ = tokens.c.revoked.is_(False)

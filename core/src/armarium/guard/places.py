@@ -39,7 +39,7 @@ def open_plain(path: Path, is_closed: IsClosed | None, *, within: Path | None = 
     """Open the ordinary file at *path* for reading; *path* is absolute and was resolved when it was checked.
 
     No link is followed anywhere on the path, so that what was allowed then is what is read now: a file or folder that
-    has become a link since is `Invalid`, and so is what is no ordinary file (a pipe is not waited for).
+    has become a link since is `Invalid`, and so is what is not an ordinary file (a pipe is not waited for).
     `PathNotAllowed` where the path leads into a closed place, or where *is_closed* (the engine's or a project's
     `is_closed`) holds for the opened file. *within* is a folder that the engine itself created for uploads: only what
     lies beneath it is checked. OSError where it cannot be opened.

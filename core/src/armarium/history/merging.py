@@ -59,7 +59,7 @@ def find_changes(
             base = row.before
             if taken_at is not None:
                 row_before = touched_later[key].before if key in touched_later else theirs.get(key)
-                # What the source neither had nor took is no deletion of it.
+                # What the source neither had nor took is not a deletion of it.
                 if base is not None or row_before is not None:
                     base = touched_in_target[key].before if key in touched_in_target else ours.get(key)
             if not is_equal(table, base, theirs.get(key)):

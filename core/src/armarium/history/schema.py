@@ -131,7 +131,7 @@ class Schema:
         ]
 
     def fit(self, db: Database, *, before_change: Callable[[], None] | None = None) -> Schema:
-        """As `ensure`, but leave out a plugin whose tables fail, and those that refer to them; return the tables that
+        """Like `ensure`, but leave out a plugin whose tables fail, and those that refer to them; return the tables that
         remain.
 
         Tables left out stay as they were; `db.left_out` gives the reason for each.

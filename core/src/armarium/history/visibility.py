@@ -237,7 +237,7 @@ class Visibility:
             return self.rows.is_partial(raw_of(conn), valid_ids)
 
     def shows_part_itself(self, principal: Principal, ids: Iterable[str]) -> bool:
-        """As `shows_part`, of pages that are themselves laid out in parts: not of the folders above one."""
+        """Like `shows_part`, of pages that are themselves laid out in parts: not of the folders above one."""
         valid_ids = [row_id for row_id in ids if "\0" not in row_id]
         parts = self.rows.parts
         if not valid_ids or parts is None or not self.limits(principal):
@@ -274,7 +274,7 @@ class Visibility:
         )
 
     def refuse_showing_step(self, raw: sqlite3.Connection, audit_seq: int, principal: Principal) -> None:
-        """As `refuse_step`, and where it touched a page of which something is withheld: rows of it may be gone since."""
+        """Like `refuse_step`, and where it touched a page of which something is withheld: rows of it may be gone since."""
         self.refuse_step(raw, audit_seq, principal)
         if self.shows_part(principal, self._nodes(raw, audit_seq)):
             raise rights_restricted(())

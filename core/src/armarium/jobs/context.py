@@ -296,7 +296,7 @@ class JobContext:
         return children[0] if children else None
 
     def ended_child(self, key: str) -> JobRow | None:
-        """As `child`, once it has ended: raises AfterChildren until then."""
+        """Like `child`, once it has ended: raises AfterChildren until then."""
         child = self.child(key)
         if child is not None and child.is_going:
             raise AfterChildren

@@ -75,7 +75,7 @@ class JobKind:
     stage: str | None = None
     """The stage of an import it belongs to; its jobs are then shown under the `derivatives` row."""
     needs_network: bool = False
-    """Waits while the engine is held offline (SERVICE_LOCAL_ONLY)."""
+    """Waits while the engine is set to work offline (SERVICE_LOCAL_ONLY)."""
     steps_aside: bool = False
     """`check()` also stops it when the machine no longer allows heavy work: for a long training, not for a page."""
     handed_in_by_run: bool = False

@@ -132,7 +132,7 @@ class Egress:
         reach: Reach = "public",
         limits: Limits | None = None,
     ) -> Answer:
-        """As `open`, with the body read whole."""
+        """Like `open`, with the body read whole."""
         with self.open(method, url, headers=headers, content=content, reach=reach, limits=limits) as answer:
             answer.read()
             return answer

@@ -306,7 +306,7 @@ def _query(function: Any) -> Iterator[str]:
 
 
 def routes_of_plugin(plugin: Plugin) -> list[tuple[str, str]]:
-    """As `routes_of`, for all routers of *plugin* and its actions."""
+    """Like `routes_of`, for all routers of *plugin* and its actions."""
     declared: list[tuple[str, str]] = [
         (action.route.method, action.route.path)
         for action in plugin.actions

@@ -117,7 +117,7 @@ class ExtensionPoints:
         return list(self._answers(point, arguments, named))
 
     def ask_first(self, point: Callable[P, T | None], *arguments: P.args, **named: P.kwargs) -> T | None:
-        """As `ask`, until a plugin answers something; None if none does."""
+        """Like `ask`, until a plugin answers something; None if none does."""
         return next(self._answers(point, arguments, named), None)
 
     def collect(self, point: Callable[[], Iterable[T]]) -> list[T]:

@@ -130,7 +130,7 @@ def unpack_branch(engine: Engine, project: Library, source: Path) -> Iterator[tu
     """Lend the branch in the file *source*, unpacked under a temporary name beside *project*, and its card.
 
     Its files are checked by their digests, its log by its hashes; files that it lacks are the project's. Raises Invalid for
-    what is no branch, Conflict for another project's or one that was changed by hand.
+    what is not a branch, Conflict for another project's or one that was changed by hand.
     """
     folder = folder_of(project.path)
     temporary = folder / f".{new_id()[-12:]}.new"

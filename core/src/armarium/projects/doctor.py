@@ -197,7 +197,7 @@ def _find_miscounts(raw: sqlite3.Connection, histories: list[str]) -> Iterator[F
     histories.
 
     Empty Trash removes images of the steps that it marks `gone`. Where a step names a table that no longer exists, a
-    migration renamed it, and images under a new name are no fault.
+    migration renamed it, and images under a new name are not a fault.
     """
     counted = (
         raw.execute(

@@ -59,7 +59,7 @@ ENGINE_ITSELF = Principal("machine", "engine", "owner", folders=None)
 
 
 def project_setting(conn: Connection, key: str, default: Any = None) -> Any:
-    """As `Library.setting`, from what *conn* shows of the project."""
+    """Like `Library.setting`, from what *conn* shows of the project."""
     row = raw_of(conn).execute("SELECT value FROM library_setting WHERE key = ?", (key,)).fetchone()
     return default if row is None else json.loads(row[0])
 
@@ -195,7 +195,7 @@ class Libraries:
         return library
 
     def open_only(self, path: str | Path) -> Library:
-        """As `get`, without the registry: for actions that register the project themselves."""
+        """Like `get`, without the registry: for actions that register the project themselves."""
         place = self.check_path(path)
         library = self.open_at(str(place))
         if library is not None:

@@ -27,7 +27,7 @@ def require_job(
     unknown: Callable[[str], NotFound],
     *stored: Stored,
 ) -> JobRow:
-    """As `find_job`, of one of *kinds*; raises what *unknown* makes of another id."""
+    """Like `find_job`, of one of *kinds*; raises what *unknown* makes of another id."""
     row = find_job(conn, job_id, *stored)
     if row is None or row.kind not in ((kinds,) if isinstance(kinds, str) else kinds):
         raise unknown(job_id)

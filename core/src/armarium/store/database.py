@@ -173,7 +173,7 @@ class Database:
 
     @contextmanager
     def read_all(self) -> Iterator[Connection]:
-        """As `read`, whoever asks: for what the engine keeps about all rows, and filters before a caller sees any of
+        """Like `read`, whoever asks: for what the engine keeps about all rows, and filters before a caller sees any of
         it.
         """
         try:

@@ -93,7 +93,7 @@ class Rows:
         return self._require_row(self.get(conn, identity), identity)
 
     def row(self, conn: Connection, identity: str) -> Row[Any]:
-        """As `require`, with every column of the table as an attribute, including those that no answer shows."""
+        """Like `require`, with every column of the table as an attribute, including those that no answer shows."""
         return self._require_row(conn.execute(self._select_all, {"identity": identity}).first(), identity)
 
     def _require_row(self, row: F | None, identity: str) -> F:
@@ -111,7 +111,7 @@ class Rows:
     def list_all(
         self, conn: Connection, *where: ColumnElement[bool], order: Iterable[Any] = ()
     ) -> dict[str, Any]:
-        """As `all`, as the answer of a route: the rows and their count; its model is `listed`."""
+        """Like `all`, as the answer of a route: the rows and their count; its model is `listed`."""
         items = self.all(conn, *where, order=order)
         return {"items": items, "count": len(items)}
 
@@ -124,7 +124,7 @@ class Rows:
         offset: int,
         all_but: ColumnElement[bool] | None = None,
     ) -> dict[str, Any]:
-        """As `all`, *limit* rows from *offset* on, and the total; its model is `paged`.
+        """Like `all`, *limit* rows from *offset* on, and the total; its model is `paged`.
 
         *all_but*: the rows that *where* leaves out of the table, where these are few. They are counted instead:
         SQLite counts a whole table without looking at its rows. Nothing is counted if the page holds the last row.

@@ -329,7 +329,7 @@ class Gate:
                     transport=transport,
                     client=client,
                     window=scope[CLIENT][1],
-                    # A browser sends the cookie of a former session with every request; that is no guess.
+                    # A browser sends the cookie of a former session with every request; that is not a guess.
                     counted=not by_cookie,
                     # What is asked on behalf of such a request counts, not its envelope.
                     spends=path not in self.endpoints,

@@ -207,7 +207,7 @@ def library_of(request: Request) -> Library:
 
 
 def library_if_named(request: Request) -> Library | None:
-    """As `library_of`, but None when the request names none."""
+    """Like `library_of`, but None when the request names none."""
     return None if named_library(request) is None else library_of(request)
 
 
@@ -278,7 +278,7 @@ def act(
 def run(
     request: Request, name: str, params: Mapping[str, Any] | BaseModel, *, principal: Principal | None = None
 ) -> Outcome:
-    """As `act`, returning the outcome: for routes that build their own answer."""
+    """Like `act`, returning the outcome: for routes that build their own answer."""
     engine = engine_of(request)
     scope = engine.actions.get(name).scope
     library = (

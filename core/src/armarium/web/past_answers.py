@@ -45,7 +45,7 @@ def past_answer(
 def reading_past(
     library: Library, asked: str | Moment, documents: Collection[str] | None
 ) -> Iterator[Moment]:
-    """As `reading_as_of`; refused to a caller who may see only a part of a page among *documents*."""
+    """Like `reading_as_of`; refused to a caller who may see only a part of a page among *documents*."""
     asks, visibility = caller(), library.db.visibility
     if asks is not None and visibility is not None and documents is not None:
         visibility.refuse(asks.principal, documents)

@@ -8,7 +8,7 @@ from armarium.ids import time_span
 
 def moment(name: str, text: str | None, *, last: bool = False) -> str | None:
     """Return the filter *name* in the log's own spelling, the first or *last* millisecond of what it states; Invalid (422)
-    for what is no time.
+    for what is not a time.
     """
     if text is None:
         return None

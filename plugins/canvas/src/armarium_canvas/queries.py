@@ -62,7 +62,7 @@ def layout(conn: Connection, folder_id: str) -> dict[str, Any]:
 
 
 def layout_of(conn: Connection, folder_id: str) -> dict[str, Any]:
-    """As `layout`, for a folder that is known to have a canvas."""
+    """Like `layout`, for a folder that is known to have a canvas."""
     front = (places.c.z_index, places.c.z, places.c.id)
     return {
         "folder_id": folder_id,

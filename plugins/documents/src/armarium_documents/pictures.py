@@ -59,7 +59,7 @@ class SourceFile:
     opens_alike: bool = True
     """Whether other programs that open the file see this picture; if not, they are given a copy."""
     passed_over: int = 0
-    """Thumbnails, smaller copies and masks in the file, which are no pages."""
+    """Thumbnails, smaller copies and masks in the file, which are not pages."""
 
     @property
     def notes(self) -> list[str]:
@@ -115,7 +115,7 @@ def take_in(
 
 
 def _take_in(library: Library, path: Path, file: BinaryIO, max_pixels: int, link: bool) -> SourceFile:
-    """As `take_in`, reading only from the opened *file*, whatever *path* refers to by now."""
+    """Like `take_in`, reading only from the opened *file*, whatever *path* refers to by now."""
     before = _stamp(file)
     head = file.read(1024)
     if head.lstrip().startswith(b"%PDF") or (path.suffix.casefold() == ".pdf" and b"%PDF-" in head):

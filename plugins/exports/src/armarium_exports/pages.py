@@ -65,7 +65,7 @@ class ReadablePage:
     statements: list[str] = field(default_factory=list)
     """What families state of its text as a whole, in sentences."""
     furniture: int = 0
-    """Lines with a text that are left out, because they are no text of the page: headers, folios, stamps."""
+    """Lines with a text that are left out, because they are not text of the page: headers, folios, stamps."""
 
     @property
     def has_text(self) -> bool:

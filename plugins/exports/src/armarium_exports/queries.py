@@ -92,7 +92,7 @@ def _state(conn: Connection, export_id: str, per: str, barred: Mapping[str, str]
         ).scalars()
     )
     if per == "page":
-        # What was split is no page; its parts are written.
+        # What was split is not a page; its parts are written.
         live &= set(pages_under(conn, sorted(live)))
     else:
         # A document or folder without a page that may be written is no longer written either.

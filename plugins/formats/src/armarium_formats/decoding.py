@@ -88,7 +88,7 @@ def decode(data: bytes, declared: str | None = None) -> DecodedText:
 
 
 def _with_losses(data: bytes, encoding: str, note: str | None) -> DecodedText:
-    """Decode *data*, and count what is no sign of the encoding."""
+    """Decode *data*, and count what is not a sign of the encoding."""
     text = data.decode(encoding, "replace")
     bad = text.count("\ufffd")
     lost = f"{bad} places of the file are not {encoding.upper()}; each is shown as \ufffd" if bad else None
@@ -143,7 +143,7 @@ def _find_codec(name: str | None) -> str | None:
     try:
         codec = codecs.lookup(name) if name else None
         if codec is not None:
-            "".encode(codec.name)  # what is no encoding of text refuses here
+            "".encode(codec.name)  # what is not an encoding of text refuses here
     except (LookupError, ValueError):
         return None
     return None if codec is None or codec.name in _UNFIT else codec.name

@@ -95,7 +95,7 @@ def seems_no_prose(text: str) -> str | None:
 
 
 def is_marked(data: bytes) -> bool:
-    """Return whether a file begins as one that is no text does."""
+    """Return whether a file begins as one that is not text does."""
     return image_kind(data[:32]) is not None or any(data.startswith(mark) for mark, _ in _MAGIC)
 
 

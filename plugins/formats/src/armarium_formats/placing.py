@@ -65,7 +65,7 @@ class PlacedSegments:
     notes: list[str] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     marked: list[tuple[str, PageText]] = field(default_factory=list)
-    """Texts whose characters are marked, by the key of their segment; one that is empty is no reading."""
+    """Texts whose characters are marked, by the key of their segment; one that is empty is not a reading."""
     hands: list[tuple[str, str]] = field(default_factory=list)
     """The hand of each segment, both by their keys."""
 

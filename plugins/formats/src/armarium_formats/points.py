@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MOST_OF_A_SHAPE = 100_000
 MOST_OF_A_FILE = 500_000
-"""Points: what is more than that is no page, and would fill the memory before it is found out."""
+"""Points: what is more than that is not a page, and would fill the memory before it is found out."""
 
 Stated = tuple[str | int, int]
 """The points of one shape, as the text that states them or as their number, and the line that they stand in."""

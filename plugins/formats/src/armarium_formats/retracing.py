@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from armarium_formats.opening import OpenedFile
 
 ALIKE = 0.5
-"""Of a line's characters: two that have fewer in common are no match by what they say."""
+"""Of a line's characters: two that have fewer in common are not a match by what they say."""
 
 MARGIN = 0.02
 """A match is certain when the page as a whole fits worse without it by so much of a line."""
 
 MOST_COMPARED = 250_000
-"""Pairs of lines: more than 500 on either side are no page."""
+"""Pairs of lines: more than 500 on either side are not a page."""
 
 MOST_NAMED = 20
 

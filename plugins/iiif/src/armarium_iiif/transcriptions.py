@@ -1,6 +1,6 @@
 """Reads what a manifest says inside itself about the text of a canvas: annotations of Presentation 2 and 3; pure.
 
-Annotations elsewhere, files of text and whatever is no transcription are counted, so that the notes name them.
+Annotations elsewhere, files of text and whatever is not a transcription are counted, so that the notes name them.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _annotations(canvas: Json, counted: Counter[str]) -> Iterator[Json]:
 
 
 def _text(annotation: Json) -> tuple[list[str], str | None] | None:
-    """Return the lines of an annotation's body and their language; None if it is no text."""
+    """Return the lines of an annotation's body and their language; None if it is not text."""
     bodies = as_list(annotation.get("body", annotation.get("resource")))
     lines: list[str] = []
     language = None

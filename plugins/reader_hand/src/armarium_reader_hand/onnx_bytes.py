@@ -122,7 +122,7 @@ def _message(value: memoryview | int) -> memoryview:
 
 
 def _fields(data: memoryview) -> Iterator[tuple[int, memoryview | int]]:
-    """Yield the fields of a message: bytes, or a number. ValueError for what is no message."""
+    """Yield the fields of a message: bytes, or a number. ValueError for what is not a message."""
     at = 0
     while at < len(data):
         key, at = _number(data, at)

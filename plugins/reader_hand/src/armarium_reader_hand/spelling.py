@@ -170,7 +170,7 @@ class _CodedNgrams:
         code_of = {letter: code for code, letter in enumerate(ngrams.letters, 1)}
         self._codes = [END, *(code_of.get(letter, UNKNOWN) for letter in alphabet), START]
         self._size = len(alphabet) + 1
-        # Letters that are no class of the network are counted after the last class and dropped.
+        # Letters that are not classes of the network are counted after the last class and dropped.
         self._classes = np.full(256, self._size, dtype=np.intp)
         for number, code in enumerate(self._codes[:-1]):
             if code != UNKNOWN:

@@ -112,7 +112,7 @@ def evidence_of(
     """Return where the letters of a text stand on a line: of the reading named, of the one that counts, or of *text*.
 
     What a reader stored is answered unless it is asked for *afresh*, or the line has another shape now. Raises NotFound,
-    Forbidden (evidence_withheld), Invalid for a segment that is no line.
+    Forbidden (evidence_withheld), Invalid for a segment that is not a line.
     """
     refuse_provisional(segment_id)
     notice = None

@@ -82,4 +82,4 @@ def settle_finder(tried: Sequence[FinderTrial], labels: Sequence[str]) -> tuple[
     mine, theirs = (sum(shares) / len(tried) for shares in zip(*compared, strict=True))
     number = int(mine - theirs > CLEAR)
     sentence = f"{labels[number]} finds the lines: on {pages} {first} left out or cut up {mine:.1%} of the writing, {other} {theirs:.1%}"
-    return number, sentence + ("." if number or mine <= theirs else ", which is no clear difference.")
+    return number, sentence + ("." if number or mine <= theirs else ", which is not a clear difference.")

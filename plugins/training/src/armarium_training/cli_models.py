@@ -182,7 +182,7 @@ def _list_offers(items: list[dict[str, Any]]) -> None:
 
 
 def _cer_of(model: dict[str, Any]) -> str:
-    """Return how it was measured on pages held out; what training reports of its own validation is no measurement."""
+    """Return how it was measured on pages held out; what training reports of its own validation is not a measurement."""
     return percent((model["scores"] or {}).get("cer", {}).get("diplomatic")) or "unmeasured"
 
 

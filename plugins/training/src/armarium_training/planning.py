@@ -209,7 +209,7 @@ def is_new_to(conn: Connection, candidate: Measurable, page: str) -> bool:
 
 
 def is_new_by_card(conn: Connection, card: Mapping[str, Any], page: str) -> bool:
-    """As `is_new_to`, for the model of a card."""
+    """Like `is_new_to`, for the model of a card."""
     relatives = Relatives(conn)
     trained_on = [*cards.trained_on(card), *cards.pages_on(card.get("base_seen"))]
     held_out = cards.pages_on(card.get("held_out"))

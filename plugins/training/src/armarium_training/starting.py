@@ -142,7 +142,7 @@ def _find_waiting_base(
 
 
 def far_base_of(engine: Engine, library: Library, base: NameOrMaterialPath | None) -> Base:
-    """As `base_of`, for a training elsewhere: what it needs to run is not required on this machine."""
+    """Like `base_of`, for a training elsewhere: what it needs to run is not required on this machine."""
     able = [trainer for trainer in trainers(engine) if trainer.card == "linereader" and trainer.goes_far]
     for candidate in able:
         held_base = None if base is None else _find_base(engine, library, candidate, base)

@@ -226,7 +226,7 @@ def trainer_named(engine: Engine, card: str, name: str | None = None) -> type[Tr
 
 
 def trainer_of(engine: Engine, card: str, name: str | None = None) -> type[Trainer]:
-    """As `trainer_named`, but the first whose runtime is installed; Conflict says how to install that of the
+    """Like `trainer_named`, but the first whose runtime is installed; Conflict says how to install that of the
     first one.
     """
     if name is None:

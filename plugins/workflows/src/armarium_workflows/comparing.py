@@ -62,7 +62,7 @@ def compare_runs(conn: Connection, engine: Engine, left: Thread, right: Thread) 
             unpaired.append(
                 {"document_id": document_id, "artifact_type": kind, "side": lone, "artifact_id": None}
             )
-    # Pages are done side by side, so the order in which results were written is no order of pages.
+    # Pages are done side by side, so the order in which results were written is not an order of pages.
     places = {page: place for place, page in enumerate((*pages_of(conn, left), *pages_of(conn, right)))}
     for rows in (pairs, unpaired):
         rows.sort(key=lambda row: places.get(row["document_id"], len(places)))

@@ -100,7 +100,7 @@ def _take_example(ex: Example) -> dict[str, Any]:
     example=_take_example,
 )
 def take(ctx: ActionContext, p: Take) -> dict[str, Any]:
-    """Replaces the package of the branch where that holds nothing more. Raises Invalid for what is no branch, Conflict for
+    """Replaces the package of the branch where that holds nothing more. Raises Invalid for what is not a branch, Conflict for
     another project's, one changed by hand, and one that was worked on here too.
     """
     if p._taken is None:

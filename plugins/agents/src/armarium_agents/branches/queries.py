@@ -189,7 +189,7 @@ def list_changes(
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     offset: Annotated[int, Query(ge=0, le=10**12)] = 0,
 ) -> dict[str, Any]:
-    """Return the net changes since both sides last agreed; what they did and took back is no change. A branch may ask for
+    """Return the net changes since both sides last agreed; what they did and took back is not a change. A branch may ask for
     its own.
     """
     with _project(conn, engine, library) as (of, project):

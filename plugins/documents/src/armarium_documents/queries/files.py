@@ -56,7 +56,7 @@ def renditions_of(conn: Connection, document_id: str) -> list[dict[str, Any]]:
     refusals=(404, 409),
 )
 def list_renditions(conn: Connection, document_id: str) -> dict[str, Any]:
-    """As `renditions_of`; NotFound for an unknown document."""
+    """Like `renditions_of`; NotFound for an unknown document."""
     require_document(conn, document_id)
     items = renditions_of(conn, document_id)
     return {"items": items, "count": len(items)}

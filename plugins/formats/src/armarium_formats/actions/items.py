@@ -34,7 +34,7 @@ _WHY = {
 
 
 def open_export(p: ImportItems) -> ItemExport:
-    """Return the items in the file that *p* names; Invalid for what is no export."""
+    """Return the items in the file that *p* names; Invalid for what is not an export."""
     file = p.path.real
     if not file.is_file() or file.stat().st_size > MAX_BYTES:
         raise Invalid("Name the file that was exported, of at most 256 MiB.", code="not_items")
@@ -74,7 +74,7 @@ def _read_before(engine: Engine, library: Library | None, p: ImportItems) -> Non
 )
 def import_items(ctx: ActionContext, p: ImportItems) -> dict[str, Any]:
     """Import in one step. What an earlier import brought is recognised by the program's key or by its files, and
-    updated where nobody changed it here. Invalid for a file that is no export; NotFound for the parent.
+    updated where nobody changed it here. Invalid for a file that is not an export; NotFound for the parent.
     """
     _read_before(ctx.engine, ctx.project, p)
     parent = (

@@ -16,7 +16,7 @@ _OF_AN_IMAGE = "angle brightness contrast height hue mirror negative saturation 
 _OF_A_PHOTO = "checksum color density filename mimetype orientation page path protocol size"
 _NODES = "item photo selection note transcription list tag template"
 _OWN: Final = frozenset(TROPY + name for name in f"{_OF_AN_IMAGE} {_OF_A_PHOTO} {_NODES}".split())
-"""Properties that are no metadata."""
+"""Properties that are not metadata."""
 
 LOOKS: Final = ("angle", "mirror", "negative", "brightness", "contrast", "hue", "saturation", "sharpen")
 """How Tropy shows a picture; the picture itself is as it was."""

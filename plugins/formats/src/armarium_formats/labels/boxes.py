@@ -183,7 +183,7 @@ def _outline(boxes: Iterable[_Box]) -> list[Point]:
 
 
 def _found_lines(boxes: list[_Box]) -> list[list[list[_Box]]]:
-    """Characters in lines and words by where they stand: a line ends where the next box is no neighbour to the right."""
+    """Characters in lines and words by where they stand: a line ends where the next box is not a neighbour to the right."""
     lines: list[list[_Box]] = []
     for box in boxes:
         if lines and _continues(lines[-1][-1], box):

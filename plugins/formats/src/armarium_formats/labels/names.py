@@ -22,7 +22,7 @@ _PAIR = re.compile(r"""\s*["']?(\d{1,6})["']?\s*:\s*(.+)""")
 
 
 def is_names_file(filename: str) -> bool:
-    """Whether a file of this name, lying among others, lists the classes of label files; such a file is no page."""
+    """Whether a file of this name, lying among others, lists the classes of label files; such a file is not a page."""
     name = _take_last_part(filename)
     return name in _LISTS or name in _OTHERS or name.endswith(".names")
 

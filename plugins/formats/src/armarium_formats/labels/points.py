@@ -1,4 +1,4 @@
-"""Control points of QGIS's georeferencer: kept on the pass for the family that georeferences; they are no segments."""
+"""Control points of QGIS's georeferencer: kept on the pass for the family that georeferences; they are not segments."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ _BLANKS = re.compile(r"\s+")
 
 
 def said_by(element: etree._Element, start: int, end: int, written: str) -> TextMark:
-    """Return the mark of an element that is no editorial fact."""
+    """Return the mark of an element that is not an editorial fact."""
     name = name_of(element)
     properties = attributes(element)
     kind = _KINDS.get(name) or (_TYPES.get(properties.get("type", "")) if name in ("name", "rs") else None)

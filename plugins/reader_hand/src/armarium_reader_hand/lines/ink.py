@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 FAINT = 0.3
-"""A line whose ink stands out less than this share of what is usual on its page is no writing of the page."""
+"""A line whose ink stands out less than this share of what is usual on its page is not writing of the page."""
 BLANK = 0.125
 """Where three quarters of the lines stand out less than this share of the paper's brightness, the page is blank."""
 

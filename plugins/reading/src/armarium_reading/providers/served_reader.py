@@ -84,7 +84,7 @@ def placed_with_provider(
 
 
 def refuse_to_leave(engine: Engine, provider: str, pages_may_leave: bool) -> None:
-    """Raise Forbidden if the provider is on another machine and the engine is held offline, or nobody allowed pages to leave
+    """Raise Forbidden if the provider is on another machine and the engine is set to work offline, or nobody allowed pages to leave
     this one.
     """
     if lane_of(engine, provider, may_leave=pages_may_leave) != "network":

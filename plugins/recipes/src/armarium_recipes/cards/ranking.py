@@ -66,7 +66,7 @@ def cer_of(card: Card, languages: Sequence[str]) -> float | None:
 
 
 def is_known(card: Card, languages: Sequence[str]) -> bool:
-    """Return whether a card is no download that nobody measured."""
+    """Return whether a card is not a download that nobody measured."""
     return card.availability != "download" or cer_of(card, languages) is not None
 
 

@@ -42,7 +42,7 @@ def notice(engine: Engine, library: Library) -> None:
 
 
 def before_action(engine: Engine, library: Library | None, _: object) -> None:
-    """As `notice`, for use before an action."""
+    """Like `notice`, for use before an action."""
     if library is not None:
         notice(engine, library)
 

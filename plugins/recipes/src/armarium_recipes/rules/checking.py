@@ -71,7 +71,7 @@ def problems_of(
 def problems_with(
     cards: Iterable[Card], engine: Engine, library: Library | None, recipe: Recipe, answers: Answers | None
 ) -> list[Problem]:
-    """As `problems_of`, for a valid recipe, with the known cards."""
+    """Like `problems_of`, for a valid recipe, with the known cards."""
     problems = [*_find_unknown(recipe), *_find_repeated(recipe.steps)]
     cards_by_id = {card.id: card for card in cards}
     for step in recipe.steps:

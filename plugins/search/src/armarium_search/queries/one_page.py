@@ -110,7 +110,7 @@ def order_of(by: str, direction: str) -> str:
 def page_sorted(
     question: SearchQuestion, candidates: WeighedCandidates, by: str, direction: str, limit: int, offset: int
 ) -> list[Candidate]:
-    """As `page_by_relevance`, in another order; results without a date or size come last in either direction."""
+    """Like `page_by_relevance`, in another order; results without a date or size come last in either direction."""
     everything = (
         f"SELECT value FROM json_each({question.bind(orjson.dumps(list(candidates.by_id)).decode())})"
     )

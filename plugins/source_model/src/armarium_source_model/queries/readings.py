@@ -104,7 +104,7 @@ def counting_of_pass(
 def counting_among(
     conn: Connection, readings: Iterable[Reading], pass_id: str, kind: str, rule: ReadingRule
 ) -> dict[str, CountingText]:
-    """As `counting_of_pass`, from *readings* of it."""
+    """Like `counting_of_pass`, from *readings* of it."""
     of_kind = [reading for reading in readings if reading.kind == kind]
     return _count(of_kind, _chosen_in(conn, pass_id, kind), rule)
 
@@ -159,7 +159,7 @@ def other_texts(conn: Connection, counting: Mapping[str, CountingText]) -> dict[
 def counting_of_document(
     conn: Connection, document_id: str, rule: ReadingRule = "strict"
 ) -> dict[str, CountingText]:
-    """As `counting_of_pass`, over all passes of a page."""
+    """Like `counting_of_pass`, over all passes of a page."""
     rows = _rows(conn, f"{_COUNTED} {_IN_DOCUMENT}", document_id, TRANSCRIPTION)
     chosen = conn.exec_driver_sql(
         "SELECT segment_id, representation_id FROM reading_choice "
@@ -172,7 +172,7 @@ def counting_of_document(
 def counting_of_segments(
     conn: Connection, ids: Iterable[str], rule: ReadingRule = "strict", kind: str = TRANSCRIPTION
 ) -> dict[str, CountingText]:
-    """As `counting_of_pass`, for the segments *ids* and readings of a *kind*."""
+    """Like `counting_of_pass`, for the segments *ids* and readings of a *kind*."""
     parameters = (json_text(list(ids)), kind)
     rows = _rows(conn, f"{_COUNTED} {_IN_SEGMENTS}", *parameters)
     chosen = conn.connection.cursor().execute(_CHOSEN_OF_SEGMENTS, parameters).fetchall() if rows else ()

@@ -183,7 +183,7 @@ def _who_stated(conn: Connection, table: Table, identity: str, key: str) -> tupl
 
 
 def _who_stated_segment(conn: Connection, segment_id: str, key: str) -> str:
-    """As `_who_stated`; what a segment was created with is stated by its maker: an import, a run, a
+    """Like `_who_stated`; what a segment was created with is stated by its maker: an import, a run, a
     person.
     """
     at, source = _who_stated(conn, segments, segment_id, key)

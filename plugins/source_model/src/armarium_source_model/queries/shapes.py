@@ -86,7 +86,7 @@ def writing_of_pass(
 def writing_of_rows(
     rows: Collection[SegmentRow], facts: PageFacts, texts: Mapping[str, CountingText]
 ) -> PageWriting:
-    """As `writing_of_pass`, from its segments in the order they were made and its counting transcriptions."""
+    """Like `writing_of_pass`, from its segments in the order they were made and its counting transcriptions."""
     shapes = []
     for row in rows:
         line_order = row.metadata.get("line_order") if row.kind == "region" else None

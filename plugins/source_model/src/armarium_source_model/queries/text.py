@@ -68,7 +68,7 @@ def pass_sequence(
 def line_sequence(
     conn: Connection, document_id: str, pass_id: str, rule: ReadingRule = "strict"
 ) -> list[str]:
-    """As `pass_sequence`, of regions and lines, with words only of lines without a reading of their own."""
+    """Like `pass_sequence`, of regions and lines, with words only of lines without a reading of their own."""
     return read_page(conn, document_id, pass_id, rule)[0].sequence()
 
 

@@ -46,7 +46,7 @@ def words_of_pass(conn: Connection, pass_id: str) -> dict[str, list[WordOnPage]]
 
 
 def words_of_lines(conn: Connection, line_ids: Sequence[str]) -> dict[str, list[WordOnPage]]:
-    """As `words_of_pass`, of the live lines *line_ids*, of whatever passes, by as many statements."""
+    """Like `words_of_pass`, of the live lines *line_ids*, of whatever passes, by as many statements."""
     live = select(segments).where(segments.c.deleted_at.is_(None)).order_by(segments.c.id)
     lines = list(conn.execute(live.where(is_among(segments.c.id, line_ids))))
     inside = list(

@@ -181,7 +181,7 @@ def _read(job: JobContext, contender: Any, arm: str, line: TaughtLine, picture: 
     except ServiceError as error:
         if error.code not in ("answer_not_valid", "provider_failed"):
             raise
-        # Not to answer is no reading: the line is not measured.
+        # Not to answer is not a reading: the line is not measured.
         return {"text": None, "seconds": time.monotonic() - began, "uncertain": False}
     text = outcome.answer.transcription if arm == "why" else str(outcome.answer)
     uncertain = bool(outcome.answer.uncertain) if arm == "why" else False

@@ -54,7 +54,7 @@ class Keeper:
             return self._table
 
     def rebuild(self, raw: sqlite3.Connection) -> Table:
-        """As `table`, but from the database alone; *raw*'s transaction may have begun.
+        """Like `table`, but from the database alone; *raw*'s transaction may have begun.
 
         It may see less than another query has seen meanwhile; the next query follows the history from there
         again. The result stays in memory, so that a file is not missed twice.

@@ -73,7 +73,7 @@ def number_parts(value: float) -> tuple[float, int]:
 
 
 def compose(text: str) -> str:
-    """Return *text* as it is compared and counted: how its letters are composed is no difference."""
+    """Return *text* as it is compared and counted: how its letters are composed makes no difference."""
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 

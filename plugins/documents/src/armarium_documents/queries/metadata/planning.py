@@ -103,7 +103,7 @@ def plan_import(
     """Compare the table with the documents that *conn* shows, without those *hidden*; an *owner* may write below locks. *lists*: the
     `attributes_of` what the caller may see.
 
-    Raises Invalid for what is no table, or has no column that names documents.
+    Raises Invalid for what is not a table, or has no column that names documents.
     """
     try:
         sheet = read_sheet(base64.b64decode(p.table))
