@@ -90,13 +90,13 @@ def _pages_of_alto(folder: Path, within: str) -> list[PictureOfLines]:
 
         lines = []
         for line in root.iter("{*}TextLine"):
-            text = " ".join(one.get("CONTENT", "") for one in line.iter("{*}String")).strip()
+            text = " ".join(element.get("CONTENT", "") for element in line.iter("{*}String")).strip()
             left, top, width, height = (
                 float(line.get(name, 0)) for name in ("HPOS", "VPOS", "WIDTH", "HEIGHT")
             )
             if not text or width <= 0 or height <= 0:
                 continue
-            outline = next((points(one.get("POINTS")) for one in line.iter("{*}Polygon")), [])
+            outline = next((points(element.get("POINTS")) for element in line.iter("{*}Polygon")), [])
             place: dict[str, Any] = {
                 "anchor": {"rect": _inside(left / wide, top / high, width / wide, height / high)}
             }

@@ -117,7 +117,8 @@ def _wills(table: CueTable, first: int) -> BoundaryCounts:
     for row in rows:
         tree = etree.parse(folder / row["image"].replace(".jpg", ".xml"))
         lines = [
-            [one.get("CONTENT", "") for one in line.iter("{*}String")] for line in tree.iter("{*}TextLine")
+            [element.get("CONTENT", "") for element in line.iter("{*}String")]
+            for line in tree.iter("{*}TextLine")
         ]
         texts.append("\n".join(" ".join(line) for line in lines))
     truth = [number for number, row in enumerate(rows) if row["starts_document"] == "1"]

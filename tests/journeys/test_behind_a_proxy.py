@@ -132,8 +132,8 @@ def browser(proxy: tuple[str, int]) -> Iterator[httpx.Client]:
     )
     there = f"https://127.0.0.1:{host.rpartition(':')[2]}"
     named = {"request": [lambda request: request.extensions.update(sni_hostname=NAME)]}
-    said = {"Host": host, "Origin": public}
-    with httpx.Client(base_url=there, verify=False, headers=said, event_hooks=named, timeout=60) as client:
+    headers = {"Host": host, "Origin": public}
+    with httpx.Client(base_url=there, verify=False, headers=headers, event_hooks=named, timeout=60) as client:
         deadline = time.monotonic() + 60
         while True:
             try:

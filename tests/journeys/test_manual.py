@@ -143,7 +143,7 @@ def commands() -> list[tuple[str, str]]:
             # These pages show commands of the family that they write.
             continue
         lines = [line for block in SHELL.findall(text(page)) for line in block.split("\n")]
-        lines += [" ".join(said.split()) for said in INLINE.findall(text(page))]
+        lines += [" ".join(element.split()) for element in INLINE.findall(text(page))]
         found += [(place(page), line) for line in lines if line.startswith("armarium ")]
     return sorted(set(found))
 

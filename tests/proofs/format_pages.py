@@ -118,7 +118,7 @@ def describe_page(page: PageModel) -> dict[str, Any]:
         "segments": Counter(one.kind for one in every),
         "ids": {one.id for one in every},
         "parents": parents,
-        "sequence": [one.id for one in page.in_order()],
+        "sequence": [segment.id for segment in page.in_order()],
         "texts": {one.id: one.text for one in every if one.text},
         "alternatives": {one.id: [text.text for text in one.texts[1:]] for one in every if len(one.texts) > 1},
         "confidences": {one.id: [text.confidence for text in one.texts] for one in every if any(text.confidence is not None for text in one.texts)},

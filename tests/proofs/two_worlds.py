@@ -236,7 +236,7 @@ class TwoWorlds:
         raw = sqlite3.connect(self.path / "library.sqlite")
         rows = list(_cells(raw, self.tables))
         self.known = {
-            one for cell in rows for text in (cell.own or "", *cell.names) for one in ID.findall(text)
+            element for cell in rows for text in (cell.own or "", *cell.names) for element in ID.findall(text)
         }
         parents = dict(raw.execute("SELECT id, parent_id FROM document"))
         aliases = dict(

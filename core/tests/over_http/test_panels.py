@@ -82,8 +82,8 @@ def test_its_token_reaches_what_it_declared_in_this_project_alone(
     ask: AppClient, project: str, tmp_path: Path
 ) -> None:
     token = token_in(ask, project, sign_in(ask))
-    asked = {**FRAME, "Access-Control-Request-Method": "GET"}
-    before = ask("OPTIONS", "/api/library/settings", token=None, headers=asked)
+    headers = {**FRAME, "Access-Control-Request-Method": "GET"}
+    before = ask("OPTIONS", "/api/library/settings", token=None, headers=headers)
     assert (before.status, before.headers["access-control-allow-origin"]) == (204, "null")
     assert "authorization" in before.headers["access-control-allow-headers"]
     settings = ask("GET", "/api/library/settings", token=token, headers=FRAME, library=project)

@@ -219,7 +219,7 @@ def test_what_was_turned_down_is_offered_again_only_when_the_branch_changes_it(p
         pair.merge(groups=[group["id"]])
     with pair.project.db.read() as conn:
         assert [
-            one["reason"] for one in read_branch(conn, pair.engine, pair.project, pair.id)["rejected"]
+            entry["reason"] for entry in read_branch(conn, pair.engine, pair.project, pair.id)["rejected"]
         ] == ["It says deer"]
     pair.correct(pair.branch, "Dear Madam")
     (second_item,) = pair.changes()["items"]
@@ -421,7 +421,7 @@ def test_an_agent_proposes_from_its_branch_and_reads_there_why_it_was_turned_dow
     with pair.branch.db.read() as conn:
         branch = read_branch(conn, pair.engine, pair.branch, pair.id)
         assert list_branches(conn, pair.engine, pair.branch)["count"] == 1
-    assert [one["reason"] for one in branch["rejected"]] == ["It says deer"]
+    assert [entry["reason"] for entry in branch["rejected"]] == ["It says deer"]
     assert branch["summary"] == "One line"
 
 
@@ -473,7 +473,7 @@ def test_two_merges_at_once_write_once(pair: Pair) -> None:
         futures = [pool.submit(pair.merge) for _ in range(4)]
     refused = [future.exception() for future in futures if future.exception() is not None]
     assert len(refused) == 3
-    assert {one.code for one in refused if isinstance(one, Conflict)} == {"nothing_to_merge"}
+    assert {refusal.code for refusal in refused if isinstance(refusal, Conflict)} == {"nothing_to_merge"}
     with pair.project.db.read() as conn:
         row = (
             raw_of(conn)

@@ -255,7 +255,9 @@ def test_a_budget_that_is_used_up_is_a_sentence(place: Place, kind: str) -> None
     answers = agent.call_all(*((("make_group", {"name": f"{n}", "kind": "folder"})) for n in range(6)))
     refused = [item for item in answers if item.is_error]
     assert refused
-    assert all("The budget of the agent “night reader” is used up: 3 of 3" in one.text for one in refused)
+    assert all(
+        "The budget of the agent “night reader” is used up: 3 of 3" in refusal.text for refusal in refused
+    )
     made_groups = [step for step in place.steps() if step["action_name"] == "document.create"]
     assert len(made_groups) == 3 if kind == "writes" else len(made_groups) < 3
     place.engine.run(None, "token.update", {"token_id": made["id"], "budget": None}, LOCAL_OWNER)

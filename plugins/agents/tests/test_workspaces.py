@@ -226,19 +226,19 @@ def test_what_was_said_about_a_withheld_page_is_not_shown(client: Any, do: Run, 
     changed = do("workspace.update", {"workspace_id": made, "messages": [*said, *said]})
     do("rights.set", {"target_kind": "document", "target_id": secret, "restricted": True})
     answer = client.post("/api/tokens", json={"name": "an agent", "role": "editor"}).json()
-    who = {"Authorization": f"Bearer {answer['token']}"}
-    first_answer = client.get(f"{BASE}/{made}", headers=who).json()
+    headers = {"Authorization": f"Bearer {answer['token']}"}
+    first_answer = client.get(f"{BASE}/{made}", headers=headers).json()
     assert (first_answer["title"], first_answer["messages"], first_answer["model"]) == ("About it", [], None)
-    assert client.get(f"{BASE}/{other}", headers=who).json()["messages"] != []
-    renamed = client.patch(f"{BASE}/{made}", headers=who, json={"title": "About it"}).json()
-    second_answer = client.get(f"{BASE}/{made}", headers=who).json()
+    assert client.get(f"{BASE}/{other}", headers=headers).json()["messages"] != []
+    renamed = client.patch(f"{BASE}/{made}", headers=headers, json={"title": "About it"}).json()
+    second_answer = client.get(f"{BASE}/{made}", headers=headers).json()
     assert renamed == {name: value for name, value in second_answer.items() if name != "withheld"} | {
         "audit_id": renamed["audit_id"]
     }
     assert changed
-    for step in client.get("/api/actions/audit", headers=who).json()["items"]:
+    for step in client.get("/api/actions/audit", headers=headers).json()["items"]:
         if step["action_name"] == "workspace.update" and made in step["target_ids"]:
-            response = client.get(f"/api/actions/audit/{step['id']}", headers=who)
+            response = client.get(f"/api/actions/audit/{step['id']}", headers=headers)
             assert "accused" not in response.text
     assert len(client.get(f"{BASE}/{made}").json()["messages"]) == 2
 
@@ -254,15 +254,15 @@ def test_a_withheld_entity_is_no_member_for_others(client: Any, do: Run, secret:
     do("rights.set", {"target_kind": "document", "target_id": hidden, "restricted": True})
     secret.add("e1")
     answer = client.post("/api/tokens", json={"name": "an agent", "role": "editor"}).json()
-    who = {"Authorization": f"Bearer {answer['token']}"}
+    headers = {"Authorization": f"Bearer {answer['token']}"}
     for one in (
-        client.get(f"{BASE}/{new_workspace}", headers=who).json(),
-        client.get(BASE, headers=who).json()["items"][0],
+        client.get(f"{BASE}/{new_workspace}", headers=headers).json(),
+        client.get(BASE, headers=headers).json()["items"][0],
     ):
         assert [member["target_id"] for member in one["members"]] == ["c1"]
     assert len(client.get(f"{BASE}/{new_workspace}").json()["members"]) == 2
     body = {"add": [{"kind": "entity", "target_id": "e1"}]}
-    assert client.patch(f"{BASE}/{new_workspace}/members", json=body, headers=who).status_code == 403
+    assert client.patch(f"{BASE}/{new_workspace}/members", json=body, headers=headers).status_code == 403
 
 
 def test_the_time_of_a_message_is_one(client: Any) -> None:

@@ -220,8 +220,8 @@ def test_what_is_withheld_belongs_to_no_selection_and_no_number_tells_of_it(sele
     answer = project.client.post("/api/tokens", json={"name": "an editor", "role": "editor"}).json()
     editor = {"Authorization": f"Bearer {answer['token']}"}
     project.do("rights.set", {"target_kind": "document", "target_id": selection.pages[0], "restricted": True})
-    others = {"scope_ids": [], "lines": 15}
-    seen_answer = project.client.post("/api/quality/samples", json=others, headers=editor)
+    other_body = {"scope_ids": [], "lines": 15}
+    seen_answer = project.client.post("/api/quality/samples", json=other_body, headers=editor)
     assert seen_answer.status_code == 200, seen_answer.text
     assert (seen_answer.json()["population"], seen_answer.json()["pages"]) == (30, 3)
     listed = project.client.get("/api/quality/samples", headers=editor).json()

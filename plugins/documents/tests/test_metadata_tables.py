@@ -217,7 +217,7 @@ def test_a_workbook_gives_dates_numbers_and_truths_and_refuses_formulas(desk: De
     ]
     plan = desk.plan(book(*rows))
     assert [value["after"] for value in plan["rows"][0]["values"]] == ["1950-03-21", 12, True, 4]
-    assert [(one["column"], one["value"]) for one in plan["refused"]] == [
+    assert [(entry["column"], entry["value"]) for entry in plan["refused"]] == [
         ("sent", "=TODAY()"),
         ("box", "=1+1"),
     ]

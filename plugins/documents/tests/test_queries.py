@@ -128,8 +128,8 @@ def test_pages_of_one_name_are_told_apart_by_their_folders(
 ) -> None:
     box = folder("Box")
     pages = [note("0001.jpg", folder(f"Bundle {number}", box)) for number in range(3)] + [note("loose")]
-    asked = {"document_ids": [pages[2], "unknown", pages[0], pages[3]]}
-    items = client.post("/api/documents/folders-above", json=asked).json()["items"]
+    body = {"document_ids": [pages[2], "unknown", pages[0], pages[3]]}
+    items = client.post("/api/documents/folders-above", json=body).json()["items"]
     assert [(item["document_id"], item["name"], item["folders"]) for item in items] == [
         (pages[2], "0001.jpg", ["Box", "Bundle 2"]),
         (pages[0], "0001.jpg", ["Box", "Bundle 0"]),

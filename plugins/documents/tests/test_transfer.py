@@ -326,7 +326,7 @@ def test_a_lost_file_is_reported_and_the_rest_is_transferred(projects: OpenProje
     ((digest,),) = rows(projects.source, "SELECT checksum FROM rendition")
     projects.source.objects.remove(digest)
     result = projects.transfer([box])
-    assert [(left["kind"], left["id"]) for left in result["left_behind"]] == [("file", digest)]
+    assert [(entry["kind"], entry["id"]) for entry in result["left_behind"]] == [("file", digest)]
     assert result["written"]["renditions"] == 1
 
 

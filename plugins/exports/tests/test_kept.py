@@ -131,8 +131,8 @@ def test_what_is_restricted_later_is_not_written_again_and_named_as_left_behind(
     (after,) = desk.list_kept()
     assert "A secret" not in place.read_text()
     assert after["files"] == []
-    assert [one["path"] for one in after["left_behind"]] == [str(place)]
-    assert [one["document_id"] for one in after["withheld"]] == [page]
+    assert [entry["path"] for entry in after["left_behind"]] == [str(place)]
+    assert [entry["document_id"] for entry in after["withheld"]] == [page]
 
 
 def test_pages_that_came_later_are_written_and_trashed_ones_stay_on_the_disk(desk: Desk) -> None:
@@ -153,7 +153,7 @@ def test_pages_that_came_later_are_written_and_trashed_ones_stay_on_the_disk(des
         {"nodes": [{"id": new_id(), "parent_id": first, "doc_type": "page", "name": "1 left"}]},
     )
     (after,) = desk.list_kept()
-    assert (after["files"], {one["document_id"] for one in after["left_behind"]}) == ([], {first, second})
+    assert (after["files"], {entry["document_id"] for entry in after["left_behind"]}) == ([], {first, second})
 
 
 def test_ending_and_undoing_leave_the_files(desk: Desk) -> None:

@@ -282,7 +282,7 @@ def test_what_is_withheld_is_in_no_pdf(desk: Desk) -> None:
     desk.restrict(secret)
     made, path = write(desk, box)
     assert made["pages"] == 1
-    assert [one["document_id"] for one in made["withheld"]] == [secret]
+    assert [entry["document_id"] for entry in made["withheld"]] == [secret]
     assert b"2.png" not in path.read_bytes()
 
 

@@ -159,8 +159,8 @@ def test_restricted_and_barred_sources_are_left_out_for_the_owner_too(desk: Desk
     desk.do("rights.set", {"target_kind": "document", "target_id": barred, "model_use": "none"})
     desk.restrict(desk.lines(part)[0], kind="segment")
     answer = jsonl(desk)
-    assert {one["document_id"] for one in answer["withheld"]} == {shut, barred, part}
-    assert all(one["why"] for one in answer["withheld"])
+    assert {entry["document_id"] for entry in answer["withheld"]} == {shut, barred, part}
+    assert all(entry["why"] for entry in answer["withheld"])
     text = Path(answer["output_path"]).read_text()
     assert "Dear Sir" in text
     for words in ("A secret", "Barred words", "A name", "Open words"):
@@ -187,7 +187,7 @@ def test_a_restricted_folder_takes_all_beneath_it_along(desk: Desk) -> None:
     page = desk.page(box, "1.png", ["Dear Sir"])
     desk.restrict(box)
     answer = jsonl(desk)
-    assert {box, page} <= {one["document_id"] for one in answer["withheld"]}
+    assert {box, page} <= {entry["document_id"] for entry in answer["withheld"]}
     assert answer["record_counts"]["segment"] == 0
 
 

@@ -115,7 +115,7 @@ def test_restricted_pages_are_in_no_list_text_picture_or_tile(desk: Desk, known:
     desk.restrict(shut_box)
     known["claim"].append(claim("c1", shut, "Hidden claim"))
     answer = site(desk)
-    assert {one["document_id"] for one in answer["withheld"]} >= {shut, part, shut_box}
+    assert {entry["document_id"] for entry in answer["withheld"]} >= {shut, part, shut_box}
     written = b"".join(
         path.read_bytes() for path in (desk.folder / "site" / "content").rglob("*") if path.is_file()
     )
@@ -160,7 +160,7 @@ def test_a_part_cut_from_a_restricted_place_is_left_out_and_so_is_what_it_was_cu
         desk.restrict(line, kind="segment")
         shut, shown = {page, over}, {elsewhere}
     answer = site(desk)
-    assert {one["document_id"] for one in answer["withheld"]} == shut
+    assert {entry["document_id"] for entry in answer["withheld"]} == shut
     assert {entry.name for entry in (desk.folder / "site" / "static" / "iiif").iterdir()} == shown
 
 

@@ -126,7 +126,7 @@ def test_what_rights_withhold_is_left_out_and_listed(desk: Desk) -> None:
     desk.do("rights.set", {"target_kind": "document", "target_id": page, "model_use": "none"})
     answer, found = samples(desk)
     assert found == []
-    assert [one["document_id"] for one in answer["withheld"]] == [page]
+    assert [entry["document_id"] for entry in answer["withheld"]] == [page]
 
 
 def test_the_file_ends_in_jsonl_and_is_not_written_over_unasked(desk: Desk) -> None:

@@ -54,7 +54,9 @@ def test_page_xml_says_of_each_line_who_made_it(desk: Desk, page: str) -> None:
     assert lines["by a person"] == "made {by:person;}"
     assert lines["by an agent"] == "made {by:agent; name:an agent;}"
     assert lines["confirmed"] == "made {by:checked; name:an agent;}"
-    (summed,) = [one.get("value") for one in root.iter("{*}MetadataItem") if one.get("name") == "readings"]
+    (summed,) = [
+        element.get("value") for element in root.iter("{*}MetadataItem") if element.get("name") == "readings"
+    ]
     assert summed.startswith("3 lines: 1 made by a person, 1 checked by a person (from an agent), 1 written")
 
 
@@ -75,12 +77,12 @@ def test_alto_marks_corrected_lines_and_refers_to_the_step_that_made_each(desk: 
 def test_tei_names_who_is_responsible_for_each_line(desk: Desk, page: str) -> None:
     root = etree.fromstring(export(desk, page, "tei")["content"].encode())
     said = {
-        one.get("{http://www.w3.org/XML/1998/namespace}id"): one.findtext("{*}resp")
-        for one in root.iter("{*}respStmt")
+        element.get("{http://www.w3.org/XML/1998/namespace}id"): element.findtext("{*}resp")
+        for element in root.iter("{*}respStmt")
     }
     breaks = [
-        (said.get((one.get("resp") or "#").removeprefix("#")), (one.tail or "").strip())
-        for one in root.iter("{*}lb")
+        (said.get((element.get("resp") or "#").removeprefix("#")), (element.tail or "").strip())
+        for element in root.iter("{*}lb")
     ]
     assert ("1 of 3 lines made by a person", "by a person") in breaks
     assert ("1 of 3 lines written by the agent an agent", "by an agent") in breaks

@@ -166,7 +166,7 @@ def outwards(part: Part) -> Iterator[Part]:
 
 def letters(part: Part) -> str | None:
     """Return the script of most letters in a part's own text, else in all texts within it."""
-    text = part.text or "".join(one.text for one in part.walk())
+    text = part.text or "".join(segment.text for segment in part.walk())
     counts = Counter(unicodedata.name(letter).split()[0] for letter in text if letter.isalpha())
     names = {"LATIN": "Latn", "HEBREW": "Hebr", "ARABIC": "Arab", "MONGOLIAN": "Mong"}
     return names[counts.most_common(1)[0][0]] if counts else None

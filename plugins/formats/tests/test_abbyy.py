@@ -97,7 +97,7 @@ def test_characters_become_words() -> None:
     assert kept["formatting"][0]["ff"] == "Arial"
     assert page.kept["suspicious characters"] == 1
     assert page.kept["attribute par/@align"] == 1
-    assert [(one.kind_raw, one.kind) for one in page.of_kind("region")] == [
+    assert [(segment.kind_raw, segment.kind) for segment in page.of_kind("region")] == [
         ("Text", "region"),
         ("par", "region"),
     ]
@@ -295,7 +295,7 @@ def test_words_begin_where_finereader_11_says_so() -> None:
         for at, char in enumerate("abBc")
     )
     (page,) = read(document(block(f"<text><par>{line(formatting(chars))}</par></text>")))
-    assert [one.text for one in page.of_kind("word")] == ["ab", "Bc"]
+    assert [segment.text for segment in page.of_kind("word")] == ["ab", "Bc"]
 
 
 def test_pictures_and_marks_are_no_text_in_page() -> None:

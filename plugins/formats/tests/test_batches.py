@@ -194,7 +194,7 @@ def test_layout_files_are_paired_with_pictures_by_mets(engine: Engine, library: 
     )
     assert list_pairs(answer) == {"set/seg/p17.xml": "left.png"}
     assert answer["passes"][0]["paired_by"] == "mets"
-    assert [one["file"] for one in answer["refused"]] == ["set/mets.xml: ../out/p18.xml"]
+    assert [entry["file"] for entry in answer["refused"]] == ["set/mets.xml: ../out/p18.xml"]
 
 
 def test_folders_are_mirrored_and_existing_ones_reused(engine: Engine, library: Library) -> None:
@@ -218,7 +218,7 @@ def test_the_same_batch_again_is_refused_naming_the_document_and_the_pass(
     before = table_digests(library.db, engine.library_schema)
     with pytest.raises(Conflict) as refused:
         send(engine, library, files)
-    reasons_by_file = {one["file"]: one["why"] for one in refused.value.body()["refused"]}
+    reasons_by_file = {entry["file"]: entry["why"] for entry in refused.value.body()["refused"]}
     assert first["documents"][0]["id"] in reasons_by_file["1.png"]
     assert first["passes"][0]["pass_id"] in reasons_by_file["1.xml"]
     assert differences(before, table_digests(library.db, engine.library_schema)) == []
@@ -322,7 +322,7 @@ def test_a_batch_of_nothing_is_refused_with_every_reason(engine: Engine, library
     body = refused.value.body()
     assert body["code"] == "nothing_came_in"
     assert [one["file"] for one in body["unpaired"]] == ["1.xml"]
-    assert {one["file"] for one in body["refused"]} == {"notes.xyz", "empty.png", "bad.png"}
+    assert {entry["file"] for entry in body["refused"]} == {"notes.xyz", "empty.png", "bad.png"}
     with pytest.raises(Invalid, match="files"):
         send(engine, library, {})
 

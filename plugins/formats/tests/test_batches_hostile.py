@@ -111,7 +111,7 @@ def test_paths_that_cannot_be_taken_are_refused_by_themselves(
     answer = engine.run(library, "ingest.files", {"paths": stated}, LOCAL_OWNER).result
     assert answer is not None
     assert [document["name"] for document in answer["documents"]] == ["1.png", "same.png"]
-    said = [one["why"] for one in answer["refused"]]
+    said = [entry["why"] for entry in answer["refused"]]
     for expected in (
         "Too many levels of symbolic links",
         "nothing there, or it is a link to nothing",

@@ -58,10 +58,12 @@ def test_page_to_project_to_page_keeps_everything(
         page = DRIVER.read(path.read_bytes(), ReadContext("a.xml"))[0]
         # Export from the project must equal rewriting the file directly, except for lines without any length,
         # which no segment holds.
-        unheld = {one.id for one in page.walk() if len(set(one.baseline)) < 2}
+        unheld = {segment.id for segment in page.walk() if len(set(segment.baseline)) < 2}
         direct, back = read(DRIVER.write(page, WriteContext()).content), read(export["content"])
         assert comparable(back, unheld) == comparable(direct, unheld), path.name
-        assert [one.id for one in back.in_order()] == [one.id for one in direct.in_order()], path.name
+        assert [segment.id for segment in back.in_order()] == [segment.id for segment in direct.in_order()], (
+            path.name
+        )
         assert (back.width, back.height, back.language) == (direct.width, direct.height, direct.language), (
             path.name
         )
@@ -77,11 +79,11 @@ EMPTY = {"attribute TextEquiv/@index", "alternative readings (further TextEquiv)
 def comparable(model: PageModel, unheld: set[str]) -> list[tuple[Any, ...]]:
     return [
         (
-            one.id, one.kind, one.kind_raw, [(text.text, text.confidence) for text in one.texts if text.text.strip()],
-            [] if one.id in unheld else one.baseline, one.position, one.language, one.script, one.direction,
-            one.cell, one.is_furniture, one.extras,
+            segment.id, segment.kind, segment.kind_raw, [(text.text, text.confidence) for text in segment.texts if text.text.strip()],
+            [] if segment.id in unheld else segment.baseline, segment.position, segment.language, segment.script, segment.direction,
+            segment.cell, segment.is_furniture, segment.extras,
         )
-        for one in model.walk()
+        for segment in model.walk()
     ]  # fmt: skip
 
 
@@ -206,7 +208,7 @@ def test_lines_added_and_deleted_later_are_reflected_in_the_export(
     export = export_page(engine, library, page_document, "pagexml", pass_id=pass_id)
     page = read(export["content"])
     assert [line.text for line in page.lines()] == ["a2", "a1", "between"]
-    assert [one.id for one in page.of_kind("line")][:2] == ["a1", f"s{new['id']}"]
+    assert [segment.id for segment in page.of_kind("line")][:2] == ["a1", f"s{new['id']}"]
     assert page.order is not None
     assert [node.segment_id for node in page.order.walk()] == [None, "a"]
 
@@ -364,7 +366,7 @@ def test_a_pass_of_our_own_gets_ids_an_order_and_the_picture_s_pixels(
     )
     assert export["choices"]["pass_basis"] == "human-touched"
     lower, upper = (f"s{segment_id}" for segment_id in segment_ids(library, "region"))
-    assert [one.id for one in page.in_order() if one.kind == "region"][:2] == [upper, lower]
+    assert [segment.id for segment in page.in_order() if segment.kind == "region"][:2] == [upper, lower]
     assert page.order is not None
     assert [node.segment_id for node in page.order.walk()] == [None, upper, lower]
     assert [line.points[0] for line in page.lines()] == [(40, 240)]

@@ -55,7 +55,7 @@ def test_the_driver_passes_the_suite() -> None:
 def test_output_of_tesseract_is_read_completely() -> None:
     found = read(TESSERACT)[0]
     assert (found.width, found.height, found.image) == (1000, 1400, "scans/a;b.png")
-    assert [(one.id, one.kind, one.kind_raw) for one in found.walk()] == [
+    assert [(segment.id, segment.kind, segment.kind_raw) for segment in found.walk()] == [
         ("block_1_1", "region", "ocr_carea"),
         ("par_1_1", "region", "ocr_par"),
         ("line_1_1", "line", "ocr_header"),
@@ -329,7 +329,7 @@ def test_unclosed_tags_are_mended_without_losing_a_line() -> None:
     found_page = page("<span class='ocr_line' title='bbox 1 2 30 40'>ab " * 200)
     assert [one.text for one in found_page.lines()] == ["ab"] * 200
     words = page("<span class='ocr_line'>" + "<span class='ocrx_word' title='bbox 1 2 30 40'>ab " * 200)
-    assert [one.text for one in words.of_kind("word")] == ["ab"] * 200
+    assert [segment.text for segment in words.of_kind("word")] == ["ab"] * 200
     assert words.lines()[0].text == " ".join(["ab"] * 200)
     paragraphs = page("<span class='ocr_par' title='bbox 1 2 30 40'>" * 200)
     assert len(paragraphs.segments) == 200
@@ -415,7 +415,7 @@ def test_the_order_that_elements_state_is_their_order() -> None:
     line = "<span class='ocr_line' title='bbox 0 {0} 60 {0}9; order {1}'>{1}</span>"
     found_page = page(line.format(1, 2) + line.format(3, 1))
     assert [one.text for one in found_page.lines()] == ["1", "2"]
-    assert [one.text for one in found_page.walk()] == ["2", "1"]
+    assert [segment.text for segment in found_page.walk()] == ["2", "1"]
     strange = page(line.format(1, "x"))
     assert strange.kept["property ocr_line/order"] == 1
 

@@ -60,15 +60,18 @@ def words_in(content: str) -> list[tuple[str, list[int], str]]:
 def test_generated_pages_are_valid_and_steady(seed: int) -> None:
     page = PageGenerator(seed).page()
     back = read(written(page))
-    ids = {one.id for one in back.walk()}
+    ids = {segment.id for segment in back.walk()}
     # A line without a text of its own gets that of its words.
-    own = {str(at): flat(one.text) for at, one in enumerate(o for o in page.in_order() if o.kind == "line")}
-    there = [flat(one.text) for one in back.in_order() if one.kind == "line"]
+    own = {
+        str(at): flat(one.text)
+        for at, one in enumerate(segment for segment in page.in_order() if segment.kind == "line")
+    }
+    there = [flat(segment.text) for segment in back.in_order() if segment.kind == "line"]
     assert [text for at, text in own.items() if text] == [there[int(at)] for at, text in own.items() if text]
     assert written(back) == written(read(written(back)))
     removed_losses = losses(page)
     if not removed_losses.get("ids") and not removed_losses.get("words of lines"):
-        assert {one.id for one in page.walk()} <= ids
+        assert {segment.id for segment in page.walk()} <= ids
 
 
 def test_the_place_of_a_word_is_that_of_its_segment() -> None:
@@ -146,7 +149,11 @@ def test_kinds_orders_and_baselines_come_back() -> None:
     page.order = PageOrder(items=[PageOrder("s"), PageOrder("r")])
     back = read(written(page))
     assert [segment.id for segment in back.segments] == ["s", "r"]
-    assert [one.kind_raw for one in back.in_order()] == ["TextRegion", "TextRegion:heading", "heading"]
+    assert [segment.kind_raw for segment in back.in_order()] == [
+        "TextRegion",
+        "TextRegion:heading",
+        "heading",
+    ]
     assert back.lines()[0].baseline == line.baseline
 
 

@@ -256,7 +256,7 @@ def test_what_zotero_exported_as_rdf_comes_in_as_a_job_and_is_updated_by_its_key
         3,
         1,
     )
-    assert [one["file"] for one in answer["refused"]] == ["../../secret.png"]
+    assert [entry["file"] for entry in answer["refused"]] == ["../../secret.png"]
     ((attributes, folder),) = rows(
         library,
         "SELECT g.attributes, f.name FROM document g JOIN document f ON f.id = g.parent_id WHERE g.id = ?",

@@ -113,7 +113,7 @@ def outwards(element: etree._Element | None) -> list[etree._Element]:
 
 
 def by_id(root: etree._Element, attribute: str) -> dict[str, etree._Element]:
-    return {one.get(attribute): one for one in root.iter() if one.get(attribute)}
+    return {element.get(attribute): element for element in root.iter() if element.get(attribute)}
 
 
 def tag_of(element: etree._Element) -> str:

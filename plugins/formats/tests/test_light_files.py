@@ -122,7 +122,9 @@ def test_hocr_is_read_completely(path: Path) -> None:
         if line.children:
             assert line.text == " ".join(word.text for word in line.children if word.text)
     regions = sum(len(re.findall(rf"class=['\"]{name}['\"]", text)) for name in ("ocr_carea", "ocr_par"))
-    found_pages = [one for page in pages for one in page.of_kind("region") if one.kind_raw != "ocr_page"]
+    found_pages = [
+        segment for page in pages for segment in page.of_kind("region") if segment.kind_raw != "ocr_page"
+    ]
     assert len(found_pages) == regions
     boxes = Counter(
         tuple(map(int, numbers))

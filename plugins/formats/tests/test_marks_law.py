@@ -314,15 +314,15 @@ def marks_of_page(content: str) -> list[tuple[str, str]]:
 def marks_of_tei(content: str) -> list[tuple[str, str]]:
     kinds = {name: kind for kind, name in KINDS.items()}
     return [
-        (kinds[name], " ".join("".join(one.itertext()).split()))
-        for one in etree.fromstring(content.encode()).iter()
-        if isinstance(one.tag, str) and (name := etree.QName(one).localname) in kinds
+        (kinds[name], " ".join("".join(element.itertext()).split()))
+        for element in etree.fromstring(content.encode()).iter()
+        if isinstance(element.tag, str) and (name := etree.QName(element).localname) in kinds
     ]
 
 
 def marks_of_alto(content: str) -> list[tuple[str, str]]:
     root = etree.fromstring(content.encode())
-    kinds = {one.get("ID"): str(one.get("TYPE")) for one in root.iter("{*}NamedEntityTag")}
+    kinds = {element.get("ID"): str(element.get("TYPE")) for element in root.iter("{*}NamedEntityTag")}
     found: list[tuple[str, str]] = []
     for line in root.iter("{*}TextLine"):
         last: dict[str, int] = {}

@@ -130,5 +130,5 @@ def test_exports_follow_the_columns_that_somebody_states(pages: Pages) -> None:
         assert pages.text().split("\n") == wanted
         for name, driver in (("pagexml", PageXml()), ("tei", Tei())):
             page = driver.read(pages.export(name).encode(), ReadContext("a.xml"))[0]
-            assert [one.texts[0].text for one in page.in_order() if one.kind == "line"] == wanted
+            assert [segment.texts[0].text for segment in page.in_order() if segment.kind == "line"] == wanted
         pages.run("reading_order.columns", document_id=pages.page, columns=2)

@@ -143,8 +143,8 @@ def test_an_order_and_another_page_are_refused(
         ).result
         or {}
     )
-    asked = {"pass_id": pass_id, "order_id": order["id"]}
-    refused = client.get(f"/api/documents/{page}/export/pagexml", params=asked)
+    query = {"pass_id": pass_id, "order_id": order["id"]}
+    refused = client.get(f"/api/documents/{page}/export/pagexml", params=query)
     assert (refused.status_code, refused.json()["code"]) == (422, "order_other_pass")
     elsewhere = client.get(f"/api/documents/{other['id']}/export/pagexml", params={"pass_id": pass_id})
     assert (elsewhere.status_code, elsewhere.json()["code"]) == (404, "other_document")

@@ -78,7 +78,7 @@ def export_and_read(
     export = export_page(engine, library, document, name)
     driver = Tei() if name == "tei" else PageXml()
     (back,) = driver.read(export["content"].encode(), ReadContext("b.xml"))
-    (found,) = [one for one in back.walk() if one.id == "l"]
+    (found,) = [segment for segment in back.walk() if segment.id == "l"]
     return found, [loss["what"] for loss in export["losses"]]
 
 

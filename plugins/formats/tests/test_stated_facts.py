@@ -196,7 +196,7 @@ def test_a_script_without_a_language_is_written_with_und_in_tei_and_read_back_al
     content = export_page(imports.engine, imports.library, imports.page, "tei")["content"]
     assert 'xml:lang="la-Hebr-x-script"' in content
     back = Tei().read(content.encode(), ReadContext("a.xml"))[0]
-    assert sorted({(one.language, one.script) for one in back.walk()}, key=str) == [
+    assert sorted({(segment.language, segment.script) for segment in back.walk()}, key=str) == [
         ("la", None),
         (None, "Hebr"),
         (None, None),

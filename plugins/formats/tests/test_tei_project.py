@@ -50,16 +50,16 @@ def take(engine: Engine, library: Library, page: str, text: str, **more: Any) ->
 
 def facts(page: PageModel) -> dict[str, tuple[object, ...]]:
     return {
-        one.id: (
-            one.kind,
-            one.kind_raw,
-            one.points,
-            one.baseline,
-            [(text.text, text.confidence) for text in one.texts],
-            one.is_furniture,
-            one.language,
+        segment.id: (
+            segment.kind,
+            segment.kind_raw,
+            segment.points,
+            segment.baseline,
+            [(text.text, text.confidence) for text in segment.texts],
+            segment.is_furniture,
+            segment.language,
         )
-        for one in page.walk()
+        for segment in page.walk()
     }
 
 

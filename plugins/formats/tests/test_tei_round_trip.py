@@ -132,31 +132,31 @@ def clean(text: str) -> str:
 def facts(page: PageModel) -> dict[str, Any]:
     """Return what the profile carries of a page, by id."""
     found: dict[str, Any] = {}
-    for one in page.walk():
+    for segment in page.walk():
         texts = [
             (clean(text.text), text.confidence, text.kind)
-            for text in one.texts
+            for text in segment.texts
             if clean(text.text) or text.confidence is not None
         ]
-        found[clean(one.id)] = (
-            one.kind,
-            clean(one.kind_raw) if one.kind_raw else None,
-            one.points,
-            one.baseline,
+        found[clean(segment.id)] = (
+            segment.kind,
+            clean(segment.kind_raw) if segment.kind_raw else None,
+            segment.points,
+            segment.baseline,
             texts,
-            one.is_furniture and one.cell is None,
-            one.language,
-            one.script,
-            one.direction,
-            one.confidence,
-            one.cell,
-            sorted(clean(child.id) for child in one.children),
+            segment.is_furniture and segment.cell is None,
+            segment.language,
+            segment.script,
+            segment.direction,
+            segment.confidence,
+            segment.cell,
+            sorted(clean(child.id) for child in segment.children),
         )
     return found
 
 
 def order(page: PageModel) -> list[str]:
-    return [clean(one.id) for one in page.in_order()]
+    return [clean(segment.id) for segment in page.in_order()]
 
 
 def comes_back(page: PageModel) -> None:

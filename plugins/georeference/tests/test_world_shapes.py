@@ -150,7 +150,7 @@ def test_a_page_as_geojson(project: MapProject) -> None:
     project.choose(pass_id, "polynomial1")
     answer = project.get(f"/api/georeference/documents/{page}/geojson")
     assert answer["type"] == "FeatureCollection"
-    assert [(one["pass_id"], one["why"]) for one in answer["left_out"]] == [
+    assert [(entry["pass_id"], entry["why"]) for entry in answer["left_out"]] == [
         (other_pass_id, "It has no transformation.")
     ]
     assert len(answer["features"]) == 5

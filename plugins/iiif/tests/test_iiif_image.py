@@ -216,10 +216,12 @@ def test_headers_say_what_it_is_and_how_long_it_lasts(
     assert first.headers["link"].startswith(
         f'<http://127.0.0.1:8765/api/iiif/image/{rendition}/0,0,200,150/100,75/0/default.jpg>;rel="canonical",'
     )
-    asked = {"If-None-Match": first.headers["etag"]}
-    second_answer = client.get(f"/api/iiif/image/{rendition}/0,0,200,150/100,75/0/default.jpg", headers=asked)
+    headers = {"If-None-Match": first.headers["etag"]}
+    second_answer = client.get(
+        f"/api/iiif/image/{rendition}/0,0,200,150/100,75/0/default.jpg", headers=headers
+    )
     assert (second_answer.status_code, second_answer.content) == (304, b"")
-    other_answer = client.get(f"/api/iiif/image/{page}/0,0,200,150/100,/0/gray.jpg", headers=asked)
+    other_answer = client.get(f"/api/iiif/image/{page}/0,0,200,150/100,/0/gray.jpg", headers=headers)
     assert other_answer.status_code == 200
     assert "no-cache" in other_answer.headers["cache-control"]
 

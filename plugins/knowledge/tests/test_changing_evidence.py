@@ -112,14 +112,14 @@ def test_no_redo_lets_a_statement_rest_on_itself(desk: Desk) -> None:
 
 def test_no_redo_names_a_merged_entity_or_names_one_twice(desk: Desk) -> None:
     page, juan, other_entity = desk.page(), desk.entity(), desk.entity("Joan")
-    where = {"entity_id": other_entity, "document_id": page.id, **page.at("Juan Garcia")}
-    first = desk.client.post("/api/mentions", json=where).json()["audit_id"]
+    body = {"entity_id": other_entity, "document_id": page.id, **page.at("Juan Garcia")}
+    first = desk.client.post("/api/mentions", json=body).json()["audit_id"]
     again = redo(desk, first)
-    desk.client.post("/api/mentions", json=where)
+    desk.client.post("/api/mentions", json=body)
     assert "already a mention" in refuse_undo(desk, again)
     spoken = desk.client.post("/api/claims", json={"text": "x", "subject_entity_id": other_entity}).json()
     named_again = redo(desk, spoken["audit_id"])
-    toledo = desk.client.post("/api/mentions", json={**where, **page.at("Toledo")}).json()["audit_id"]
+    toledo = desk.client.post("/api/mentions", json={**body, **page.at("Toledo")}).json()["audit_id"]
     mentioned_again = redo(desk, toledo)
     desk.do("entity.merge", {"survivor_id": juan, "ids": [other_entity]})
     for step in (named_again, mentioned_again):

@@ -83,10 +83,12 @@ def test_it_is_refused_by_its_name_too(desk: Desk, steps: dict[str, Any], name: 
     """An agent's `POST /api/actions/invoke`, and the route of the action itself."""
     action, params = steps[name]
     told = desk.client.post("/api/tokens", json={"name": "an agent", "role": "editor"}).json()
-    who = {"Authorization": f"Bearer {told['token']}"}
-    invoked = desk.client.post("/api/actions/invoke", json={"name": action, "params": params}, headers=who)
+    headers = {"Authorization": f"Bearer {told['token']}"}
+    invoked = desk.client.post(
+        "/api/actions/invoke", json={"name": action, "params": params}, headers=headers
+    )
     fields = {key: value for key, value in params.items() if key != "claim_id"}
-    patched = desk.client.patch(f"/api/claims/{params['claim_id']}", json=fields, headers=who)
+    patched = desk.client.patch(f"/api/claims/{params['claim_id']}", json=fields, headers=headers)
     for answer in (invoked, patched):
         assert (answer.status_code, answer.json()["code"]) == (403, "node_locked")
 

@@ -85,12 +85,12 @@ def resting_only_on_trash(graph: Graph) -> set[str]:
     """The statements of which all evidence is in the Trash, or itself such a statement."""
     found: set[str] = set()
     for _ in graph.said:
-        for one in graph.said:
-            dead = [page in graph.trashed for page in one.pages] + [
-                statement in found for statement in one.statements
+        for statement in graph.said:
+            dead = [page in graph.trashed for page in statement.pages] + [
+                statement in found for statement in statement.statements
             ]
             if dead and all(dead):
-                found.add(one.id)
+                found.add(statement.id)
     return found
 
 
@@ -98,7 +98,11 @@ def withheld_statements(graph: Graph) -> set[str]:
     """The statements with any evidence on a restricted page, or on such a statement."""
     found: set[str] = set()
     for _ in graph.said:
-        found |= {one.id for one in graph.said if one.pages & graph.restricted or one.statements & found}
+        found |= {
+            statement.id
+            for statement in graph.said
+            if statement.pages & graph.restricted or statement.statements & found
+        }
     return found
 
 
@@ -106,7 +110,7 @@ def withheld_people(graph: Graph) -> set[str]:
     """The people that only restricted pages and withheld statements name."""
     found, withheld = set(), withheld_statements(graph)
     for person in graph.people:
-        about = {one.id for one in graph.said if person in (one.subject, one.target)}
+        about = {statement.id for statement in graph.said if person in (statement.subject, statement.target)}
         if (
             (graph.named_on[person] or about)
             and graph.named_on[person] <= graph.restricted
@@ -121,7 +125,7 @@ def left_out(graph: Graph, *, by_rights: bool) -> tuple[set[str], set[str]]:
     dead, hidden_people = resting_only_on_trash(graph), withheld_people(graph) if by_rights else set()
     withheld = withheld_statements(graph) if by_rights else set()
     for person in graph.people:
-        about = {one.id for one in graph.said if person in (one.subject, one.target)}
+        about = {statement.id for statement in graph.said if person in (statement.subject, statement.target)}
         on = graph.named_on[person] - (graph.restricted if by_rights else set())
         has_dead = bool(on & graph.trashed or about & dead)
         if has_dead and person not in graph.verified and not on - graph.trashed and not about - dead:
@@ -133,11 +137,11 @@ def expect_right(graph: Graph, answer: dict[str, Any], depth: int, limit: int, *
     """Compare an answer with a walk over the statements, one step after the other."""
     hidden_statements, hidden_people = left_out(graph, by_rights=by_rights)
     shown = [
-        one
-        for one in graph.said
-        if one.id not in hidden_statements
-        and not one.rejected
-        and not {one.subject, one.target} & hidden_people
+        statement
+        for statement in graph.said
+        if statement.id not in hidden_statements
+        and not statement.rejected
+        and not {statement.subject, statement.target} & hidden_people
     ]
     levels = [{answer["entity_id"]}]
     for _ in range(depth):
@@ -168,13 +172,13 @@ def expect_listed(graph: Graph, headers: dict[str, str]) -> None:
     statements, people = left_out(graph, by_rights=bool(headers))
     shown = {
         "entities": set(graph.people) - people,
-        "claims": {one.id for one in graph.said} - statements,
+        "claims": {statement.id for statement in graph.said} - statements,
     }
     for name, ids in shown.items():
         found: list[str] = []
         while True:
-            asked = {"limit": 2, "offset": len(found)}
-            page = graph.desk.client.get(f"/api/{name}", params=asked, headers=headers).json()
+            query = {"limit": 2, "offset": len(found)}
+            page = graph.desk.client.get(f"/api/{name}", params=query, headers=headers).json()
             assert page["total"] == len(ids)
             if not page["items"]:
                 break
@@ -191,10 +195,10 @@ def test_nodes_and_edges_are_those_that_a_plain_walk_finds(desk: Desk, seed: int
         expect_listed(graph, headers)
     for one, depth in itertools.product(graph.people, (1, 2, 3)):
         limit = chance.choice((1, 2, 3, 5, 200))
-        asked = {"depth": depth, "limit": limit}
+        query = {"depth": depth, "limit": limit}
         path = f"/api/kg/entities/{one}/neighbourhood"
-        expect_right(graph, desk.get(path, **asked), depth, limit, by_rights=False)
-        theirs = desk.client.get(path, params=asked, headers=who)
+        expect_right(graph, desk.get(path, **query), depth, limit, by_rights=False)
+        theirs = desk.client.get(path, params=query, headers=who)
         if one in withheld:
             assert theirs.status_code in (403, 404)
         else:

@@ -40,8 +40,8 @@ def at(desk: Desk, page: Page, words: str) -> dict[str, Any]:
 
 def turn(desk: Desk, page: Page) -> None:
     """State that the page is written from right to left: its right line then comes first."""
-    stated = {"level": "node", "key": "direction", "value": "rtl", "target_id": page.id}
-    assert desk.client.put("/api/source-settings", json=stated).status_code == 200
+    body = {"level": "node", "key": "direction", "value": "rtl", "target_id": page.id}
+    assert desk.client.put("/api/source-settings", json=body).status_code == 200
 
 
 def order_backwards(desk: Desk, page: Page, kind: str) -> str:

@@ -26,7 +26,7 @@ def test_a_machine_does_not_lift_what_a_person_refused(desk: Desk) -> None:
     # With the entity its refusals would go, and the next run would name the words again.
     expect_person_only(desk.client.delete(f"/api/entities/{juan}", headers=who))
     expect_person_only(invoke(desk, who, "entity.delete", entity_id=juan))
-    assert [one["text"] for one in desk.names_on(page)["refused"]] == ["Juan Garcia"]
+    assert [entry["text"] for entry in desk.names_on(page)["refused"]] == ["Juan Garcia"]
     desk.undo(audit_id)
     assert desk.names_on(page)["refused"] == []
 
@@ -43,8 +43,8 @@ def test_a_machine_may_lift_its_own_refusal(desk: Desk) -> None:
 def test_an_entity_goes_by_no_machine_with_a_mention_that_a_person_corrected(desk: Desk) -> None:
     page, juan, other_entity, who = desk.page(), desk.entity(), desk.entity("Another"), machine(desk)
     desk.mention(page, juan, "Juan Garcia", who=AGENT)
-    where = {"document_id": page.id, **page.at("Juan Garcia"), "to_entity_id": other_entity}
-    desk.client.post(f"/api/entities/{juan}/mentions/repoint", json=where)
+    body = {"document_id": page.id, **page.at("Juan Garcia"), "to_entity_id": other_entity}
+    desk.client.post(f"/api/entities/{juan}/mentions/repoint", json=body)
     expect_person_only(desk.client.delete(f"/api/entities/{other_entity}", headers=who))
     assert desk.client.delete(f"/api/entities/{other_entity}").status_code == 200
 

@@ -146,12 +146,12 @@ def test_types_and_properties_narrow_what_is_found(desk: Desk, refine: Refine, k
 
 def test_properties_of_entities_come_in_both_editions(refine: Refine, known: dict[str, str]) -> None:
     ana = known["Ana López"]
-    asked = {"ids": [ana, "nobody"], "properties": [{"id": "date"}, {"id": "authority"}, {"id": "name"}]}
-    answer = refine.ask("POST", data={"extend": json.dumps(asked)}).json()
+    body = {"ids": [ana, "nobody"], "properties": [{"id": "date"}, {"id": "authority"}, {"id": "name"}]}
+    answer = refine.ask("POST", data={"extend": json.dumps(body)}).json()
     assert answer["rows"][ana]["date"] == [{"date": "1561-05-02T00:00:00"}]
     assert answer["rows"][ana]["authority"] == [{"str": "https://viaf.org/viaf/12345"}]
     assert answer["rows"]["nobody"] == {"date": [], "authority": [], "name": []}
-    draft = refine.ask("POST", "/extend", json=asked).json()
+    draft = refine.ask("POST", "/extend", json=body).json()
     assert {attribute["id"]: attribute["values"] for attribute in draft["rows"][0]["properties"]} == answer[
         "rows"
     ][ana]
@@ -209,8 +209,8 @@ def test_a_page_of_another_origin_may_ask_the_service_and_nothing_else(desk: Des
     there = {"Origin": "http://127.0.0.1:3333"}
     answer = refine.ask("GET", "/suggest/entity?prefix=a", headers=there)
     assert answer.headers["access-control-allow-origin"] == there["Origin"]
-    asked = {**there, "Access-Control-Request-Method": "POST"}
-    assert refine.ask("OPTIONS", "/match", headers=asked).status_code == 204
+    headers = {**there, "Access-Control-Request-Method": "POST"}
+    assert refine.ask("OPTIONS", "/match", headers=headers).status_code == 204
     assert desk.client.get("/api/entities", headers=there).status_code == 403
 
 

@@ -254,7 +254,7 @@ def test_a_page_without_a_picture_is_named_and_the_others_are_done(
     assert state == "done"
     told = orjson.loads(result)
     assert told["pages"] == 1
-    assert [one["document_id"] for one in told["failed"]] == [bare]
+    assert [entry["document_id"] for entry in told["failed"]] == [bare]
     assert "picture" in told["failed"][0]["why"]
 
 

@@ -137,8 +137,8 @@ def test_a_run_reads_corrects_and_checks_and_is_undone_as_one_set(project: Model
     response = client.post("/api/workflows", json={"name": "All", "nodes": nodes, "edges": edges})
     assert response.status_code == 200, response.text
     before = table_digests(project.library.db, project.engine.library_schema)
-    sent = {"scope_ids": [page]}
-    begun = client.post(f"/api/workflows/{response.json()['id']}/execute", json=sent)
+    body = {"scope_ids": [page]}
+    begun = client.post(f"/api/workflows/{response.json()['id']}/execute", json=body)
     assert begun.status_code == 202, begun.text
     thread_id = begun.json()["thread_id"]
     assert project.engine.jobs.run_until_idle(project.library, 60)
@@ -183,8 +183,8 @@ def run(
     project: ModelProject, client: Any, workflow: str, pages: list[str], provider: str = "Loopback"
 ) -> dict[str, Any]:
     """Run a workflow to its end; return the run."""
-    sent = {"scope_ids": pages, "provider_override": provider}
-    begun = client.post(f"/api/workflows/{workflow}/execute", json=sent)
+    body = {"scope_ids": pages, "provider_override": provider}
+    begun = client.post(f"/api/workflows/{workflow}/execute", json=body)
     assert begun.status_code == 202, begun.text
     return run_to_end(project, client, begun.json()["thread_id"])
 
@@ -335,4 +335,4 @@ def test_a_chain_asks_the_provider_in_its_inputs_and_lets_pages_leave_only_if_th
         begun = execute(step, **inputs)
         assert begun.status_code == 202, begun.text
         assert run_to_end(project, client, begun.json()["steps"][0]["thread_id"])["status"] == "done"
-    assert {one["path"] for one in project.provider.asked} == {"/v1/chat/completions"}
+    assert {request["path"] for request in project.provider.asked} == {"/v1/chat/completions"}

@@ -87,8 +87,8 @@ def test_page_text_that_instructs_the_model_cannot_make_it_name_another_line(pro
     done = project.job("correct", page)
     assert done["state"] == "failed"
     assert project.rows("SELECT count(*) FROM content_representation WHERE content = 'OWNED'") == [(0,)]
-    for asked in project.provider.asked:
-        assert victim not in ids_in(asked)[:3], "what a line says begins no line of its own"
+    for request in project.provider.asked:
+        assert victim not in ids_in(request)[:3], "what a line says begins no line of its own"
     first = project.provider.asked[0]["body"]
     schema = str(first["response_format"])
     assert line in schema

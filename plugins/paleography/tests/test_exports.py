@@ -77,9 +77,13 @@ def test_each_kind_of_fact_is_exported_as_its_tei_element(project: PaleographyPr
             extent="one word", extent_quantity=9, extent_unit="chars")  # fmt: skip
     tree, losses = export_tei(project, page)
     for _, name in TABLE:
-        for found in tree.iter(f"{NS}{name}"):
-            assert found.text == "principio"
-            assert (found.get("cert"), found.get("quantity"), found.get("unit")) == ("0.5", "9", "chars")
+        for element in tree.iter(f"{NS}{name}"):
+            assert element.text == "principio"
+            assert (element.get("cert"), element.get("quantity"), element.get("unit")) == (
+                "0.5",
+                "9",
+                "chars",
+            )
     written = [one.tag.removeprefix(NS) for one in tree.find(f".//{NS}body").iter() if one.get("quantity")]
     assert written == [name for _, name in TABLE]
     assert next(tree.iter(f"{NS}add")).get("place") == "above"
@@ -139,9 +143,12 @@ def test_hands_and_signs_are_declared_and_pointed_at(project: PaleographyProject
     project.send("PUT", f"/campaigns/segment/{page.lines[0]}", {"campaign_id": campaign})
     project.send("PUT", f"/letterforms/segment/{page.lines[0]}", {"character": "g"})
     tree, losses = export_tei(project, page)
-    notes = {one.get("{http://www.w3.org/XML/1998/namespace}id"): one for one in tree.iter(f"{NS}handNote")}
+    notes = {
+        element.get("{http://www.w3.org/XML/1998/namespace}id"): element
+        for element in tree.iter(f"{NS}handNote")
+    }
     assert {note[0].text for note in notes.values()} == {"A & B", "B"}
-    shifts = [one.get("new") for one in tree.iter(f"{NS}handShift")]
+    shifts = [element.get("new") for element in tree.iter(f"{NS}handShift")]
     assert shifts == [f"#hand-{b}", None, f"#hand-{a}"]
     (g,) = tree.iter(f"{NS}g")
     assert (g.get("ref"), g.text) == (f"#sign-{answer}", "ꝓ")

@@ -20,8 +20,8 @@ def test_rival_attributions_coexist_and_name_their_maker(project: PaleographyPro
     assert [(item["hand_id"], item["provenance_kind"]) for item in items] == [
         (hand, "human"), (b, "agent"), (hand, "agent"),
     ]  # fmt: skip
-    again = {"hand_id": hand, "segment_id": line}
-    refused = project.post("/hands/attributions", again, 409)
+    second_body = {"hand_id": hand, "segment_id": line}
+    refused = project.post("/hands/attributions", second_body, 409)
     assert (refused["code"], refused["id"]) == ("already_exists", items[0]["id"])
     assert project.get(f"/hands/{hand}/attributions")["count"] == 2
     page = project.get(f"/hands/{hand}/attributions", limit=1, offset=1)

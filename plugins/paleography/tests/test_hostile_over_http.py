@@ -101,7 +101,7 @@ def test_a_span_moved_by_a_correction_into_nothing(project: PaleographyProject, 
     new_answer = project.post("/editorial", fact)
     refuse(project, "POST", f"/segments/{line}/correct", {"text": ""}, 422, "invalid_request", "text")
     answer = project.post(f"/segments/{line}/correct", {"text": corrected})
-    assert [one["id"] for one in answer["unplaced"]] == [new_answer["id"]]
+    assert [entry["id"] for entry in answer["unplaced"]] == [new_answer["id"]]
     found_answer = project.get(f"/editorial/segment/{line}")
     assert found_answer["counting_reading"]["text"] == corrected
     (kept_fact,) = found_answer["facts"]

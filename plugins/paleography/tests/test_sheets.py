@@ -124,9 +124,9 @@ def test_nothing_restricted_is_on_a_sheet_or_in_a_list(project: PaleographyProje
     project.send("PUT", f"/letterforms/segment/{hidden.lines[0]}", {"character": "g"})
     new_answer = project.client.post("/api/tokens", json={"name": "a reader", "role": "viewer"}).json()
     secret = next(value for name, value in new_answer.items() if name == "token" or name.endswith("_token"))
-    other = {"Authorization": f"Bearer {secret}"}
+    other_headers = {"Authorization": f"Bearer {secret}"}
     project.do("rights.set", {"target_kind": "document", "target_id": hidden.id, "restricted": True})
-    assert sheet(project, f"/hands/{hand}/sheet", headers=other)[1] == [1, 0]
+    assert sheet(project, f"/hands/{hand}/sheet", headers=other_headers)[1] == [1, 0]
     assert sheet(project, f"/hands/{hand}/sheet")[1] == [2, 0]
     for path, count in (
         (f"/hands/{hand}/attributions", 1),
@@ -135,9 +135,11 @@ def test_nothing_restricted_is_on_a_sheet_or_in_a_list(project: PaleographyProje
         ("/letterforms/features", 0),
         ("/letterforms/letters", 0),
     ):
-        answer = project.client.get(f"/api{path}", headers=other)
+        answer = project.client.get(f"/api{path}", headers=other_headers)
         assert answer.json()["count"] == count, (path, answer.text)
     # How many would say whose hand the withheld page is said to be.
-    assert "withheld" not in project.client.get(f"/api/hands/{hand}/attributions", headers=other).json()
+    assert (
+        "withheld" not in project.client.get(f"/api/hands/{hand}/attributions", headers=other_headers).json()
+    )
     for path in (f"/hands/segment/{hidden.lines[0]}", f"/signs/{sign}/instances"):
-        assert project.client.get(f"/api{path}", headers=other).status_code == 403, path
+        assert project.client.get(f"/api{path}", headers=other_headers).status_code == 403, path

@@ -45,7 +45,7 @@ def test_a_correction_moves_spans_and_says_which_it_could_not(project: Paleograp
     # "erat" occurs once in the new reading, though twice in the old one.
     assert spans[gone["id"]] == (15, 19)
     lost = project.post(f"/segments/{line}/correct", {"text": "nihil"})
-    assert {one["id"] for one in lost["unplaced"]} == {word["id"], gone["id"]}
+    assert {entry["id"] for entry in lost["unplaced"]} == {word["id"], gone["id"]}
     facts_by_id = {fact["id"]: fact for fact in project.get(f"/editorial/segment/{line}")["facts"]}
     assert facts_by_id[word["id"]]["representation_id"] == answer["id"]
     assert len(facts_by_id) == 3

@@ -215,8 +215,8 @@ def test_instructions_in_page_text_give_the_model_no_further_choices(
     assert (
         len(
             {
-                one["body"]["messages"][1]["content"].split("\n\n", 1)[1].split("\n")[0]
-                for one in provider.asked
+                request["body"]["messages"][1]["content"].split("\n\n", 1)[1].split("\n")[0]
+                for request in provider.asked
             }
         )
         == 1

@@ -109,21 +109,27 @@ def hocr(*, in_title: bool = False) -> str:
 def glyphs_in(content: str) -> list[tuple[str, tuple[int, ...], float]]:
     """Return the glyphs of a file of any of the formats, by lxml alone; code points of one place are one character."""
     found: list[tuple[str, tuple[int, ...], float]] = []
-    for one in etree.fromstring(content.encode()).iter("{*}Glyph", "{*}span"):
-        title = dict(part.strip().split(" ", 1) for part in one.get("title", "").split(";") if part.strip())
-        if one.get("class") == "ocrx_cinfo":
+    for element in etree.fromstring(content.encode()).iter("{*}Glyph", "{*}span"):
+        title = dict(
+            part.strip().split(" ", 1) for part in element.get("title", "").split(";") if part.strip()
+        )
+        if element.get("class") == "ocrx_cinfo":
             box = tuple(map(int, (title.get("bbox") or title["x_bboxes"]).split()))
-            read = ("".join(one.itertext()), box, float(title["x_conf"]) / 100)
-        elif one.get("class"):
+            read = ("".join(element.itertext()), box, float(title["x_conf"]) / 100)
+        elif element.get("class"):
             continue
-        elif one.get("HPOS") is not None:
-            left, top, width, height = (float(one.get(key)) for key in ("HPOS", "VPOS", "WIDTH", "HEIGHT"))
+        elif element.get("HPOS") is not None:
+            left, top, width, height = (
+                float(element.get(key)) for key in ("HPOS", "VPOS", "WIDTH", "HEIGHT")
+            )
             box = (round(left), round(top), round(left + width), round(top + height))
-            read = (one.get("CONTENT"), box, float(one.get("GC")))
+            read = (element.get("CONTENT"), box, float(element.get("GC")))
         else:
-            points = [tuple(map(int, at.split(","))) for at in one.find("{*}Coords").get("points").split()]
+            points = [
+                tuple(map(int, at.split(","))) for at in element.find("{*}Coords").get("points").split()
+            ]
             xs, ys = zip(*points, strict=True)
-            equiv = one.find("{*}TextEquiv")
+            equiv = element.find("{*}TextEquiv")
             read = (
                 equiv.findtext("{*}Unicode"), (min(xs), min(ys), max(xs), max(ys)), float(equiv.get("conf"))
             )  # fmt: skip

@@ -275,7 +275,7 @@ def test_a_linked_picture_that_was_changed_is_not_read(project: ReadingProject, 
     original.write_bytes(original.read_bytes() + b"more")
     other_page = project.page((255, 255, 254), "2.png")
     _, found = project.job("reading.find_lines", scope_ids=[page, other_page])
-    assert [one["document_id"] for one in found["result"]["failed"]] == [page]
+    assert [entry["document_id"] for entry in found["result"]["failed"]] == [page]
     assert "was changed where it lies" in found["result"]["failed"][0]["why"]
     assert (project.passes(page), len(project.passes(other_page))) == ([], 1)
 

@@ -281,12 +281,12 @@ def test_a_server_of_this_machine_or_of_a_private_network_may_be_a_provider(clie
     for number, host in enumerate(
         ("127.0.0.1:1234", "localhost:1234", "[::1]:1234", "10.0.0.7", "192.168.1.4:8000", "models.example")
     ):
-        stated = {
+        body = {
             "name": f"Server {number}",
             "provider_type": "local-server",
             "api_base": f"http://{host}/v1",
         }
-        answer = client.post("/api/providers", json=stated)
+        answer = client.post("/api/providers", json=body)
         assert answer.status_code == 200, answer.text
         moved = client.patch(
             f"/api/providers/{answer.json()['id']}", json={"api_base": "http://169.254.169.254/v1"}

@@ -215,7 +215,7 @@ def test_pages_edited_or_deleted_meanwhile_leave_all_with_the_same_lines(
     # The figures say on what they rest: no more pages and lines than were counted, and why the other was not.
     gone = pages[5][0]
     assert (len(result["pages"]), result["lines"]) == (5, sum(page["lines"] for page in result["pages"]))
-    assert [one["document_id"] for one in result["left_out"]] == [gone]
+    assert [entry["document_id"] for entry in result["left_out"]] == [gone]
     assert all(len(row["pages_cer"]) == 5 for row in (first, second))
     scores = desk.client.get("/api/evaluation/scores").json()["items"]
     assert [score["pages"] for score in scores] == [5, 5]

@@ -138,7 +138,7 @@ def test_a_folder_that_is_not_there_is_named_by_the_check_and_in_the_plan(
     assert str(missing) in answer["problems"][0]["sentence"]
     plan = desk.plan()
     assert plan["refusals"] == []
-    assert [(one["step"], one["fix"]) for one in plan["skipped"]] == [("out", None)]
+    assert [(entry["step"], entry["fix"]) for entry in plan["skipped"]] == [("out", None)]
     assert "does not exist. Create it first" in plan["skipped"][0]["why"]
     missing.mkdir()
     assert desk.plan()["skipped"] == []
@@ -159,6 +159,6 @@ def test_a_token_with_granted_folders_cannot_learn_whether_others_exist(
         desk.recipe(step("export", "output", settings={"folder": str(tmp_path / name)}))
         plan = desk.client.get(f"{URL}/start", headers=guest)
         assert plan.status_code == 200, plan.text
-        said.append([one["why"].replace(name, "") for one in plan.json()["skipped"]])
+        said.append([entry["why"].replace(name, "") for entry in plan.json()["skipped"]])
     assert said[0] == said[1]
     assert "granted to this token" in said[0][0]

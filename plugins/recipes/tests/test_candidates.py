@@ -204,7 +204,7 @@ def test_the_hub_is_shown_and_never_chosen(client: Any, net: Listings) -> None:
     assert "safetensors" in items_by_name["scribe/pickled"]["availability_words"]
     assert items_by_name["scribe/trocr-latin-handwritten"]["licence"] == "mit"
     assert items_by_name["scribe/trocr-latin-handwritten"]["languages"] == ["la"]
-    asked = [one for one in net.asked if one.startswith("/api/models")]
+    asked = [request for request in net.asked if request.startswith("/api/models")]
     assert any("filter=la" in item and "pipeline_tag=image-text-to-text" in item for item in asked)
     assert any("search=handwritten+latin" in item for item in asked)
 
@@ -244,7 +244,7 @@ def test_cards_that_a_guest_may_not_fetch_in_a_minute_come_later(
     )
     second = ask(client, online=True)
     assert sum(item["source"] == "linereader-repository" for item in second["items"]) == 36
-    assert sum(one.startswith("/api/records") for one in net.asked) == 2
+    assert sum(request.startswith("/api/records") for request in net.asked) == 2
 
 
 def test_offline_is_a_state_and_no_error(

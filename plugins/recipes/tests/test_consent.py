@@ -118,7 +118,7 @@ def test_only_a_person_allows_pages_to_leave(desk: Desk, claims: dict[str, Any])
     allowed = saved["answers"]
     forbidden = {**allowed, "cloud_allowed": False}
     withdrawn = _as_machine(desk, "project.save_setup", {"answers": forbidden})
-    assert [one["fix"] for one in desk.plan()["skipped"]] == ["allow-cloud"]
+    assert [entry["fix"] for entry in desk.plan()["skipped"]] == ["allow-cloud"]
     assert _refusal_of(desk, "project.save_setup", {"answers": allowed}) == "person_only"
     with pytest.raises(Forbidden):
         desk.engine.undo(desk.library, [withdrawn.audit_id], MACHINE)

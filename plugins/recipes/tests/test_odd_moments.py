@@ -186,8 +186,8 @@ def test_documents_that_are_made_in_mid_run_take_no_page_from_the_later_cards(de
     plan = desk.plan()
     assert (plan["pages"], [(run["done"], run["of"]) for run in plan["runs"]]) == (4, [(0, 4), (4, 4)])
     assert desk.get(f"/runs/{run['job_id']}/summary")["documents_proposed"] == 2
-    asked = {"set_id": run["job_id"], "limit": 500}
-    steps = desk.client.get("/api/actions/audit", params=asked).json()["items"]
+    query = {"set_id": run["job_id"], "limit": 500}
+    steps = desk.client.get("/api/actions/audit", params=query).json()["items"]
     undo = {"audit_ids": [one["id"] for one in steps if one["undoable"]]}
     assert desk.client.post("/api/actions/audit/undo", json=undo).status_code == 200
     assert parents() == {box}

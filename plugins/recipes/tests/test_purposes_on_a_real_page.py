@@ -57,7 +57,7 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
 def truth() -> list[str]:
     """Return the lines of the page as they were transcribed."""
     root = ElementTree.parse(PICTURE.with_suffix(".xml")).getroot()
-    lines = [one.get("CONTENT") or "" for one in root.iter() if one.tag.endswith("}String")]
+    lines = [element.get("CONTENT") or "" for element in root.iter() if element.tag.endswith("}String")]
     return [line for line in lines if line.strip()]
 
 
@@ -136,8 +136,8 @@ def test_five_purposes_run_to_their_ends_and_are_undone_as_sets(desk: Desk, tmp_
     assert "manifold" in path.read_text("utf-8").lower()
     assert (tmp_path / "publish" / "eleventy.config.js").is_file()
     for job_id, before in reversed(runs):
-        asked = {"set_id": job_id, "limit": 500}
-        steps = desk.client.get("/api/actions/audit", params=asked).json()["items"]
+        query = {"set_id": job_id, "limit": 500}
+        steps = desk.client.get("/api/actions/audit", params=query).json()["items"]
         undo = {"audit_ids": [step["id"] for step in steps if step["undoable"]]}
         answer = desk.client.post("/api/actions/audit/undo", json=undo)
         assert answer.status_code == 200, answer.text

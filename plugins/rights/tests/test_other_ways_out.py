@@ -137,11 +137,11 @@ def test_sizes_of_snapshots_are_not_told_where_something_is_withheld(
 
 
 def test_where_a_withheld_page_lies_is_not_said(project: RestrictedProject, outsider: Headers) -> None:
-    asked = {"document_ids": [project.hidden_page.id, project.open.id]}
+    body = {"document_ids": [project.hidden_page.id, project.open.id]}
     post = project.client.post
     project.restrict(project.box)
-    for who, seen in ((outsider, [project.open.id]), (None, asked["document_ids"])):
-        items = post("/api/documents/folders-above", json=asked, headers=who).json()["items"]
+    for who, seen in ((outsider, [project.open.id]), (None, body["document_ids"])):
+        items = post("/api/documents/folders-above", json=body, headers=who).json()["items"]
         assert [item["document_id"] for item in items] == seen
 
 

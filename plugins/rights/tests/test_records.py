@@ -184,8 +184,8 @@ def test_the_records_in_force_are_listed_with_what_they_are_about(project: Restr
         return answer
 
     before = {item["id"] for item in listed()["items"]}
-    given = {"target_kind": "document", "target_id": page, "restricted": True, "readers": ["a"]}
-    answer = project.client.post("/api/rights", json=given).json()
+    body = {"target_kind": "document", "target_id": page, "restricted": True, "readers": ["a"]}
+    answer = project.client.post("/api/rights", json=body).json()
     project.client.post(
         "/api/rights", json={"target_kind": "library", "target_id": "library", "labels": ["All"]}
     )

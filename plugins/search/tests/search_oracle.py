@@ -93,7 +93,7 @@ def expect_hits(
     """The ids that are found with their scores, the best first."""
     wanted_words = [one for one in query if not one.is_excluded]
     unwanted = [one for one in query if one.is_excluded]
-    asked = [word for item in wanted_words for word in item.words]
+    asked_words = [word for item in wanted_words for word in item.words]
     ranked: list[tuple[float, str]] = []
     named: dict[str, Leaf] = {}
     for leaf in leaves:
@@ -120,6 +120,14 @@ def expect_hits(
     scored = []
     for place, (_, identity) in enumerate(ranked, start=1):
         name = split(named[identity].name)
-        bonus = 10 if name == asked else 5 if set(asked) <= set(name) else 2 if set(asked) & set(name) else 0
+        bonus = (
+            10
+            if name == asked_words
+            else 5
+            if set(asked_words) <= set(name)
+            else 2
+            if set(asked_words) & set(name)
+            else 0
+        )
         scored.append((identity, (61 / (60 + place) + bonus) * AUTHORITY[named[identity].authority]))
     return sorted(scored, key=lambda one: (-one[1], one[0]))

@@ -457,7 +457,7 @@ def test_the_text_names_its_pass_its_spans_and_what_it_leaves_out(desk: Any) -> 
     )
     assert answer["order_id"] is None
     assert [(span["char_start"], span["char_end"]) for span in answer["spans"]] == [(0, 3), (4, 7)]
-    assert {(one["segment_id"], one["reason"]) for one in answer["omitted"]} == {
+    assert {(entry["segment_id"], entry["reason"]) for entry in answer["omitted"]} == {
         (reading["segment_ids"][2], "unknown"),
         (head, "furniture"),
     }

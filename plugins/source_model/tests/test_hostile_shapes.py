@@ -213,7 +213,7 @@ def test_an_order_of_deleted_foreign_and_furniture_segments(client: Any, desk: A
         f"/api/segments/document/{page}/text", params={"order": flow, "pass_id": machine_lines["pass_id"]}
     ).json()
     assert answer["text"] == "three"
-    assert {one["segment_id"]: one["reason"] for one in answer["omitted"]} == {
+    assert {entry["segment_id"]: entry["reason"] for entry in answer["omitted"]} == {
         gone: "deleted",
         head: "furniture",
         foreign: "other_pass",

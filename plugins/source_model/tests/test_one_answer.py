@@ -354,7 +354,9 @@ def test_a_provisional_pass_has_the_text_it_will_have_as_segments(
     for span in answer["spans"]:
         segment = client.get(f"/api/segments/{span['segment_id']}").json()["segment"]
         assert answer["text"][span["char_start"] : span["char_end"]] == segment["text"]
-    assert [(one["segment_id"], one["reason"]) for one in answer["omitted"]] == [("legacy:blob:4", "unknown")]
+    assert [(entry["segment_id"], entry["reason"]) for entry in answer["omitted"]] == [
+        ("legacy:blob:4", "unknown")
+    ]
     assert client.get(place, params={"pass_id": "legacy:none"}).status_code == 404
     other = f"/api/segments/document/{desk.page()}/text"
     assert client.get(other, params={"pass_id": pass_id}).status_code == 404

@@ -94,7 +94,7 @@ def load(path: Path) -> Page:
     root = etree.parse(
         str(path), etree.XMLParser(recover=True, resolve_entities=False, no_network=True)
     ).getroot()
-    page = next(e for e in root.iter() if name_of(e) == "Page")
+    page = next(element for element in root.iter() if name_of(element) == "Page")
     width, height = float(page.get("imageWidth")), float(page.get("imageHeight"))
     found_page = Page([], [], {}, [], {}, width / height)
 
@@ -135,7 +135,7 @@ def load(path: Path) -> Page:
 
     walk(page, None)
     top = [shape.id for shape in found_page.shapes if shape.parent_id is None]
-    reading_order = next((e for e in root.iter() if name_of(e) == "ReadingOrder"), None)
+    reading_order = next((element for element in root.iter() if name_of(element) == "ReadingOrder"), None)
     stated = [run for run in runs(reading_order) if len(run) > 1] if reading_order is not None else []
     found_page.written.extend([one for one in run if one in top] for run in stated or [top])
     return found_page

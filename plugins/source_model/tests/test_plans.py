@@ -215,8 +215,8 @@ def ask_every_route(statement_log: StatementLog, desk: Desk, client: Any) -> int
     for fact in ({"level": "node", "target_id": page}, {"level": "project"}):
         for value in ("la", ""):
             ask("PUT", "/api/source-settings", {**fact, "key": "language", "value": value})
-    given = {"document_id": page, "pass_id": machine, "name": "So", "kind": "imposed", "seed_from_pass": True}
-    order = ask("POST", orders, given)["id"]
+    body = {"document_id": page, "pass_id": machine, "name": "So", "kind": "imposed", "seed_from_pass": True}
+    order = ask("POST", orders, body)["id"]
     ask("GET", f"{orders}/document/{page}")
     entries = ask("GET", f"{orders}/{order}/entries")["items"]
     ask("GET", f"{orders}/{order}/entries", parent_entry_id=entries[0]["id"])

@@ -161,18 +161,18 @@ def test_a_withdrawn_pass_is_not_read_drawn_or_compared(client: Any, desk: Any) 
     reading = desk.machine_lines(page, ["Dear Sir"])
     other_pass_id = desk.machine_lines(page, ["Dear Sir"], "m2")["pass_id"]
     desk.run("segment.pass_delete", pass_id=reading["pass_id"])
-    asked = {"pass_id": reading["pass_id"]}
+    query = {"pass_id": reading["pass_id"]}
     for answer in (
-        client.get(f"/api/segments/document/{page}/text", params=asked),
-        client.get(f"/api/segments/document/{page}/picture", params=asked),
+        client.get(f"/api/segments/document/{page}/text", params=query),
+        client.get(f"/api/segments/document/{page}/picture", params=query),
         client.post(
             f"/api/documents/{page}/readings/compare",
-            json={"reference": asked, "hypothesis": {"pass_id": other_pass_id}},
+            json={"reference": query, "hypothesis": {"pass_id": other_pass_id}},
         ),
     ):
         assert (answer.status_code, answer.json()["code"]) == (409, "pass_deleted"), answer.text
     desk.run("segment.pass_restore", pass_id=reading["pass_id"])
-    assert client.get(f"/api/segments/document/{page}/text", params=asked).json()["text"] == "Dear Sir"
+    assert client.get(f"/api/segments/document/{page}/text", params=query).json()["text"] == "Dear Sir"
 
 
 def test_a_version_whose_shape_is_not_accepted_any_more_is_not_restored(desk: Any) -> None:

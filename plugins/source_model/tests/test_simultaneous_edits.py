@@ -139,8 +139,8 @@ def test_of_two_simultaneous_corrections_one_is_refused(desk: Desk) -> None:
     assert readings["count"] == 2
     assert len(refused) == 5
     (counting,) = [item for item in readings["items"] if item["counting"]]
-    assert {one.fields["counting_id"] for one in refused} == {counting["id"]}
-    assert {one.fields["counting_text"] for one in refused} == {counting["content"]}
+    assert {refusal.fields["counting_id"] for refusal in refused} == {counting["id"]}
+    assert {refusal.fields["counting_text"] for refusal in refused} == {counting["content"]}
 
 
 @pytest.mark.slow

@@ -254,7 +254,7 @@ def test_what_cannot_be_arranged_is_refused_with_the_reason(kept: tuple[SyncDesk
     desk.do("document.update", {"document_id": desk.document_of("0002.png"), "name": "gone.png"})
     plan = desk.client.get(f"/api/sync-folders/{folder_id}/arrangement").json()
     assert plan["moves"] == []
-    whys = {one["path"]: one["why"] for one in plan["refused"]}
+    whys = {entry["path"]: entry["why"] for entry in plan["refused"]}
     assert "outside the project folder" in whys["letters/0001.png"]
     assert "no longer exists" in whys["letters/0002.png"]
 

@@ -52,7 +52,7 @@ def test_a_page_barred_between_two_epochs_stops_the_training_which_goes_on_witho
     desk.engine.jobs.run_until_idle(desk.library)
     training = desk.training(job_id)
     assert (training["state"], training["training_set"]["lines"]) == ("done", 1), training
-    assert [one["document_id"] for one in training["training_set"]["missing"]] == [barred]
+    assert [entry["document_id"] for entry in training["training_set"]["missing"]] == [barred]
     card = desk.card(training["reader_id"])
     assert [document["document_id"] for document in card["training_set"]["documents"]] == [page]
     assert len(card["curve"]) == 3
@@ -81,8 +81,8 @@ def test_a_project_held_to_this_machine_meanwhile_sends_nothing(desk: Desk) -> N
 
 @pytest.fixture
 def elsewhere(desk: Desk) -> None:
-    for one in training_readers.ALL:
-        desk.engine.drivers.give(READERS, one.name, one)
+    for reader in training_readers.ALL:
+        desk.engine.drivers.give(READERS, reader.name, reader)
     Elsewhere.faults, Elsewhere.asked, Elsewhere.cancelled = [], [], []
     Elsewhere.seconds_between = 0.0
     desk.engine.drivers.give(GROUP, "elsewhere", Elsewhere)
@@ -120,7 +120,7 @@ def test_a_packed_page_that_was_barred_is_not_sent_again(desk: Desk, monkeypatch
     told = scale(desk, job_id)
     assert sent == [pages, pages[:1]]
     assert (told["state"], told["landing"]["landed"]) == ("done", 1), told
-    assert [one["document_id"] for one in told["package"]["skipped"]] == [pages[1]]
+    assert [entry["document_id"] for entry in told["package"]["skipped"]] == [pages[1]]
 
 
 @pytest.mark.usefixtures("elsewhere")
@@ -246,7 +246,7 @@ def test_a_held_out_page_that_is_deleted_meanwhile_is_still_held_out(desk: Desk)
     desk.engine.jobs.run_until_idle(desk.library)
     training = desk.training(job_id)
     assert (training["state"], training["training_set"]["lines"]) == ("done", 1), training
-    assert [one["document_id"] for one in training["training_set"]["missing"]] == [twin]
+    assert [entry["document_id"] for entry in training["training_set"]["missing"]] == [twin]
 
 
 @pytest.mark.parametrize(

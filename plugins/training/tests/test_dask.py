@@ -31,8 +31,8 @@ def distributed() -> Any:
 
 @pytest.fixture(autouse=True)
 def readers(desk: Desk) -> None:
-    for one in training_readers.ALL:
-        desk.engine.drivers.give(READERS, one.name, one)
+    for reader in training_readers.ALL:
+        desk.engine.drivers.give(READERS, reader.name, reader)
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +113,7 @@ def test_a_running_cluster_reads_what_rights_let_go(desk: Desk, running: str) ->
     desk.do("rights.set", {"target_kind": "document", "target_id": local, "model_use": "local"})
     told = look(desk, start(desk, [page, local], f"dask:{running}", pages_may_leave=True))
     assert (told["state"], told["landing"]["landed"]) == ("done", 1), told
-    assert [one["document_id"] for one in told["package"]["skipped"]] == [local]
+    assert [entry["document_id"] for entry in told["package"]["skipped"]] == [local]
 
 
 @pytest.mark.slow

@@ -49,7 +49,7 @@ def test_a_second_shot_of_a_page_held_out_teaches_nothing(desk: Desk) -> None:
     shot, _ = desk.page([words[0].replace("vna", "una"), words[1].replace("fecha", "fechada"), words[2]])
     form, _ = desk.page([word.replace("Lima", "la ciudad de los Reyes a doze de março") for word in words])
     found = desk.set([held, shot, form], held_out_ids=[held])
-    assert (found["pages"], [one["document_id"] for one in found["missing"]]) == (1, [shot])
+    assert (found["pages"], [entry["document_id"] for entry in found["missing"]]) == (1, [shot])
     assert found["missing"][0]["why"] == SAME_TEXT
     assert desk.set([held, shot, form], held_out_ids=[])["pages"] == 3
 
@@ -73,7 +73,7 @@ def test_the_lines_of_a_page_and_of_what_was_cut_from_it_count_once(desk: Desk) 
     half = crop(desk, page)
     found = desk.set([page, half])
     assert (found["pages"], found["lines"]) == (1, 3)
-    assert [one["document_id"] for one in found["missing"]] == [half]
+    assert [entry["document_id"] for entry in found["missing"]] == [half]
     assert "count already" in found["missing"][0]["why"]
     # A spread with a stray line stays behind its well-read halves.
     spread, _ = desk.page(["stray"])
@@ -83,8 +83,8 @@ def test_the_lines_of_a_page_and_of_what_was_cut_from_it_count_once(desk: Desk) 
 
 
 def test_a_model_is_not_measured_on_what_shows_a_page_it_was_taught(desk: Desk) -> None:
-    for one in training_readers.ALL:
-        desk.engine.drivers.give(READERS, one.name, one)
+    for reader in training_readers.ALL:
+        desk.engine.drivers.give(READERS, reader.name, reader)
     page, lines = desk.page(["one", "two"])
     half = crop(desk, page)
     other, _ = desk.page(["three"])

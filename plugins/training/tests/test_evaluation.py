@@ -24,8 +24,8 @@ CARELESS = {"model": "careless", "reader": "linereader"}
 
 @pytest.fixture
 def readers(desk: Desk) -> None:
-    for one in training_readers.ALL:
-        desk.engine.drivers.give(READERS, one.name, one)
+    for reader in training_readers.ALL:
+        desk.engine.drivers.give(READERS, reader.name, reader)
 
 
 def checked_page(desk: Desk, count: int = 3, wrong: int = 0) -> str:

@@ -49,8 +49,8 @@ def test_any_picture_is_measured_on(desk: Desk, size: tuple[int, int]) -> None:
 
 
 def test_any_picture_is_read_at_scale(desk: Desk) -> None:
-    for one in training_readers.ALL:
-        desk.engine.drivers.give(READERS, one.name, one)
+    for reader in training_readers.ALL:
+        desk.engine.drivers.give(READERS, reader.name, reader)
     pages = [desk.picture(1, size=size) for size in SIZES]
     body = {"scope_ids": pages, "card": "careful", "flavor": "local", "longest": 256}
     job_id = desk.client.post("/api/reading-at-scale", json=body).json()["job_id"]
@@ -68,4 +68,4 @@ def test_a_picture_that_is_no_picture_is_missing_and_the_others_are_taught(desk:
     place.write_bytes(b"no picture")
     training = desk.train([page, broken], epochs=1)
     assert (training["state"], training["training_set"]["lines"]) == ("done", 1), training
-    assert [one["document_id"] for one in training["training_set"]["missing"]] == [broken]
+    assert [entry["document_id"] for entry in training["training_set"]["missing"]] == [broken]

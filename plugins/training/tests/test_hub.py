@@ -27,8 +27,8 @@ from armarium_training.trainers import GROUP as TRAINERS
 def hub(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Iterator[LoopbackModelHub]:
     monkeypatch.setattr(HubCompute, "seconds_between", 0.05)
     desk.give_trainers()
-    for one in training_readers.ALL:
-        desk.engine.drivers.give(READERS, one.name, one)
+    for reader in training_readers.ALL:
+        desk.engine.drivers.give(READERS, reader.name, reader)
     # In place of the hand reader's trainer, for which the job would install PyTorch.
     given = type("Trainer", (LoopbackTrainer,), {"name": "hand"})
     desk.engine.drivers.give(TRAINERS, "hand", given)

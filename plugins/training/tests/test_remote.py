@@ -72,7 +72,7 @@ def test_a_model_comes_back_from_the_hub(desk: Desk) -> None:
     assert started["price_per_hour_usd"] == 0.4
     desk.engine.jobs.run_until_idle(desk.library)
     training = desk.training(started["job_id"])
-    phases = [one["phase"] for one in training["history"]]
+    phases = [entry["phase"] for entry in training["history"]]
     assert phases == [
         *("waiting", "preparing", "sending", "submitted", "queued", "running", "fetching", "landing", "done")
     ], training

@@ -61,8 +61,8 @@ class Elsewhere(LocalCompute):
 
 @pytest.fixture(autouse=True)
 def places(desk: Desk) -> None:
-    for one in training_readers.ALL:
-        desk.engine.drivers.give(READERS, one.name, one)
+    for reader in training_readers.ALL:
+        desk.engine.drivers.give(READERS, reader.name, reader)
     Elsewhere.faults, Elsewhere.asked, Elsewhere.cancelled = [], [], []
     desk.engine.drivers.give(GROUP, "elsewhere", Elsewhere)
 
@@ -138,7 +138,7 @@ def test_a_reader_of_lines_reads_those_that_are_there(desk: Desk) -> None:
     bare = desk.picture(1)
     told = look(desk, start(desk, [page, bare], card="hand", longest=300))
     assert told["landing"]["landed"] == 1
-    assert [one["document_id"] for one in told["package"]["skipped"]] == [bare]
+    assert [entry["document_id"] for entry in told["package"]["skipped"]] == [bare]
     (rect,) = {
         row[0] for row in desk.rows("SELECT count(*) FROM segment WHERE kind = 'line' GROUP BY pass_id")
     }
@@ -269,7 +269,7 @@ def test_pages_leave_only_where_that_was_said_and_rights_allow_it(desk: Desk) ->
     assert desk.rows("SELECT 1 FROM job WHERE kind = 'read-at-scale'") == []
     Elsewhere.seconds_between = 0.0
     told = look(desk, start(desk, [page, local], flavor="elsewhere:big", pages_may_leave=True))
-    assert [one["document_id"] for one in told["package"]["skipped"]] == [local]
+    assert [entry["document_id"] for entry in told["package"]["skipped"]] == [local]
     assert told["landing"]["landed"] == 1
     for path in ("", "/cancel", "/resend-failed"):
         ask = desk.client.post if path else desk.client.get

@@ -47,7 +47,7 @@ def test_a_training_stops_when_it_no_longer_improves_and_lands(desk: Desk) -> No
     assert (training["state"], training["phase"], training["card"]) == ("done", "done", "linereader"), (
         training
     )
-    assert [one["phase"] for one in training["history"]] == [
+    assert [entry["phase"] for entry in training["history"]] == [
         "waiting",
         "preparing",
         "running",

@@ -77,8 +77,8 @@ def make_reasoned(text: str, reasons: str = "A long s.") -> str:
 
 
 def gather(desk: Desk, page: str) -> None:
-    given = {"scope_ids": [page], "checked": "teacher", "provider": "Here", "model": "tiny"}
-    answer = desk.client.post("/api/training/reasons", json=given)
+    given_body = {"scope_ids": [page], "checked": "teacher", "provider": "Here", "model": "tiny"}
+    answer = desk.client.post("/api/training/reasons", json=given_body)
     assert answer.status_code == 200, answer.text
     desk.engine.jobs.run_until_idle(desk.library)
 
@@ -154,7 +154,7 @@ def test_a_vision_model_is_trained_here_and_lands_with_its_card(
         training
     )
     assert training["model_id"] == "service-trained/abbot"
-    assert [one["phase"] for one in training["history"]] == [
+    assert [entry["phase"] for entry in training["history"]] == [
         "waiting",
         "preparing",
         "running",

@@ -166,8 +166,8 @@ def test_a_folder_is_narrowed_down_by_what_is_stated_of_its_pages(page: Page, da
 
     tagged = {"lima.jpg": ["Lima", "deed"], "blank 0.jpg": ["deed"]}
     for name, tags in tagged.items():
-        given = {"attributes": {"tags": tags, "archive": "<b>AGI</b>"}}
-        day.engine.ask("PATCH", f"/api/documents/{day.pages[name]}", given)
+        body = {"attributes": {"tags": tags, "archive": "<b>AGI</b>"}}
+        day.engine.ask("PATCH", f"/api/documents/{day.pages[name]}", body)
     show(page, day, "library")
     items = page.get_by_role("list", name="Contents").get_by_role("listitem")
     page.get_by_role("button", name="Filter", exact=True).click()

@@ -226,8 +226,8 @@ def test_markup_is_text_in_every_view(page: Page, desk: Desk) -> None:
     ask = desk.engine.ask
     name = next(page for page in desk.pages if page.startswith("<b>"))
     document = desk.pages[name]
-    given = {"page_label": MARKUP, "date_original": MARKUP, "attributes": {"tags": [MARKUP], MARKUP: MARKUP}}
-    ask("PATCH", f"/api/documents/{document}", given)
+    body = {"page_label": MARKUP, "date_original": MARKUP, "attributes": {"tags": [MARKUP], MARKUP: MARKUP}}
+    ask("PATCH", f"/api/documents/{document}", body)
     entity = ask("POST", "/api/entities", {"canonical_name": MARKUP, "entity_type": "person"})
     ask("POST", "/api/tokens", {"name": MARKUP[:60], "role": "viewer"})
     record = {

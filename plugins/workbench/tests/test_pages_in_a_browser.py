@@ -360,8 +360,8 @@ def test_two_passes_are_compared_word_by_word_and_one_is_chosen(page: Page, page
         for at, (shape, text) in enumerate(zip(shapes, read, strict=False))
     ]
     about = {"document_id": pages.pages[name], "name": "Read again", "provider": "reader"}
-    taken = {"name": "segment.take_lines", "params": {**about, "lines": lines}}
-    pages.engine.ask("POST", "/api/actions/invoke", taken)
+    body = {"name": "segment.take_lines", "params": {**about, "lines": lines}}
+    pages.engine.ask("POST", "/api/actions/invoke", body)
     path = f"/api/segments/passes/{first}/working"
     pages.engine.ask("PUT", path, {"working": True})
 

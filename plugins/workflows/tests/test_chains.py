@@ -255,8 +255,8 @@ def test_a_paused_step_keeps_its_state_and_its_run_is_paused(
     assert "join takes a list" in standing["step_results"][0]["error"]
     assert (statuses(standing)["a"], statuses(standing)["b"]) == ("waiting", "waiting")
     # A step that ended keeps its state when its run is deleted.
-    gone = {"thread_ids": [answer["steps"][0]["thread_id"]]}
-    assert project.client.post("/api/workflow-execution/runs/delete", json=gone).json()["deleted"] == 1
+    body = {"thread_ids": [answer["steps"][0]["thread_id"]]}
+    assert project.client.post("/api/workflow-execution/runs/delete", json=body).json()["deleted"] == 1
     assert statuses(project.client.get(url).json())["bad"] == "failed"
     resumed = project.client.post(f"/api/workflow-execution/threads/{thread}/resume")
     assert resumed.status_code == 200, resumed.text

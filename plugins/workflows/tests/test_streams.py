@@ -175,7 +175,7 @@ def test_pieces_of_answers_are_streamed_only_to_followers(project: WorkflowProje
         found = follow_run(project, thread, project.idle, deltas=deltas)
     pieces = [item["data"] for item in found if item["kind"] == "model_delta"]
     assert project.marks() == [(page, "Dear Sir and Madam")]
-    assert [bool(one["body"].get("stream")) for one in provider.asked] == [deltas]
+    assert [bool(request["body"].get("stream")) for request in provider.asked] == [deltas]
     assert "".join(piece["text"] for piece in pieces) == ("Dear Sir and Madam" if deltas else "")
     assert {(piece["thread_id"], piece["document_id"]) for piece in pieces} == (
         {(thread, page)} if deltas else set()

@@ -116,7 +116,7 @@ def test_pages_without_a_pass_are_left_out_and_named(scans: Machine, tmp_path: P
     assert "left out: 2.png has no pass yet." in answer
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["1.txt"]
     found_answer = scans.succeed("export", "--out", "more", "--json").json
-    assert [one["name"] for one in found_answer["left_out"]] == ["2.png"]
+    assert [entry["name"] for entry in found_answer["left_out"]] == ["2.png"]
     # A page without a pass is refused if it is the only one; so are several pages if none has a pass.
     assert "2.png has no pass yet" in scans.expect_refusal("export", "2.png", "--out", "none")
     scans.succeed("create", "Blank")
@@ -244,7 +244,7 @@ def test_several_layout_files_become_passes_of_one_page(desk: Machine, letter: s
         ("1.xml", "pagexml"),
         ("2.txt", "plain-text"),
     ]
-    assert [Path(one["file"]).name for one in answer["refused"]] == ["broken.xml"]
+    assert [Path(entry["file"]).name for entry in answer["refused"]] == ["broken.xml"]
     (tmp_path / "3.txt").write_text("more\n")
     output = desk.succeed("import", "3.txt", "broken.xml", "--into", letter).out
     assert "Read 3.txt as plain-text" in output

@@ -56,7 +56,7 @@ def test_from_setup_to_a_site_and_back_again(desk: Machine, tmp_path: Path) -> N
     desk.succeed("export", "--format", "pagexml", "--out", str(path))
     for page, text in zip(pages, texts, strict=True):
         root = ElementTree.parse(path / f"{page.name}.xml").getroot()
-        lines = [one.text or "" for one in root.iter() if one.tag.rpartition("}")[2] == "Unicode"]
+        lines = [element.text or "" for element in root.iter() if element.tag.rpartition("}")[2] == "Unicode"]
         assert _words(text) <= _words("\n".join(lines))
     site = tmp_path / "site"
     assert "a site of 2 pages" in desk.succeed("export-site", str(site)).out
@@ -113,7 +113,7 @@ def test_a_manuscript_from_setup_to_a_website(desk: Machine, tmp_path: Path) -> 
     texts = [desk.succeed("text", f"{page}.jpg").out for page in PAGES]
     for page, text in zip(PAGES, texts, strict=True):
         root = ElementTree.parse(MANUSCRIPT / f"{page}.xml").getroot()
-        lines = [one.get("CONTENT") or "" for one in root.iter() if one.tag.endswith("}String")]
+        lines = [element.get("CONTENT") or "" for element in root.iter() if element.tag.endswith("}String")]
         truth = _words("\n".join(lines))
         assert len(truth & _words(text)) >= 0.6 * len(truth), (page, text)
     website = _build(desk, tmp_path / "website")
