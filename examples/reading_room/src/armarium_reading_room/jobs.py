@@ -17,16 +17,10 @@ def strike_all(job: JobContext) -> dict[str, Any]:
     with job.library.db.read() as conn:
         visit_ids = [visit["id"] for visit in list_visits(conn, job.args.document_id)["items"]]
     total = struck + len(visit_ids)
-    for struck_count, visit_id in enumerate(visit_ids, struck + 1):
+    for number, visit_id in enumerate(visit_ids, struck + 1):
         job.check()
         strike = {"visit_id": visit_id}
-        job.act(
-            "reading_room.strike_visit",
-            strike,
-            checkpoint={"struck": struck_count},
-            done=struck_count,
-            total=total,
-        )
+        job.act("reading_room.strike_visit", strike, checkpoint={"struck": number}, done=number, total=total)
     return {"struck": total}
 
 
