@@ -57,8 +57,8 @@ def test_folders_and_devices_are_no_files(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path, words in (
         (tmp_path, "is a folder"),
-        (tmp_path / "pipe", "no ordinary file"),
-        (Path("/dev/null"), "no ordinary file"),
+        (tmp_path / "pipe", "not an ordinary file"),
+        (Path("/dev/null"), "not an ordinary file"),
     ):
         with pytest.raises(Refused, match=words):
             write_file(path, b"x", overwrite=True)

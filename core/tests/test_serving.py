@@ -259,7 +259,7 @@ def test_an_impossible_socket_path_is_reported(short_folder: Path) -> None:
     with pytest.raises(Invalid, match="shorter"):
         bind(Settings(state_dir=short_folder, uds=short_folder / ("x" * 120)))
     (short_folder / "notes.txt").write_text("mine")
-    with pytest.raises(Conflict, match="no socket"):
+    with pytest.raises(Conflict, match="not a socket"):
         bind(Settings(state_dir=short_folder, uds=short_folder / "notes.txt"))
     assert (short_folder / "notes.txt").read_text() == "mine"
 

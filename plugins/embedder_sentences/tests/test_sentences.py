@@ -101,7 +101,7 @@ def test_what_is_no_model_and_pickled_weights_are_refused(tiny_model: Path, work
     kept = weights.rename(weights.with_name("kept"))
     (tiny_model / "pytorch_model.bin").write_bytes(b"\x80\x04.")
     try:
-        with pytest.raises(WorkerRefused, match="tiny is no model"):
+        with pytest.raises(WorkerRefused, match="tiny is not a model"):
             worker.call("load", {"model": str(tiny_model / "modules.json")})
     finally:
         (tiny_model / "pytorch_model.bin").unlink()

@@ -131,7 +131,7 @@ def test_a_base_that_is_no_model_is_refused(python: Path, tmp_path: Path) -> Non
     given = {"folder": str(tmp_path / "training"), "base": {"path": str(tmp_path / "base" / "config.json")}}
     trainer = start_worker("armarium_vision_trainer.trainer:VisionTrainer", python)
     try:
-        with pytest.raises(WorkerRefused, match="no image-text model"):
+        with pytest.raises(WorkerRefused, match="not an image-text model"):
             trainer.call("epoch", {**given, "epoch": 1})
     finally:
         trainer.kill()
